@@ -177,17 +177,10 @@ def _of_workload(case: Case) -> dict[str, Any]:
     """Under Kueue's policies: which flavors a workload gets, and which others go."""
     cluster, ask, strategies = quota_situation(case)
     if why := cohort.inadmissible(cluster, ask):
-        return {
-            "name": case.name,
-            "policy": case.policy,
-            "dialect": "",
-            "outcome": Outcome.NOT_ELIGIBLE,
-            "reason": why,
-            "node": None,
-            "victims": [],
-            "figures": {},
-        }
+        return _kept_out(case, why)
     verdict = cohort.decide(cluster, ask, strategies)
+    if verdict.gated:
+        return _kept_out(case, cohort.Inadmissible.PREEMPTION_GATE)
     victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
     fits = verdict.mode is cohort.Mode.FIT
     return {
@@ -199,6 +192,19 @@ def _of_workload(case: Case) -> dict[str, Any]:
         "node": None,
         "victims": victims,
         "figures": cohort.figures(cluster, verdict, fair=strategies is not None),
+    }
+
+
+def _kept_out(case: Case, why: cohort.Inadmissible) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": "",
+        "outcome": Outcome.NOT_ELIGIBLE,
+        "reason": why,
+        "node": None,
+        "victims": [],
+        "figures": {},
     }
 
 

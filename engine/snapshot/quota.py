@@ -147,6 +147,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Until when it is not tried again, after it was evicted."""
     requeued: bool = True
     """Whether it is tried again at all, as things are."""
+    gated: bool = False
+    """Whether it may preempt nobody for now: a gate of its preemption is closed."""
     replaces: str = ""
     """``namespace/name`` of the workload in whose place it comes, as a larger or smaller slice of the same job."""
     evicted: bool = False

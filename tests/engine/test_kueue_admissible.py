@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.policies.cohort import Inadmissible, decide, inadmissible
+from engine.policies.cohort import Inadmissible, Mode, decide, inadmissible
 from engine.queues import Take
 from engine.quota import QuotaCluster, Workload
 from engine.snapshot import (
@@ -57,9 +57,14 @@ def cluster(
     )
 
 
+def ask_of(at: QuotaCluster) -> Workload:
+    """The workload called ``ask``."""
+    return next(one for one in at.workloads if one.name == "ask")
+
+
 def why(at: QuotaCluster) -> Inadmissible | None:
     """Why ``ask`` is not considered."""
-    return inadmissible(at, next(one for one in at.workloads if one.name == "ask"))
+    return inadmissible(at, ask_of(at))
 
 
 def test_what_nothing_keeps_out_is_considered() -> None:
@@ -100,3 +105,15 @@ def test_a_slice_takes_over_what_the_one_before_it_holds() -> None:
     verdict = decide(at, ask)
     assert [one.workload.name for one in verdict.search.targets] == ["low"]
     assert not decide(at, msgspec.structs.replace(ask, replaces="")).search.targets
+
+
+def test_a_closed_gate_of_its_preemption_lets_it_take_what_is_free_and_nobody_else_s() -> None:
+    """Three of four cores are held by a lower priority."""
+    low = holding("low", 3, priority=-1)
+    free, more = (workload("ask", cores, priority=1, gated=True) for cores in (1, 2))
+    found = decide(cluster(low, free), ask_of(cluster(low, free)))
+    assert (found.mode, found.gated) == (Mode.FIT, False)
+    kept = decide(cluster(low, more), ask_of(cluster(low, more)))
+    assert (kept.gated, kept.search.targets) == (True, ())
+    opened = msgspec.structs.replace(ask_of(cluster(low, more)), gated=False)
+    assert [one.workload.name for one in decide(cluster(low, more), opened).search.targets] == ["low"]

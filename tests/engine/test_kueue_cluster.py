@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from engine.formats.kueue.cluster import quota_cluster
 from engine.quota import Quota, Take
 
@@ -95,6 +97,28 @@ def test_pods_that_are_done_give_their_quota_back() -> None:
     given = workload("half", [RESERVED], reclaimablePods=[{"name": "main", "count": 1}])
     (found,) = quota_cluster([given, LOCAL], now_ms=0).workloads
     assert found.usage == {("default", "cpu"): 500}
+
+
+def test_a_workload_that_waits_asks_for_what_kueue_counted_it_for() -> None:
+    """With what a LimitRange and a RuntimeClass add, for the pods that are needed still; else as it is written."""
+    counted = [{"name": "main", "resources": {"cpu": "2", "memory": "1Gi", "pods": "1"}}]
+    tried = workload("tried", [], resourceRequests=counted, reclaimablePods=[{"name": "main", "count": 1}])
+    new = workload("new", [])
+    found = {one.name: one.pod_sets[0] for one in quota_cluster([tried, new, LOCAL], now_ms=0).workloads}
+    assert (found["tried"].count, found["tried"].requests) == (1, {"cpu": 2000, "memory": 2**30})
+    assert (found["new"].count, found["new"].requests) == (2, {"cpu": 500})
+
+
+@pytest.mark.parametrize(
+    ("states", "gated"),
+    [([], True), ([("a", "Closed")], True), ([("a", "Open")], True), ([("a", "Open"), ("b", "Open")], False)],
+)
+def test_a_gate_of_preemption_is_closed_until_it_is_said_to_be_open(states: list[Any], gated: bool) -> None:
+    said = [{"name": name, "position": position} for name, position in states]
+    given = workload("waiting", [], preemptionGates=said)
+    given["spec"]["preemptionGates"] = [{"name": "a"}, {"name": "b"}]
+    (found,) = quota_cluster([given, LOCAL], now_ms=0).workloads
+    assert found.gated is gated
 
 
 def test_a_pod_set_asks_for_what_its_pods_do() -> None:

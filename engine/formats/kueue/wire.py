@@ -122,7 +122,13 @@ class PodSetFields(Wire, frozen=True):
     topology_request: TopologyRequest | None = None
 
 
+class Gate(Wire, frozen=True):
+    name: str = ""
+    position: str | None = None
+
+
 class WorkloadFields(Wire, frozen=True):
+    preemption_gates: tuple[Gate, ...] | None = None
     pod_sets: tuple[PodSetFields, ...] | None = None
     queue_name: str | None = None
     priority: int | None = None
@@ -146,6 +152,11 @@ class Reclaimable(Wire, frozen=True):
     count: int = 0
 
 
+class Considered(Wire, frozen=True):
+    name: str = "main"
+    resources: Quantities | None = None
+
+
 class RequeueState(Wire, frozen=True):
     requeue_at: datetime | None = None
 
@@ -159,6 +170,8 @@ class StatusFields(Wire, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     admission: AdmissionFields | None = None
     reclaimable_pods: tuple[Reclaimable, ...] | None = None
+    resource_requests: tuple[Considered, ...] | None = None
+    preemption_gates: tuple[Gate, ...] | None = None
 
 
 class WorkloadObject(Wire, frozen=True):

@@ -1,5 +1,8 @@
 """Kueue's Workloads: what they hold of which quota or wait for, and whether they were preempted."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_requests import amounts, pod_requests
 from engine.formats.kubernetes_rules import node_affinity, tolerations
@@ -44,7 +47,8 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         evicted=evicted is not None,
         reserved_ms=_since(reserved) if reserved else None,
         usage=_usage(spec, status, admission) if admission and holds else {},
-        pod_sets=() if done else tuple(map(_pod_set, spec.pod_sets or ())),
+        gated=_gated(spec, status),
+        pod_sets=() if done else tuple(_pod_set(one, status) for one in spec.pod_sets or ()),
         holds=holds,
         done=done,
         preempted=to_preempted(conditions, meta, admitted),
@@ -55,12 +59,26 @@ def _since(condition: Condition) -> int | None:
     return to_ms(condition.last_transition_time) if condition.last_transition_time else None
 
 
-def _pod_set(one: wire.PodSetFields) -> PodSet:
+def _gated(spec: wire.WorkloadFields, status: wire.StatusFields) -> bool:
+    """Whether a gate of its preemption is closed, as is one of which nothing is said (HasClosedPreemptionGate)."""
+    there = {one.name: one.position for one in status.preemption_gates or ()}
+    return any(there.get(one.name, "Closed") == "Closed" for one in spec.preemption_gates or ())
+
+
+def _pod_set(one: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
+    """The pods that are needed still, with what Kueue counted them for when it tried the workload last, if it did.
+
+    That has what LimitRanges and RuntimeClasses add, and what Kueue is set to leave out or to count as something else.
+    Source: pkg/workload, totalRequestsFromPodSets and PropagateResourceRequests.
+    """
     spec = one.template.spec
-    requests = {name: amount for name, amount in pod_requests(spec).items() if name != PODS}
+    count = one.count - min(one.count, _named(status.reclaimable_pods, one.name, "count") or 0)
+    whole = amounts(_named(status.resource_requests, one.name, "resources"))
+    asked = {name: amount // max(1, count) for name, amount in whole.items()} if whole else pod_requests(spec)
+    requests = {name: amount for name, amount in asked.items() if name != PODS}
     return PodSet(
         name=one.name,
-        count=one.count,
+        count=count,
         least=one.min_count,
         requests=requests,
         group=(one.topology_request.pod_set_group_name if one.topology_request else None) or "",
@@ -68,6 +86,11 @@ def _pod_set(one: wire.PodSetFields) -> PodSet:
         node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
         tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
     )
+
+
+def _named(entries: Sequence[Any] | None, name: str, field: str) -> Any:
+    """A field of the entry of that name; None: there is none."""
+    return next((getattr(one, field) for one in entries or () if one.name == name), None)
 
 
 def _usage(

@@ -22,6 +22,8 @@ class Inadmissible(StrEnum):
     """Its ClusterQueue does not admit workloads of its namespace."""
     BACK_OFF = "back-off"
     """It was evicted, and is not tried again yet."""
+    PREEMPTION_GATE = "preemption-gate"
+    """It is considered, but others would have to go, and a gate of its preemption is closed."""
 
 
 def inadmissible(cluster: QuotaCluster, ask: Workload) -> Inadmissible | None:

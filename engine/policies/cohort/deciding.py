@@ -23,6 +23,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     assignment: Assignment
     search: Search
+    gated: bool = False
+    """Whether others would go, but a gate of the workload's preemption is closed."""
 
     @property
     def mode(self) -> Mode:
@@ -37,7 +39,8 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
     """
     ground = Ground.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
-    return decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
+    verdict = decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
+    return Verdict(verdict.assignment, NOBODY, gated=True) if ask.gated and verdict.search.targets else verdict
 
 
 def decided(ground: Ground, ask: Workload, find: Find, *, fair: bool) -> Verdict:
