@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
 from engine.paths import Renames, is_inside, known_as
-from scheduler_admin.accounts.former_paths import renames, renames_for, with_former
+from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User
 
 Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "notify", "administer"]
@@ -147,12 +147,11 @@ def scope_by_role(user: User, action: Action) -> Scope:
 
 def scope_of_tenant(tenant: Tenant) -> Scope:
     """What whoever belongs to a tenant may see."""
-    scope = Scope(
+    return Scope(
         namespaces=frozenset(tenant.namespaces),
         subtrees=frozenset(tenant.subtrees),
         tenants=frozenset({tenant.pk}),
     )
-    return scope.before(renames())
 
 
 def memberships(user: User) -> list[Membership]:

@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from engine.explain import Message
 from engine.explain.message import counted, gettext_noop, ngettext_noop
+from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.history.models import Decision, Happening, Victim, Wait
@@ -91,7 +92,7 @@ def write_digests(*, now: datetime) -> None:
 
 def _figures(tenant: Tenant, end: datetime) -> Figures:
     """Of the day that ends then. Five queries."""
-    scope, within = scope_of_tenant(tenant), {"gte": end - _DAY, "lt": end}
+    scope, within = scope_of_tenant(tenant).before(renames()), {"gte": end - _DAY, "lt": end}
     victims = Victim.objects.within(scope).exclude(decision__source__in=Decision.EVICTORS)
     gone = victims.filter(**{f"evicted_at__{name}": at for name, at in within.items()}).order_by()
     names = gone.values_list("cluster__name", "namespace", "application", "name")

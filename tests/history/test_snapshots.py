@@ -59,7 +59,8 @@ def test_a_moment_that_has_passed_is_saved_with_the_tree_of_then(
     clock.shift(timedelta(minutes=1))
     hierarchy = observed.hierarchy
     assert hierarchy is not None
-    publish(hierarchy=hierarchy, tree=QueueTree([Queue(path="root")]), author=None, reason="less")
+    less = QueueTree([Queue(path="root")])
+    publish(hierarchy=hierarchy, tree=less, author=None, reason="less", allow_orphans=True)
     watch.put(node("n2", 4))
     run(observed, watch)
     then = save_snapshot(cluster=observed, name="then", actor=ada, at=START + timedelta(seconds=30))
