@@ -4,7 +4,11 @@ mozilla-django-oidc does the flow, with state, nonce and PKCE; what it leaves op
 by their e-mail, which another may have too, and checks of the token only signature and nonce.
 """
 
+import json
 import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+from time import monotonic
 from typing import Any
 
 import jwt
@@ -25,6 +29,13 @@ _SKEW_S = 60
 _NEEDED = ("iss", "sub", "aud", "exp", "iat", "nonce")
 MOST_GROUPS = 500
 """More are of no use to anybody, and a row has to hold them."""
+
+
+MOST_BYTES = 1024 * 1024
+"""Of an answer of the provider, unpacked."""
+LONGEST_S = 30
+"""From the question to the end of the answer."""
+_PIECE = 16 * 1024
 
 
 class SignInError(Exception):
@@ -54,6 +65,21 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library h
         except UnmappedError as error:
             raise SignInError(gettext_noop("None of the groups that you have there is known here.")) from error
         return user
+
+    @sensitive_variables()
+    def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """The tokens for a code. Raises requests.RequestException. The library's reads without end."""
+        return _answer("POST", settings.OIDC_OP_TOKEN_ENDPOINT, data=payload)
+
+    @sensitive_variables()
+    def retrieve_matching_jwk(self, token: str) -> jwt.PyJWK:
+        """The provider's key that a token names. Raises SuspiciousOperation. The library's reads without end."""
+        header = jwt.get_unverified_header(token)
+        keys = _answer("GET", settings.OIDC_OP_JWKS_ENDPOINT)["keys"]
+        found = [one for one in keys if one["kid"] == header["kid"] and one.get("alg", header["alg"]) == header["alg"]]
+        if not found:
+            raise SuspiciousOperation
+        return jwt.PyJWK(found[-1])
 
     @sensitive_variables()
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
@@ -88,6 +114,23 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library h
         """As Django's own: not who was locked out."""
         found: User | None = ModelBackend.get_user(self, user_id)
         return found
+
+
+@sensitive_variables()
+def _answer(method: str, address: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What the provider answers, in JSON. Raises requests.RequestException, also for more than there can be to say."""
+    until, body = monotonic() + LONGEST_S, b""
+    with requests.request(method, address, data=data, timeout=settings.OIDC_TIMEOUT, stream=True) as response:
+        if response.status_code != HTTPStatus.OK:
+            raise requests.HTTPError(f"{address} answers {response.status_code}")
+        for piece in response.iter_content(_PIECE):
+            body += piece
+            if len(body) > MOST_BYTES or monotonic() > until:
+                raise requests.ConnectionError(f"{address} answers without end")
+    found = json.loads(body)
+    if not isinstance(found, dict):
+        raise TypeError("not an object")
+    return found
 
 
 def _groups(claim: Any) -> list[str]:

@@ -180,6 +180,8 @@ class TestWhatIsRefused:
             ("nonce", "can’t be trusted"),
             ("expired", "out of date"),
             ("down", "does not answer as it should"),
+            ("endless", "does not answer as it should"),
+            ("packed", "does not answer as it should"),
         ],
     )
     def test_what_the_provider_gets_wrong(
