@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from engine.cluster.connection import Connection
+from engine.cluster.connection import Connection, Query
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
 from engine.cluster.outcomes import Forgotten, KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
+from engine.cluster.paging import pages
 from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes, pod_from_bytes
@@ -167,17 +168,14 @@ class Holding:
 
     def _listed(self) -> Iterable[Node]:
         """All nodes as they are now. Raises ClusterError."""
-        query: dict[str, str | int] = {"limit": 500}
-        while True:
-            body = self._connection.request("GET", "/api/v1/nodes", query=query).body
-            try:
-                page = msgspec.json.decode(body, type=ListPage)
+        try:
+            for page in pages(self._page, {"limit": 500}):
                 yield from [node_from_bytes(item) for item in page.items or ()]
-            except (msgspec.DecodeError, DecodeError) as error:
-                raise ConnectionFailure("the list of nodes can't be read") from error
-            if not page.metadata.continue_:
-                return
-            query["continue"] = page.metadata.continue_
+        except (msgspec.DecodeError, DecodeError) as error:
+            raise ConnectionFailure("the list of nodes can't be read") from error
+
+    def _page(self, query: Query) -> ListPage:
+        return msgspec.json.decode(self._connection.request("GET", "/api/v1/nodes", query=query).body, type=ListPage)
 
 
 def _priority(pod: Json) -> int:

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.cluster.connection import Connection, Query, Stream
 from engine.cluster.errors import ApiFailure, ConnectionFailure, failure
+from engine.cluster.paging import pages
 from engine.cluster.tables import Table
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_wire import Bookmark, Identity, ListPage, NamedObject, WatchEvent
@@ -102,16 +103,15 @@ class Lister:
 
     def _from_pages(self) -> Listing | None:
         found = Listing()
-        query: dict[str, str | int] = {**self._table.query, "limit": self._settings.page}
-        while not self._stopping.is_set():
-            page = self._page(query)
+        if self._stopping.is_set():
+            return None
+        for page in pages(self._page, {**self._table.query, "limit": self._settings.page}):
             for item in page.items or ():
                 self._take(item, found)
-            if not page.metadata.continue_:
-                found.version = page.metadata.resource_version or ""
-                return found
-            query["continue"] = page.metadata.continue_
-        return None
+            found.version = page.metadata.resource_version or ""
+            if page.metadata.continue_ and self._stopping.is_set():
+                return None
+        return found
 
     def _page(self, query: Query) -> ListPage:
         answer = self._connection.request("GET", self.path, query=query, timeout_s=self._settings.list_timeout_s)

@@ -12,6 +12,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
 from engine.cluster.object_copies import read_objects
+from engine.cluster.paging import pages
 from engine.cluster.refusals import RefusedError
 from engine.cluster.tables import (
     ARBITRATED,
@@ -191,17 +192,15 @@ class _Surveyor:
     # Requests
 
     def _items(self, path: str, query: Query) -> Iterator[msgspec.Raw]:
-        asked: dict[str, str | int] = {**query, "limit": _PAGE}
-        while True:
-            try:
-                page = msgspec.json.decode(self._get(path, asked), type=ListPage)
-            except UNDECODABLE:
-                message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
-                raise SurveyError(message, address=f"{self._connection.address}{path}") from None
+        for page in pages(lambda asked: self._page(path, asked), {**query, "limit": _PAGE}):
             yield from page.items or ()
-            if not page.metadata.continue_:
-                return
-            asked["continue"] = page.metadata.continue_
+
+    def _page(self, path: str, query: Query) -> ListPage:
+        try:
+            return msgspec.json.decode(self._get(path, query), type=ListPage)
+        except UNDECODABLE:
+            message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+            raise SurveyError(message, address=f"{self._connection.address}{path}") from None
 
     def _get(self, path: str, query: Query | None = None) -> bytes:
         with self._reaching():

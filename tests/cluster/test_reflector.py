@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.cluster import paging
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import Reflector
 from engine.cluster.tables import TABLES
@@ -113,6 +114,16 @@ def test_a_list_is_read_page_by_page_and_taken_over_as_one():
         assert (sink.names, sink.lists, reflector.health.synced) == ({"p1", "p2"}, 1, True)
         assert [asked.query for asked in server.asked[:2]] == [{"limit": "1"}, {"limit": "1", "continue": "next"}]
         assert watched_from(server) == ["10"]
+
+
+def test_a_list_without_end_is_none(monkeypatch: pytest.MonkeyPatch):
+    """It is begun anew after a while, as after any answer that can't be right; nothing of it is taken over."""
+    monkeypatch.setattr(paging, "MOST_PAGES", 3)
+    endless = [listed(pod(f"p{number}"), more="next") for number in range(3)]
+    with following(Play([*endless, listed(pod("p9"))], []), page=1) as (sink, _reflector, server):
+        wait_for(lambda: sink.lists, "a list was read")
+        assert sink.names == {"p9"}
+        assert ["continue" in asked.query for asked in server.asked[:4]] == [False, True, True, False]
 
 
 def test_a_list_whose_next_page_has_expired_is_begun_anew():
