@@ -282,5 +282,6 @@ class _Mask:
             queue,
             path=self.path(queue.path),
             namespaces=tuple(self.name("namespace", one) for one in queue.namespaces),
+            former_paths=(),  # each pod names the queue that it was in
             dynamic=False,
         )

@@ -128,7 +128,8 @@ def test_no_name_is_told() -> None:
         ),
         ask("canary-ask", queue="canary-queue", unschedulable_message="canary: 0/1 nodes are available"),
     )
-    given_tree = tree({"canary-queue": queue(namespaces=("canary-namespace",))})
+    known = queue(namespaces=("canary-namespace",), former_paths=("root.canary-former",))
+    given_tree = tree({"canary-queue": known})
     found = masked(state, MOMENT, given_tree)
     assert "canary" not in told(found)
     assert "10.99.98.97" not in told(found)
