@@ -76,7 +76,8 @@ def _reclaim(question: Question) -> Decision:
 def surveyed(question: Question) -> tuple[Survey, bool]:
     """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
 
-    Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that.
+    Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that; where
+    it comes to a standstill that who has the most gives first, other sets are tried.
     """
     found: list[tuple[Survey, bool]] = []
     for candidates, in_time in _attempts(question):
@@ -84,7 +85,8 @@ def surveyed(question: Question) -> tuple[Survey, bool]:
         if found[-1][0].best is not None:
             return found[-1]
     last = found[-1] if found else (Survey(question, Candidates(question)), False)
-    return next((one for one in found if one[0].end_below()), last)
+    helps = next((one for one in found if one[0].end_below()), None)
+    return helps or next((one for one in found if one[0].other_sets()), last)
 
 
 def _attempts(question: Question) -> Iterator[tuple[Candidates, bool]]:
@@ -134,6 +136,8 @@ def _told(question: Question, survey: Survey, best: Reclaimed) -> Decision:
 
 def _none(question: Question, survey: Survey) -> Decision:
     told = telling.trace(question, survey, coming=False)
+    if survey.gave_up:
+        return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
     if survey.candidates.count:
         return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
     return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)

@@ -6,18 +6,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.feasibility import FITS
-from engine.policies.deserved.books import Books
+from engine.policies.deserved.books import Books, Rank
 from engine.policies.deserved.bounds import Cost, bounds
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.hopeless import hopeless_places
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.rooms import Anywhere, OnNode, Room
+from engine.policies.deserved.search import search
 from engine.snapshot import Pod
 from engine.snapshot.leaving import Going
 
 if TYPE_CHECKING:
     from engine.snapshot.columns import Flags
 
+MOST_SEARCHED = 50
+"""Nodes on which other sets are tried, the cheapest."""
 CRITERIA = ("overused", "priority", "victims", "age", "name")
 """What nodes are compared by, in this order; the least wins."""
 
@@ -53,6 +56,8 @@ class Survey:
         self.dearer = there.open & (self.refusing == FITS) & (self.counts > 0)
         """Place -> whether it was not looked at closely: whoever went from there, another node is cheaper."""
         self._useful = self.dearer.copy()
+        self.gave_up = False
+        """Whether not all sets were tried, so that one may be there although none was found."""
         self.found = sorted(self._found(), key=lambda one: one.cost)
         """What others would lose where the ask can be given room, the cheapest first."""
 
@@ -68,6 +73,27 @@ class Survey:
     def best(self) -> Reclaimed | None:
         """Who goes; None where nobody does."""
         return self.found[0] if self.found else None
+
+    def other_sets(self) -> bool:
+        """Look at sets that no turn comes to, on the cheapest nodes; whether one helps; ``gave_up``: not at all."""
+        if not self.question.parameters.node_fit:
+            self.gave_up = bool(self._useful.any()) and not _lacks_all(self.question, self.candidates)
+            return False
+        places = [place for _least, place in bounds(self.question, self.candidates, self._useful)]
+        self.gave_up = len(places) > MOST_SEARCHED
+        for place in places[:MOST_SEARCHED]:
+            pods = sorted(self.candidates.on(place), key=self._first)
+            tried = search(self.question, self.candidates, place, pods)
+            rows, put_back = tried.victims() or ([], [])
+            self.gave_up |= tried.gave_up
+            if rows:
+                going, kept = ([pods[row] for row in some] for some in (rows, put_back))
+                self.found.append(Reclaimed(tuple(going), tuple(kept), _cost(self.candidates, going, place), place))
+        self.found.sort(key=lambda one: one.cost)
+        return self.best is not None
+
+    def _first(self, pod: Pod) -> tuple[Rank, int, int, str]:
+        return self.candidates.books.rank(pod.queue or ""), pod.priority, -pod.created_ms, pod.key
 
     def _found(self, *, below: bool = False) -> Iterator[Reclaimed]:
         if not self.question.parameters.node_fit:
@@ -115,14 +141,23 @@ def _at(
     if not taken:
         return None
     victims = turn.needed(taken)
-    cost = (
+    put_back = tuple(pod for pod in taken if pod not in victims)
+    return Reclaimed(tuple(victims), put_back, _cost(candidates, victims, place), place)
+
+
+def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> Cost:
+    return (
         candidates.books.rank(victims[0].queue or ""),
         max(pod.priority for pod in victims),
         len(victims),
         -max(pod.created_ms for pod in victims),
         -1 if place is None else place,  # in the order of names
     )
-    return Reclaimed(tuple(victims), tuple(pod for pod in taken if pod not in victims), cost, place)
+
+
+def _lacks_all(question: Question, candidates: Candidates) -> bool:
+    """Whether the ask has no room anywhere though all of them went."""
+    return _Turn(question, candidates, Anywhere(question), below=True).lacks(candidates.pods)
 
 
 class _Turn:
@@ -134,7 +169,7 @@ class _Turn:
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
         """Those who go, in their order, until the ask has room; none where it can't have any."""
         books, taken, lines = Books(self.question), list[Pod](), _lines(pods)
-        while self._lacks(taken):
+        while self.lacks(taken):
             pod = next(self._open(books, taken, lines), None)
             if pod is None:
                 return []
@@ -147,7 +182,7 @@ class _Turn:
         needed = list(taken)
         for pod in reversed(taken):
             others = [one for one in needed if one is not pod]
-            if others and not self._lacks(others):
+            if others and not self.lacks(others):
                 needed = others
         return needed
 
@@ -174,7 +209,8 @@ class _Turn:
         overused = books.was_overused if self._below else books.overused
         return [name for name in short if overused(queue, name)]
 
-    def _lacks(self, gone: Sequence[Pod]) -> bool:
+    def lacks(self, gone: Sequence[Pod]) -> bool:
+        """Whether the ask has no room, or an area above it would exceed its hard cap, though these have gone."""
         return self.room.lacks(gone) or any(
             self._gone(path, name, gone) < more for (path, name), more in self.question.excess.items()
         )
