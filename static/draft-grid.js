@@ -120,9 +120,12 @@ function putPart(name, html) {
 
 /** Does what changes the page, then brings the keyboard back to where it was: asking earlier has all of it laid out twice. */
 function keepingPlace(change) {
-  const focused = document.activeElement?.id;
+  const { id: focused, selectionStart: from, selectionEnd: to, value } = document.activeElement ?? {};
   change();
-  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  const field = focused && document.activeElement === document.body ? document.getElementById(focused) : null;
+  field?.focus({ preventScroll: true });
+  // What is marked is about to be typed over, also where it says something else by now.
+  if (field?.setSelectionRange && to > from) from === 0 && to === value.length ? field.select() : field.setSelectionRange(from, to);
 }
 
 function putEach(parts) {

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import caches
+from django.utils import translation
 from hypothesis import HealthCheck, settings
 
 from scheduler_admin.queues import draft_rows, draft_selectors, selectors
@@ -61,6 +62,7 @@ def _forgetful() -> None:
     """Nothing is remembered from another test, whose rows may have had the same numbers."""
     for cache in caches.all(initialized_only=True):
         cache.clear()
+    translation.deactivate()  # else the language of the last request is that of what comes next
     draft_rows.forget()
     draft_selectors.forget()
     selectors.forget()

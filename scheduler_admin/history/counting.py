@@ -4,10 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
+from engine.paths import called_now
+from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import Filters, width_of
@@ -66,7 +69,12 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     if len(live) >= most:
         since = live[-1].at
         told = told.since(since)
-    counts = Counts(since=since, finest=max((part.span for part in told.found), default=timedelta()))
+    among = renames_for(user) if filters.stack == "queue" else ()
+    counts = Counts(
+        since=since,
+        finest=max((part.span for part in told.found), default=timedelta()),
+        lost=Stacked(partial(called_now, among=among)),
+    )
     _add_rows(counts, {row.pk: row for row in live}, filters)
     _add_parts(counts, told.found, filters)
     if told.found and pass_at:

@@ -14,8 +14,12 @@ from scheduler_admin.history.tally_columns import Numbers
 class Stacked:
     """Added to part by part, read as a whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, called: Callable[[str], str] = str) -> None:
+        """``called``: what a name is called by now; those that are called alike are one."""
+        self._called = called
         self._number_of: dict[str, int] = {}
+        """Of names as they come, and as they are called."""
+        self._names_called: list[str] = []
         self._times: list[datetime] = []
         self._names: list[Numbers] = []
         """For each time the numbers of names, and in the next list how many pods each of them lost."""
@@ -33,12 +37,12 @@ class Stacked:
 
     def by_name(self) -> dict[str, int]:
         """All times together, without names that lost nothing."""
-        sums = self._added(np.concatenate([np.empty(0, np.int64), *self._names]), len(self._number_of))
-        return {name: pods for name, pods in zip(self._number_of, sums.tolist(), strict=True) if pods}
+        sums = self._added(np.concatenate([np.empty(0, np.int64), *self._names]), len(self._names_called))
+        return {name: pods for name, pods in zip(self._names_called, sums.tolist(), strict=True) if pods}
 
     def by_bucket(self, of: Callable[[datetime], int], buckets: int, named: Sequence[str]) -> list[list[int]]:
         """For each bucket the pods of some names in their order, then of all others; ``of`` a time: its bucket."""
-        series_of = np.full(len(self._number_of), len(named))
+        series_of = np.full(len(self._names_called), len(named))
         for series, name in enumerate(named):
             series_of[self._number_of[name]] = series
         width = len(named) + 1
@@ -56,5 +60,11 @@ class Stacked:
             return np.fromiter(map(self._number_of.__getitem__, names), np.int64, len(names))
         except KeyError:  # most days have no name that none before had
             for name in names:
-                self._number_of.setdefault(name, len(self._number_of))
+                self._number_of.setdefault(name, self._number(self._called(name)))
             return self._numbers(names)
+
+    def _number(self, called: str) -> int:
+        if called not in self._number_of:
+            self._number_of[called] = len(self._names_called)
+            self._names_called.append(called)
+        return self._number_of[called]

@@ -224,3 +224,15 @@ def test_who_signed_in_again_elsewhere_goes_on_typing(open_page: OpenPage, draft
     saved(opened, 2)
     expect(opened.locator(".problem")).to_have_count(0)
     said.expect_refusals()
+
+
+def test_what_is_marked_stays_marked_while_an_answer_comes(open_page: OpenPage, draft: Draft) -> None:
+    """Else what is typed over it would stand beside it."""
+    opened = open_page(page(draft))
+    mine = field(opened, "queue-b, max cpu")
+    mine.fill("300")
+    mine.press("Enter")
+    opened.keyboard.press("Control+A")
+    saved(opened, 2)
+    opened.keyboard.type("301")
+    expect(mine).to_have_value("301")

@@ -12,6 +12,7 @@ from scheduler_admin.clusters.models import Cluster, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history import orphans, selectors
 from scheduler_admin.history.activity_selectors import preemptions_of
+from scheduler_admin.history.counting import count
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.ledger_selectors import Asked, ledger
 from scheduler_admin.history.models import LedgerEntry, SavedFilter, Victim
@@ -104,6 +105,15 @@ class TestHistory:
         now = timezone.now()
         [row] = preemptions_of(ada, cluster, "root.trial", now - timedelta(days=1), now + timedelta(days=1), 10)
         assert row.victims.get().queue == "root.test"
+
+    def test_a_chart_by_queue_calls_it_by_its_name_now(self, cluster: Cluster, watch: Watch, ada: User) -> None:
+        run(cluster, watch, times=2)
+        put(cluster, RENAMED)
+        now = timezone.now()
+        counts = count(ada, cluster, Filters(now=now, start=now - timedelta(days=1)), now)
+        assert counts.lost.by_name() == {"root.trial": 1}
+        table = counts.lost.by_bucket(lambda _at: 0, 1, ["root.trial"])
+        assert table == [[1, 0]]
 
     def test_usage_goes_on(self, cluster: Cluster) -> None:
         sampled(cluster, 1, 2, 3)
