@@ -22,7 +22,7 @@ from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
-from scheduler_admin.queues.services import Native, publish_as, tree_of
+from scheduler_admin.queues.services import Native, OrphansError, publish_as, tree_of
 
 LONGEST_NAME = 63
 
@@ -121,6 +121,8 @@ def _publish(seen: Look, actor: User | None) -> Revision:
         return publish_as(name=seen.name, tree=seen.proposal.tree, author=actor, reason=reason, native=native)
     except ImportFailure as failure:
         raise ValidationError([str(note) for note in failure.notes]) from failure
+    except OrphansError as error:  # of another cluster with a tree of that name
+        raise ValidationError(str(error)) from error
 
 
 def _known(name: str, way: Way, *, asked: bool) -> Cluster | None:

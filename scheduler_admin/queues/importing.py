@@ -29,18 +29,32 @@ from scheduler_admin.queues.services import Native, Terms, publish, publish_as, 
 
 @transaction.atomic
 def import_tree(
-    *, hierarchy: str, text: str, author: User | None, reason: str, form: Format | None = None
+    *,
+    hierarchy: str,
+    text: str,
+    author: User | None,
+    reason: str,
+    form: Format | None = None,
+    allow_orphans: bool = False,
 ) -> tuple[Revision, tuple[Note, ...]]:
     """Publish a document as the next revision of a hierarchy, made when there is none of that name.
 
     Its format is ``form``, else what its words tell. Returns the revision and what the import has to say. Raises
-    ImportFailure, and ValidationError for a bad name.
+    ImportFailure, ValidationError for a bad name, and OrphansError as ``publish`` does.
     """
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
     imported = native.read(text, form, found.capacity if found else Capacity())
     kept = Native(imported.form, text)
     terms = terms_with(imported.terms, found.current if found else None)
-    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=kept, terms=terms)
+    revision = publish_as(
+        name=hierarchy,
+        tree=imported.tree,
+        author=author,
+        reason=reason,
+        native=kept,
+        terms=terms,
+        allow_orphans=allow_orphans,
+    )
     return revision, imported.notes
 
 

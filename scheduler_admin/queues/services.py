@@ -78,7 +78,11 @@ class OrphansError(Exception):
     """Pods would be in no queue by a change. ``found``: by cluster, which."""
 
     def __init__(self, found: Mapping[str, tuple[Orphans, ...]]) -> None:
-        super().__init__(f"pods of {', '.join(found)} would belong to no queue")
+        every = [one for some in found.values() for one in some]
+        running, pending = sum(one.running for one in every), sum(one.pending for one in every)
+        super().__init__(
+            f"{running} running and {pending} pending pods of {', '.join(found)} would belong to no queue."
+        )
         self.found = found
 
 

@@ -1,10 +1,14 @@
 """A queue of another path keeps its pods, its history and what is kept of it; what would lose its queue is counted."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from engine.formats import native
+from engine.formats.native import Format
 from engine.orphans import Orphans
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import Membership, Tenant, User
@@ -83,6 +87,15 @@ class TestOrphans:
         status = Cluster.objects.get(pk=cluster.pk).status
         assert status.queues["root.trial"]["used"]["cpu"] > 0
         assert status.unplaced == {}
+
+    def test_the_command_takes_a_word_too(self, cluster: Cluster, watch: Watch, tmp_path: Path) -> None:
+        run(cluster, watch)
+        file = tmp_path / "tree.yaml"
+        file.write_text(native.write(Format.YUNIKORN, "", LOST).text)
+        with pytest.raises(CommandError, match="4 running and 0 pending pods of east would belong to no queue"):
+            call_command("import_queues", "main", str(file), reason="less")
+        call_command("import_queues", "main", str(file), reason="less", allow_orphans=True)
+        assert Revision.objects.filter(number=2).exists()
 
     def test_a_cluster_that_was_never_read_holds_nothing_back(self, cluster: Cluster) -> None:
         assert put(cluster, LOST).number == 2

@@ -11,6 +11,7 @@ from engine.formats.native import Format
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.importing import import_tree
+from scheduler_admin.queues.services import OrphansError
 
 
 class Command(BaseCommand):
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("file", help="queues.yaml, Kueue's objects, ...")
         parser.add_argument("--format", choices=list(Format), help="default: what its words tell")
         parser.add_argument("--reason", required=True, help="why, for those who read the revisions later")
+        parser.add_argument("--allow-orphans", action="store_true", help="also where pods would belong to no queue")
         parser.add_argument("--user", help="who publishes; default: system")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -33,6 +35,7 @@ class Command(BaseCommand):
                 author=author,
                 reason=options["reason"],
                 form=Format(options["format"]) if options["format"] else None,
+                allow_orphans=options["allow_orphans"],
             )
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error
@@ -40,6 +43,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']} can't be read: {error}") from error
         except ImportFailure as failure:
             raise CommandError("\n".join(str(note) for note in failure.notes)) from failure
+        except OrphansError as error:
+            raise CommandError(f"{error} With --allow-orphans it is published all the same.") from error
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
         for note in notes:
