@@ -114,8 +114,8 @@ class Restraints:
         for pod in (ask, *victims):
             if pause := self.pause_of(pod.queue or ""):
                 return Safeguard(interlock=Interlock.QUEUE_PAUSED, detail=pause)
-        known = self._columns.row
-        rows = np.array([known[pod.uid] for pod in victims if pod.uid in known], np.intp)
+        found = (self._columns.row_of(pod.uid, pod.node) for pod in victims)
+        rows = np.array([row for row in found if row is not None], np.intp)
         over = [
             f"{budget.namespace}/{budget.name}"
             for budget, covered, left in zip(self._budgets, self._covered, self._left, strict=True)

@@ -209,4 +209,5 @@ def test_a_database_that_is_away(site: Product, provider: Provider, database: tu
         postgres.start(database[0])
     assert [answer.status_code for answer in answers] == [503] * 3
     assert all("Retry-After" in answer.headers for answer in answers)
-    assert browser.get(address(site, "/clusters/"), timeout=PATIENCE_S).ok
+    again = "a page is there again"  # one that comes while the database starts is told to come later
+    wait_for(lambda: browser.get(address(site, "/clusters/"), timeout=PATIENCE_S).ok, again)

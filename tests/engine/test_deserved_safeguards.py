@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from random import Random
 
 import msgspec
 from hypothesis import given
@@ -11,40 +10,15 @@ from hypothesis import strategies as st
 from engine.decision import Decision, Outcome, Reason
 from engine.laws import Law, audit, broken
 from engine.policies import policy
-from engine.snapshot import DisruptionBudget, Node, Pod, Safeguards, Snapshot
+from engine.snapshot import Safeguards, Snapshot
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree
+from tests.engine.safeguard_worlds import world
 from tests.engine.test_deserved_laws import taking
 from tests.properties import examples
 
 TREE = tree({"prod": queue("3"), "test": queue("1"), "test.a": queue("1"), "test.b": queue()})
 TOLD = {"root.test.a": 0, "root.test.b": 0}
 DECIDE = policy("deserved", "arbitrator")
-
-
-def world(seed: int) -> Snapshot:
-    """Up to three nodes with up to four pods each, budgets and pauses at random, and an ask of one to three cores."""
-    random = Random(seed)
-    objects: list[Node | Pod | DisruptionBudget] = []
-    for number in range(random.randint(1, 3)):
-        sizes = [random.randint(1, 2) for _ in range(random.randint(1, 4))]
-        objects.append(node(f"n{number}", sum(sizes) + random.choice([0, 0, 1])))
-        objects += [
-            pod(
-                f"p{number}{place}",
-                queue=random.choice(["test.a", "test.b"]),
-                node=f"n{number}",
-                cpu=size,
-                created_ms=random.randint(0, 3),
-                priority=random.choice([-1, -2, -2]),
-                labels={"app": random.choice("xyz")},
-            )
-            for place, size in enumerate(sizes)
-        ]
-    for name in random.sample("xyz", random.randint(0, 3)):
-        objects.append(budget(random.randint(0, 2), name, **({} if random.random() < 0.2 else {"app": name})))
-    paused = tuple(random.sample(["root.test.a", "root.test.b"], random.choice([0, 0, 1])))
-    wanted = ask("want", queue="prod", cpu=random.randint(1, 3))
-    return snapshot(TREE, wanted, objects, safeguards=Safeguards(paused=paused), notices=TOLD)
 
 
 def sets(at: Snapshot) -> Iterator[Decision]:
@@ -64,7 +38,7 @@ def is_allowed(at: Snapshot, decision: Decision) -> bool:
 @examples(400)
 def test_an_allowed_set_is_chosen_whenever_there_is_one(seed: int) -> None:
     """Every set of every node is tried, and held against the audit, which counts all of it by itself."""
-    at = world(seed)
+    at = world(seed, TREE, spare=1, notices=TOLD)
     decision = DECIDE(at, TREE, named(at, "want"))
     if decision.outcome is Outcome.FITS:
         return

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from random import Random
 
 import msgspec
 import pytest
@@ -15,6 +14,7 @@ from engine.planning import plan
 from engine.policies import by_others, fence, policy
 from engine.snapshot import DisruptionBudget, Node, Pod, Safeguards, Snapshot
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree, victims_of
+from tests.engine.safeguard_worlds import world
 from tests.properties import examples
 
 TREE = tree({"prod": queue("8"), "test.a": queue(), "test.b": queue()})
@@ -149,33 +149,6 @@ DECIDE = {"fence": policy("fence", "design"), "priority": policy("priority", "ku
 """Those whose victims the safeguards have a say in."""
 
 
-def worlds(seed: int) -> Snapshot:
-    """Up to three nodes with up to four pods each, budgets and pauses at random, and an ask of one to three cores."""
-    random = Random(seed)
-    objects: list[Node | Pod | DisruptionBudget] = []
-    for number in range(random.randint(1, 3)):
-        sizes = [random.randint(1, 2) for _ in range(random.randint(1, 4))]
-        objects.append(node(f"n{number}", sum(sizes)))
-        objects += [
-            pod(
-                f"p{number}{place}",
-                queue=random.choice(["test.a", "test.b"]),
-                node=f"n{number}",
-                cpu=size,
-                created_ms=random.randint(0, 3),
-                priority=random.choice([-1, -2, -2]),
-                started_ms=random.randint(0, 3),
-                labels={"app": random.choice("xyz")},
-            )
-            for place, size in enumerate(sizes)
-        ]
-    for name in random.sample("xyz", random.randint(0, 3)):
-        objects.append(budget(random.randint(0, 2), name, **({} if random.random() < 0.2 else {"app": name})))
-    paused = tuple(random.sample(["root.test.a", "root.test.b"], random.choice([0, 0, 1])))
-    wanted = ask("want", queue="prod", cpu=random.randint(1, 3))
-    return snapshot(TREE, wanted, objects, safeguards=Safeguards(paused=paused))
-
-
 def sets(at: Snapshot, decision: Decision) -> Iterator[Decision]:
     """Every set of pods of a node, as the same policy's decision for the same ask."""
     for one in at.nodes:
@@ -198,7 +171,7 @@ def is_allowed(at: Snapshot, decision: Decision) -> bool:
 @examples(400)
 def test_an_allowed_set_is_chosen_whenever_there_is_one(by: str, seed: int) -> None:
     """Every set of every node is tried, and held against the audit, which counts budgets and pauses by itself."""
-    at = worlds(seed)
+    at = world(seed, TREE)
     decision = DECIDE[by](at, at.tree, named(at, "want"))
     exists = any(is_allowed(at, one) for one in sets(at, decision))
     assert exists == (decision.evicts and not held_by(decision))
