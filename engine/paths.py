@@ -1,5 +1,7 @@
 """Paths of queues: what lies inside which, and what a queue was called before."""
 
+from collections.abc import Iterator
+
 Renames = tuple[tuple[str, str], ...]
 """(former path, path now) of queues."""
 
@@ -33,12 +35,13 @@ def known_as(path: str, among: Renames, *, alone: bool = False) -> frozenset[str
 def called_now(path: str, among: Renames) -> str:
     """What a queue is called by now that was called so before; else the same path."""
     left = dict(among)
-    while above := next((was for was in _upwards(path) if was in left), None):
+    while above := next((was for was in upwards(path) if was in left), None):
         path = left.pop(above) + path[len(above) :]
     return path
 
 
-def _upwards(path: str) -> list[str]:
+def upwards(path: str) -> Iterator[str]:
     """A path, and those of the queues above it, nearest first."""
-    names = path.split(".")
-    return [".".join(names[:depth]) for depth in range(len(names), 0, -1)]
+    while path:
+        yield path
+        path = path.rpartition(".")[0]

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 
 import msgspec
 
+from engine.paths import upwards
 from engine.placement_rules import Rule
 from engine.resources import Amounts, add, total
 
@@ -249,7 +250,7 @@ class QueueTree:
         for _rename in range(len(self.by_former_path)):
             if path in self.queues or path.lower() in self.written:
                 break
-            above = next((one for one in _upwards(path) if one.lower() in self.by_former_path), None)
+            above = next((one for one in upwards(path) if one.lower() in self.by_former_path), None)
             if above is None:
                 break
             path = self.by_former_path[above.lower()] + path[len(above) :]
@@ -401,10 +402,3 @@ class QueueTree:
 
 BARE = QueueTree([Queue(path=ROOT)])
 """A root alone: where there is no tree."""
-
-
-def _upwards(path: str) -> Iterator[str]:
-    """A path, and those of the queues above it, nearest first."""
-    while path:
-        yield path
-        path = path.rpartition(".")[0]

@@ -288,8 +288,8 @@ def roll_back(
 ) -> Revision:
     """Publish a former revision again as it was: tree, terms and native document, to the byte. Raises as publish.
 
-    Only queues that were renamed since are told to have been called so: their pods name that. It was looked at when it
-    was published, so nobody has to approve it again: going back is in haste.
+    Only queues that were renamed since get their present path as a former path: their pods name it. The tree was looked
+    at when it was published, so nobody has to approve it again: going back is in haste.
     """
     return publish(
         hierarchy=to.hierarchy,

@@ -77,7 +77,7 @@ def surveyed(question: Question) -> tuple[Survey, bool]:
     """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
 
     Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that; where
-    it comes to a standstill that who has the most gives first, other sets are tried.
+    that order finds no allowed set either, other sets are tried.
     """
     found: list[tuple[Survey, bool]] = []
     for candidates, in_time in _attempts(question):

@@ -1,4 +1,4 @@
-"""Other sets on a node, where it comes to a standstill that whoever has the most gives first."""
+"""Other sets of victims on a node, where the usual order of victims finds none that is allowed."""
 
 from collections.abc import Sequence
 

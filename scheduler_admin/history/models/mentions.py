@@ -1,21 +1,14 @@
 """What decisions are found by, where that is a pod of either side."""
 
-from typing import Self
-
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.history.models.decisions import Decision
-from scheduler_admin.history.models.names import number_of
 
 
 class MentionQuerySet(RestrictedQuerySet["Mention"]):
     """Mentions; they are of pods of several tenants, so a tenant sees none directly."""
-
-    def of(self, cluster: int, kind: str, name: str) -> Self:
-        """Those of a name, and maybe a few of another."""
-        return self.filter(about=number_of(cluster, kind, name))
 
 
 class Mention(models.Model):
