@@ -34,6 +34,7 @@ def test_from_the_clusters_to_the_queues_of_ones_own(open_page: OpenPage, config
     """Offered, looked at, connected; and said what is being waited for."""
     page = open_page("/clusters/")
     page.get_by_role("link", name="Connect a cluster").click()
+    page.wait_for_url("**/clusters/connect/")
     assert faults(page) == {}
     page.get_by_label("Context").select_option("simulator")
     page.get_by_role("button", name="Look at it").click()
@@ -78,6 +79,7 @@ def test_what_is_pasted_signs_in_and_can_be_checked_and_replaced(open_page: Open
     page = open_page("/clusters/connect/")
     page.get_by_label("A kubeconfig, pasted").fill(Path(config).read_text())
     page.get_by_role("button", name="Go on with this").click()
+    expect(page.get_by_role("button", name="Look at it")).to_be_visible()
     assert faults(page) == {}
     page.get_by_role("button", name="Look at it").click()
     page.get_by_role("button", name="Connect simulator").click()
