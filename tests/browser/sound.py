@@ -26,8 +26,10 @@ _WIDE = "document.documentElement.scrollWidth > document.documentElement.clientW
 def faults(page: Page, *, targets: bool = True) -> dict[str, Any]:
     """What is wrong with a page in either scheme and at any width: nothing, if all is well.
 
-    It is loaded once. Without ``targets`` the sizes of what is clicked are not looked at.
+    It is loaded once, and waited for: before its stylesheet has come everything is too small. Without ``targets`` the
+    sizes of what is clicked are not looked at.
     """
+    page.wait_for_load_state()
     with _as_it_was(page):
         found: dict[str, Any] = {"small": targets and page.evaluate(_SMALL)}
         found |= {f"sideways, {width}": wider_than_its_window(page, width) for width in WIDTHS}
