@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 
 from tests import postgres
 from tests.runner import database
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, wait_for
 
 
 class Store(Protocol):
@@ -126,7 +126,7 @@ class Postgres:
         tables = self.rows("SELECT string_agg(format('%I', tablename), ', ') AS them FROM pg_tables"
                            " WHERE schemaname = 'public'")[0]["them"]  # fmt: skip
         with psycopg.connect(self.address) as lock:
-            lock.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE".encode())
+            wait_for(lambda: _lock_all(lock, tables), "Locks on all tables")
             try:
                 yield
             finally:
@@ -136,6 +136,16 @@ class Postgres:
         with psycopg.connect(self._server, autocommit=True) as connection:
             for statement in statements:
                 connection.execute(statement.encode())
+
+
+def _lock_all(connection: psycopg.Connection, tables: str) -> bool:
+    """Lock tables if they are free now; a lock that waited while it held others would be one side of a deadlock."""
+    try:
+        connection.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE NOWAIT".encode())
+    except psycopg.errors.LockNotAvailable:
+        connection.rollback()
+        return False
+    return True
 
 
 def store(file: Path, server: str | None = None) -> Sqlite | Postgres:

@@ -15,8 +15,6 @@ from typing import Any
 import django
 from django.db import connection
 
-_AS_THEY_WERE = {"0.1.0": {"clusters": "0001", "history": "0001"}}
-"""Version -> app -> the last of its migrations then; of other apps none is newer."""
 _PAGES = ("queues/", "queues/root/", "history/", "fences/", "nodes/", "revisions/", "settings/")
 
 
@@ -30,7 +28,7 @@ def main(dump: Path) -> None:
         former.backup(target)
         target.close()
     else:
-        _copy(former, _AS_THEY_WERE[dump.name.removesuffix(".sql.gz")])
+        _copy(former)
     migrate()
     print(json.dumps(read()))  # noqa: T201 - what this program is for
 
@@ -42,10 +40,9 @@ def migrate(*where: str) -> None:
     call_command("migrate", *where, verbosity=0, skip_checks=True)
 
 
-def _copy(former: sqlite3.Connection, until: dict[str, str]) -> None:
-    """Rows of SQLite into PostgreSQL's tables as they were then."""
-    migrate()
-    for app, migration in until.items():
+def _copy(former: sqlite3.Connection) -> None:
+    """Rows of SQLite into PostgreSQL's tables as they were then, with the migrations that it says it had."""
+    for app, migration in former.execute("SELECT app, name FROM django_migrations ORDER BY id"):
         migrate(app, migration)
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
