@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 import msgspec
 
@@ -24,6 +25,27 @@ class Copy:
     writer: str = ""
     """Whoever wrote it last; empty where the API server does not tell."""
     written_at: datetime | None = None
+
+
+class Effect(StrEnum):
+    """Whether the scheduler goes by what the copy says: a document that is written need not be one that is obeyed."""
+
+    UNKNOWN = "unknown"
+    """It could not be asked."""
+    PENDING = "pending"
+    """It goes by another one, and may not have seen this one yet."""
+    IN_FORCE = "in-force"
+    REFUSED = "refused"
+    """It goes by another one, or by a part of this one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a scheduler answers when it is asked what it goes by."""
+
+    effect: Effect
+    why: str = ""
+    """In the scheduler's own words, if it has any; for UNKNOWN why it could not be asked."""
 
 
 class Conflict(msgspec.Struct, frozen=True):

@@ -78,9 +78,7 @@ class YunikornReader:
     reading: Reading | None = None
 
     def __post_init__(self) -> None:
-        found = SERVICE.fullmatch(self.service)
-        assert found is not None
-        self._base = f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
+        self._base = proxy_path(self.service)
         self._cursor = _Cursor()
         self._queues_due_s = 0.0
         self._asking = Supervised("yunikorn", self._turn, failed=self._note)
@@ -111,7 +109,7 @@ class YunikornReader:
         try:
             self.ask()
         except ApiFailure as error:
-            return _explained(error)
+            return explained(error)
         except (ClusterError, ForeignAnswerError) as error:
             return str(error).rstrip(".")
         return ""
@@ -143,9 +141,17 @@ class YunikornReader:
         return self.connection.request("GET", f"{self._base}{path}", query=query, largest=LARGEST).body
 
 
-def _explained(error: ApiFailure) -> str:
+def proxy_path(service: str) -> str:
+    """Return where the API server passes requests on to a service, given as SERVICE has it."""
+    found = SERVICE.fullmatch(service)
+    assert found is not None
+    return f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
+
+
+def explained(error: ApiFailure) -> str:
+    """Return why YuniKorn can't be asked, as a sentence without its stop."""
     if error.code == _FORBIDDEN:
-        return "the credentials may not get services/proxy there; deploy/yunikorn.yaml grants it"
+        return "the credentials may not use services/proxy there; deploy/yunikorn.yaml grants it"
     if error.code == _NOT_FOUND:
         return "there is no such service"
     return str(error).rstrip(".")

@@ -17,7 +17,7 @@ from engine.lint.lending import lending
 from engine.lint.pods import pods
 from engine.lint.room import Room, above_quotas
 from engine.lint.templates import templates
-from engine.lint.yunikorn import doubtful, refused
+from engine.lint.yunikorn import dead_ends, doubtful, refused
 from engine.queues import QueueTree
 
 GUARANTEES = "fence"
@@ -69,13 +69,18 @@ def remarks(
     found = _remarks(tree, room, policy, dialect)
     if not is_yunikorns(policy, dialect, form):
         return _ordered(tree, chain(found, doubtful(tree) if policy == GUARANTEES else ()))
-    told = {(note.path, note.field) for note in refused(tree)}
-    return _ordered(tree, (note for note in found if not note.field or (note.path, note.field) not in told))
+    told = {_about(note) for note in refused(tree)}
+    return _ordered(tree, (note for note in chain(found, dead_ends(tree)) if _about(note) not in told))
 
 
 def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
     """Tell whether YuniKorn itself reads the tree or decides by it: then what it refuses is never published."""
     return form == YUNIKORN or (policy, dialect) == (GUARANTEES, YUNIKORN)
+
+
+def _about(note: Note) -> tuple[str, ...]:
+    """What a note is about: each is said once, as an error or as a remark."""
+    return (note.path, note.field or note.params.get("number", "") or note.message)
 
 
 def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:

@@ -5,9 +5,13 @@ pkg/common/configs/configvalidator.go.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum, auto
+from functools import lru_cache
+from typing import Protocol
 
-from engine.formats.notes import Note, Severity, gettext_noop
+from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.formats.yunikorn.limits import check_written
 from engine.lint.amounts import tightest
 from engine.lint.found import found
 from engine.placement_rules import Rule, RuleName
@@ -19,13 +23,28 @@ def refused(tree: QueueTree) -> Iterator[Note]:
     """Every reason for which YuniKorn keeps the configuration that it has, resource by resource: errors."""
     yield from _on_root(tree, Severity.ERROR)
     yield from _amounts(tree)
-    yield from _rules(tree, Severity.ERROR)
+    yield from _refused_rules(tree)
+
+
+@lru_cache(maxsize=32)
+def unwritable(tree: QueueTree, document: str) -> tuple[Note, ...]:
+    """Return what YuniKorn would refuse of a document of its own with its queues made those of the tree: errors.
+
+    That is what its limits of users and applications forbid; the rest is in ``refused``. Of a document that can't be
+    read nothing is said.
+    """
+    if not any(word in document for word in ("limits", "maxapplications")):
+        return ()
+    book = Notebook()
+    with suppress(ImportFailure):
+        check_written(document, tree, book)
+    return tuple(book.notes)
 
 
 def doubtful(tree: QueueTree) -> Iterator[Note]:
     """What stops YuniKorn alone, or leads nowhere under everybody: warnings for a tree that is not YuniKorn's."""
     yield from _on_root(tree, Severity.WARNING)
-    yield from _rules(tree, Severity.WARNING)
+    yield from dead_ends(tree)
 
 
 def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
@@ -80,15 +99,21 @@ class _Missing(Enum):
     """Why a rule's queue can't take pods."""
 
     NOT_THERE = auto()
+    CAPITALS = auto()
     BELOW_A_LEAF = auto()
     HOLDS_QUEUES = auto()
     HOLDS_NONE = auto()
+    NO_PARENT = auto()
 
 
 _SENTENCES = {
     _Missing.NOT_THERE: (
         gettext_noop("Placement rule %(number)s names %(queue)s, which is not there, and creates nothing."),
         gettext_noop("Add the queue, name another one, or let the rule create it."),
+    ),
+    _Missing.CAPITALS: (
+        gettext_noop("Placement rule %(number)s names %(queue)s: YuniKorn looks for it in small letters only."),
+        gettext_noop("Write the names of its queues in small letters."),
     ),
     _Missing.BELOW_A_LEAF: (
         gettext_noop("Placement rule %(number)s names %(queue)s, which can't be created below a leaf."),
@@ -102,16 +127,39 @@ _SENTENCES = {
         gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which is a leaf."),
         gettext_noop("Let %(queue)s be a parent, or name another queue."),
     ),
+    _Missing.NO_PARENT: (
+        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which YuniKorn takes for a leaf."),
+        gettext_noop("Set %(queue)s to be a parent: YuniKorn does not tell that from the queues below it."),
+    ),
 }
 
 
-def _rules(tree: QueueTree, severity: Severity) -> Iterator[Note]:
-    """The rules whose fixed part leads nowhere; the outermost of a chain says whether all of it is created."""
+def _refused_rules(tree: QueueTree) -> Iterator[Note]:
+    """The rules whose fixed part YuniKorn refuses."""
+    yield from _rules(tree, Severity.ERROR, _missing_there)
+
+
+def dead_ends(tree: QueueTree) -> Iterator[Note]:
+    """The rules whose fixed part leads nowhere: warnings, as whoever decides by the tree goes on without them."""
+    yield from _rules(tree, Severity.WARNING, _missing)
+
+
+def _rules(tree: QueueTree, severity: Severity, missing: "_Look") -> Iterator[Note]:
+    """Report rules; the outermost of a chain says whether all of it is created."""
     for number, rule in enumerate(tree.placement, 1):
         path, more = _fixed(rule)
-        if path and (missing := _missing(tree, path, create=rule.create, more=more)):
-            message, remedy = _SENTENCES[missing]
+        if path and (why := missing(tree, path, create=rule.create, more=more)):
+            message, remedy = _SENTENCES[why]
             yield found(severity, tree.root, message, remedy, number=str(number), queue=path)
+
+
+class _Look(Protocol):
+    """Tells why the fixed part of a rule leads nowhere; None where it leads somewhere.
+
+    ``more``: whether other rules go on from there.
+    """
+
+    def __call__(self, tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None: ...
 
 
 def _fixed(rule: Rule) -> tuple[str, bool]:
@@ -142,3 +190,29 @@ def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missin
     if more == tree.is_leaf(queue):
         return _Missing.HOLDS_NONE if more else _Missing.HOLDS_QUEUES
     return None
+
+
+def _missing_there(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
+    """Follow YuniKorn's checkQueueHierarchyForPlacement.
+
+    It looks for the rule's names in small letters among those of the queues as they are written, and takes for a parent
+    only what says that it is one.
+    """
+    at = tree.root
+    for name in path.lower().split(".")[1:]:
+        if not tree.children[at] and not _is_parent(tree, at):
+            return _Missing.BELOW_A_LEAF
+        below = f"{at}.{name}"
+        if below not in tree.queues:
+            capitals = any(one.lower() == below.lower() for one in tree.children[at])
+            return None if create else _Missing.CAPITALS if capitals else _Missing.NOT_THERE
+        at = below
+    if not more:
+        return _Missing.HOLDS_QUEUES if _is_parent(tree, at) else None
+    if _is_parent(tree, at):
+        return None
+    return _Missing.NO_PARENT if tree.children[at] else _Missing.HOLDS_NONE
+
+
+def _is_parent(tree: QueueTree, path: str) -> bool:
+    return path == tree.root or tree[path].parent_declared

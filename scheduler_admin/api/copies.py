@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from engine.cluster.copies import Effect
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
@@ -24,7 +25,7 @@ from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.tree_serializers import ChangeSerializer
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import KEPT, Writing
-from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place, take
+from scheduler_admin.copies.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
 from scheduler_admin.copies.standing import Standing
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.tags import entity_tag
@@ -42,7 +43,9 @@ _IF_MATCH = OpenApiParameter(
 class WritingSerializer(serializers.ModelSerializer[Writing]):
     """A revision that somebody wanted written there."""
 
-    revision = serializers.IntegerField(source="revision.number")
+    revision = serializers.IntegerField(
+        source="revision.number", default=None, allow_null=True, help_text="null: what the scheduler last went by."
+    )
     by = serializers.CharField(source="by_name")
     at = UtcField()
     ended_at = UtcField(allow_null=True)
@@ -63,6 +66,18 @@ class CopySerializer(serializers.Serializer[View]):
     form = serializers.ChoiceField([one.value for one in KEPT], source="copy.form", default=None, allow_null=True)
     namespace = serializers.CharField(source="copy.namespace", default="", help_text="Empty: where YuniKorn runs.")
     looked_at = UtcField(source="copy.looked_at", default=None, allow_null=True)
+    effect = serializers.ChoiceField(
+        [one.value for one in Effect],
+        source="copy.effect",
+        default=Effect.UNKNOWN.value,
+        help_text="Whether the scheduler goes by what the copy says, asked of the scheduler itself.",
+    )
+    effect_note = serializers.CharField(
+        source="copy.effect_note", default="", help_text="Why it does not, or why it can't be asked, in its own words."
+    )
+    good_at = UtcField(
+        source="copy.good_at", default=None, allow_null=True, help_text="When the scheduler last went by the copy."
+    )
     error = serializers.CharField(source="copy.error", default="", help_text="Why the last look failed, or empty.")
     writer = serializers.CharField(source="copy.writer", default="", help_text="Who wrote it, as the cluster tells.")
     written_at = UtcField(source="copy.written_at", default=None, allow_null=True)
@@ -107,7 +122,7 @@ class CopyActSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(wrong)
         return super().to_internal_value(data)
 
-    act = serializers.ChoiceField(["look", "write", "place", "take"])
+    act = serializers.ChoiceField(["look", "write", "put-back", "place", "take"])
     reason = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=300, help_text="To write, or to place: why."
     )
@@ -220,16 +235,23 @@ def _write(request: Request, cluster: Cluster, actor: User, given: Mapping[str, 
     )
 
 
+def _put_back(request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
+    view = view_of(actor, cluster)
+    preconditions.check(request, _tag(view), required=True)
+    version = view.copy.version if view.copy else ""
+    ask_to_put_back(cluster=cluster, version=version, actor=actor, reason=given["reason"])
+
+
 def _take(_request: Request, cluster: Cluster, actor: User, _given: Mapping[str, Any]) -> Draft:
     return take(cluster=cluster, author=actor)
 
 
-_ACTS: dict[str, _Act] = {"look": _look, "write": _write, "place": _place, "take": _take}
+_ACTS: dict[str, _Act] = {"look": _look, "write": _write, "put-back": _put_back, "place": _place, "take": _take}
 
 
 def _tag(view: View) -> str:
     """Changes with all that is told but when it was looked at."""
     copy, last = view.copy, view.writings[0] if view.writings else None
-    seen = [copy.version, copy.namespace, copy.error, copy.there] if copy else []
+    seen = [copy.version, copy.namespace, copy.error, copy.there, copy.effect, copy.effect_note] if copy else []
     said = [view.standing, view.current.pk if view.current else 0, last.pk if last else 0, last.state if last else ""]
     return entity_tag(json.dumps([*seen, *said]))

@@ -18,13 +18,13 @@ from engine.formats.notes import ImportFailure, Note, Severity
 from engine.formats.shares import Capacity
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
-from engine.lint import errors
 from engine.paths import is_inside
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.consumers import consumers_of, tree_errors
+from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Native, Terms, check_terms, native_of, terms_of, tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, error
@@ -47,7 +47,7 @@ class Sent:
     sources: Mapping[str, Source] = field(default_factory=dict)
     """Path -> what it is in a document that is not of our own form in JSON."""
     form: str = ""
-    """The format of the document that is kept with the tree: this one's, or of one before."""
+    """By whose rules lint judges it: those of the scheduler that reads it, or of its document's format."""
 
     def error(self, note: Note) -> dict[str, Any]:
         """The note as a member of a problem's errors."""
@@ -89,22 +89,20 @@ class Part:
         return {**queue, "namespaces": [*queue.get("namespaces", []), *unseen]} if unseen else queue
 
 
-def read(
-    body: Body, current: Revision | None, capacity: Capacity, part: Part | None = None, form: Format | None = None
-) -> Sent:
+def read(body: Body, hierarchy: Hierarchy | None, part: Part | None = None, form: Format | None = None) -> Sent:
     """The tree in a body. What it says nothing of is as in the revision in force, all outside of a ``part`` too.
 
-    ``capacity`` is what shares of the cluster are of where it does not say that, ``form`` the format of YAML, None:
-    the one that its words tell.
+    ``hierarchy``: where it is to be put in force; None: in a new one. ``form``: the format of YAML, None: the one that
+    its words tell.
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
     text = _text_of(body)
     if body.media_type != YUNIKORN:
-        return _read_own_form(text, current, capacity, part)
+        return _read_own_form(text, hierarchy, part)
     if part is not None:
         raise problems.Unreadable([{"detail": _("A YAML document is of a whole tree: send a subtree as JSON.")}])
-    return _read_document(text, terms_of(current) if current else Terms(), capacity, form)
+    return _read_document(text, hierarchy, form)
 
 
 def read_import(body: Body, capacity: Capacity, form: Format | None = None) -> tuple[Imported, str]:
@@ -136,9 +134,18 @@ def _imported(text: str, form: Format | None, capacity: Capacity) -> Imported:
         raise _refused(text, form, failure) from failure
 
 
-def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | None) -> Sent:
-    imported = _imported(text, form, capacity)
-    form, terms = Format(imported.form), terms._replace(**imported.terms)
+def _capacity_of(hierarchy: Hierarchy | None) -> Capacity:
+    return hierarchy.capacity if hierarchy else Capacity()
+
+
+def _terms_in_force(hierarchy: Hierarchy | None) -> Terms:
+    return terms_of(hierarchy.current) if hierarchy and hierarchy.current else Terms()
+
+
+def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) -> Sent:
+    imported = _imported(text, form, _capacity_of(hierarchy))
+    form, terms = Format(imported.form), _terms_in_force(hierarchy)._replace(**imported.terms)
+    consumers = consumers_of(hierarchy)
     lines = Lines(load(text)) if form is Format.YUNIKORN else None
 
     def place(note: Note) -> dict[str, Any]:
@@ -146,12 +153,10 @@ def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | N
         line = lines.find(note.path, note.field) if lines else source.line if source else None
         return _line(msgspec.structs.replace(note, line=note.line or line))
 
-    wrong = _errors(errors(imported.tree, policy=terms.policy, dialect=terms.dialect, form=form), place) + _wrong_terms(
-        terms
-    )
-    if wrong:
+    found = tree_errors(imported.tree, consumers, kept=form, policy=terms.policy, dialect=terms.dialect)
+    if wrong := _errors(found, place) + _wrong_terms(terms):
         raise problems.InvalidTree(wrong)
-    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources, form)
+    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources, consumers.form(form))
 
 
 def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusal:
@@ -163,17 +168,18 @@ def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusa
     return problems.InvalidTree(_errors(failure.notes, _line))
 
 
-def _read_own_form(text: str, current: Revision | None, capacity: Capacity, part: Part | None) -> Sent:
-    reading, place = _reading(text, capacity, part)
-    terms = (terms_of(current) if current else Terms())._replace(**_given(reading))
-    kept = native_of(current).format if current else ""
+def _read_own_form(text: str, hierarchy: Hierarchy | None, part: Part | None) -> Sent:
+    reading, place = _reading(text, _capacity_of(hierarchy), part)
+    terms = _terms_in_force(hierarchy)._replace(**_given(reading))
+    current = hierarchy.current if hierarchy else None
+    consumers, kept = consumers_of(hierarchy), native_of(current).format if current else ""
     found = reading.notes
     if reading.tree is not None:
-        found += errors(reading.tree, policy=terms.policy, dialect=terms.dialect, form=kept)
+        found += tree_errors(reading.tree, consumers, kept=kept, policy=terms.policy, dialect=terms.dialect)
     wrong = _errors(found, place) + _wrong_terms(terms)
     if wrong or reading.tree is None:
         raise problems.InvalidTree(wrong)
-    return Sent(reading.tree, terms, None, (), place, form=kept)
+    return Sent(reading.tree, terms, None, (), place, form=consumers.form(kept))
 
 
 def _reading(text: str, capacity: Capacity, part: Part | None = None) -> tuple[Reading, Place]:
@@ -271,8 +277,9 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
     return {**terms_of(revision)._asdict(), **beside, "queues": queues}
 
 
-def published(revision: Revision, scope: Scope) -> Sent:
-    """A revision as if it had been sent in our own form, as a scope sees it: places lead into ``own_form``."""
+def published(revision: Revision, hierarchy: Hierarchy, scope: Scope) -> Sent:
+    """A hierarchy's revision as if sent in our own form, as a scope sees it: places lead into ``own_form``."""
     tree = tree_of(revision)
     place = _pointing(filter(scope.has_path, tree.walk()))
-    return Sent(tree, terms_of(revision), None, (), place, form=native_of(revision).format)
+    form = consumers_of(hierarchy).form(native_of(revision).format)
+    return Sent(tree, terms_of(revision), None, (), place, form=form)

@@ -8,7 +8,7 @@ from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.api.draft_serializers import DraftSerializer
 from scheduler_admin.api.proposals import differing
 from scheduler_admin.queues import draft_selectors
-from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, queues_of, text_of
+from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.draft_storing import said, said_itself
 from scheduler_admin.queues.models import Draft
@@ -24,7 +24,7 @@ _UNSEEN = "namespaces"
 def in_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftState]:
     """Each, as far as the user sees it."""
     sees = scope_of(user, "view")
-    return [draft_selectors.state(draft, queues=queues_of(draft)).part(sees) for draft in drafts]
+    return [state.part(sees) for state in draft_selectors.states(drafts)]
 
 
 def whole(user: Who, draft: Draft) -> dict[str, Any]:

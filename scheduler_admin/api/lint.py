@@ -14,7 +14,6 @@ from rest_framework.response import Response
 
 from engine.formats.native import Format
 from engine.formats.notes import Note
-from engine.formats.shares import Capacity
 from engine.lint import lint
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
 from scheduler_admin.api import problems
@@ -100,9 +99,7 @@ class LintView(ApiView):
         if not scope.everything and not scope.subtrees:
             raise PermissionDenied
         hierarchy = self._hierarchy()
-        current = hierarchy.current if hierarchy else None
-        capacity = hierarchy.capacity if hierarchy else Capacity()
-        sent = read(body_of(request), current, capacity, form=self.asked["document"])
+        sent = read(body_of(request), hierarchy, form=self.asked["document"])
         rows = findings(sent, selectors.using(request.user, hierarchy), scope if hierarchy else EVERYTHING)
         return Response(LintSerializer({"results": rows}).data)
 
@@ -130,6 +127,6 @@ class TreeLintView(ApiView):
         found = get_object_or_404(trees, name=name)
         if found.current is None:
             raise Http404
-        rows = findings(published(found.current, scope), selectors.using(user, found), scope)
+        rows = findings(published(found.current, found, scope), selectors.using(user, found), scope)
         body = {"hierarchy": name, "revision": found.current.number, "results": rows}
         return Response(TreeLintSerializer(body).data)

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from engine.formats.native import Format
-from engine.formats.shares import Capacity
 from engine.queues import BARE
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
@@ -103,8 +102,7 @@ class TreeView(ApiView):
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        capacity = hierarchy.capacity if hierarchy else Capacity()
-        sent = read(body_of(request), current, capacity, self._part(current), self.asked["document"])
+        sent = read(body_of(request), hierarchy, self._part(current), self.asked["document"])
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, tag(current, self.scope), required=action == "edit")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from engine.cluster.config_map import read_config_map, write_config_map
 from engine.cluster.connection import Connection
-from engine.cluster.copies import Copy, Rewrite
+from engine.cluster.copies import Answer, Copy, Effect, Rewrite
+from engine.cluster.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
 from engine.cluster.object_copies import read_objects, write_objects
 from engine.formats import consumers
 from engine.formats.families import Family
@@ -14,27 +15,45 @@ from engine.formats.native import Format
 
 Read = Callable[[Connection, Iterable[str]], Copy | None]
 Write = Callable[[Connection, Copy, Rewrite], Copy]
+Ask = Callable[[Connection, str, str], Answer]
+Check = Callable[[Connection, str, str], str]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``read`` takes the namespaces to look in, ``write`` what is there now."""
+    """How a cluster's copy is dealt with."""
 
     read: Read
+    """Takes the namespaces to look in."""
     write: Write
+    """Takes what is there now."""
+    effect: Ask
+    """Tells whether the scheduler goes by a text; takes the service that it is asked at, empty where it has none."""
+    refusal: Check
+    """Tells why the scheduler would not take a text, likewise; empty where it would. Raises ClusterError."""
 
 
-def _of(family: Family) -> Kind:
+def _of(family: Family, effect: Callable[[Connection], Answer]) -> Kind:
     return Kind(
         lambda connection, _namespaces: read_objects(family, connection),
         lambda connection, _there, asked: write_objects(family, connection, asked),
+        lambda connection, _service, _text: effect(connection),
+        lambda _connection, _service, _text: "",  # writing tries all of it, server-side, before the first object
     )
 
 
+def _yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
+    return yunikorn_effect(connection, service, text) if service else Answer(effect=Effect.UNKNOWN)
+
+
+def _yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
+    return yunikorn_refusal(connection, service, text) if service else ""
+
+
 KINDS = {
-    Format.YUNIKORN: Kind(read_config_map, write_config_map),
-    Format.KUEUE: _of(KUEUE),
-    Format.CONSUMERS: _of(consumers.FAMILY),
+    Format.YUNIKORN: Kind(read_config_map, write_config_map, _yunikorn_effect, _yunikorn_refusal),
+    Format.KUEUE: _of(KUEUE, kueue_effect),
+    Format.CONSUMERS: _of(consumers.FAMILY, lambda _connection: Answer(effect=Effect.UNKNOWN)),
 }
 
 

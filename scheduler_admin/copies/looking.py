@@ -1,13 +1,14 @@
 """Looking at a cluster's copy of its tree: what is seen is stored, and pages never wait on the cluster."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 from django.db import transaction
 from django.db.models import F, Q
 
 from engine.cluster.connection import Connection
+from engine.cluster.copies import Answer, Effect
 from engine.cluster.copies import Copy as Seen
 from engine.cluster.errors import ClusterError
 from engine.formats import native
@@ -19,7 +20,9 @@ from scheduler_admin.copies.kinds import form_of, kind_of
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.queues.models import Revision
 
-_SHOWN = ("error", "there", "version", "agreed_with_id")
+SETTLES = timedelta(seconds=30)
+"""So long a scheduler has to take over what was written before it is said not to go by it."""
+_SHOWN = ("error", "there", "version", "agreed_with_id", "effect", "effect_note")
 
 
 def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: datetime) -> None:
@@ -33,6 +36,23 @@ def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: 
         keep_error(copy=copy, sentence=str(error))
         return
     keep(copy=copy, seen=seen, now=now)
+    if seen is not None:
+        answer = kind_of(copy.form).effect(connection, copy.cluster.yunikorn_service, seen.text)
+        keep_effect(copy=copy, answer=answer, now=now)
+
+
+@transaction.atomic
+def keep_effect(*, copy: Copy, answer: Answer, now: datetime) -> None:
+    """Say whether the scheduler goes by what was seen; what it goes by is kept, to be put back."""
+    effect, settled = answer.effect, copy.changed_at is None or now - copy.changed_at >= SETTLES
+    if effect is Effect.REFUSED and not settled:
+        effect = Effect.PENDING
+    elif effect is Effect.PENDING and settled:
+        effect = Effect.UNKNOWN  # nobody looks at it: the scheduler does not run
+    found: dict[str, object] = {"effect": effect.value, "effect_note": answer.why}
+    if effect is Effect.IN_FORCE:
+        found |= {"good": copy.text, "good_at": now}
+    _store(copy, **found)
 
 
 @transaction.atomic
@@ -42,8 +62,13 @@ def keep_error(*, copy: Copy, sentence: str) -> None:
 
 
 @transaction.atomic
-def keep(*, copy: Copy, seen: Seen | None, now: datetime, written: Revision | None = None) -> None:
-    """Take over what was seen; None: there is none. ``written``: the revision that was just written there."""
+def keep(
+    *, copy: Copy, seen: Seen | None, now: datetime, written: Revision | None = None, put_back: bool = False
+) -> None:
+    """Take over what was seen; None: there is none.
+
+    ``written``: the revision that was just written there; ``put_back``: that was what the scheduler last went by.
+    """
     if seen is None:
         _store(copy, error="", there=False, looked_at=now, form=copy.form)
         return
@@ -52,10 +77,11 @@ def keep(*, copy: Copy, seen: Seen | None, now: datetime, written: Revision | No
     found |= {"writer": seen.writer[:150], "written_at": seen.written_at}
     if seen.text != copy.text or not copy.there:
         found |= _read(seen.text, copy.form)
+        found |= {"changed_at": now, "effect": Effect.UNKNOWN.value, "effect_note": ""}
     document = str(found.get("document", copy.document))
     current = written or in_force(copy)
     if document and current is not None:
-        found |= _agreement(copy, seen.text, document, current, written=written is not None)
+        found |= _agreement(copy, seen.text, document, current, written=written is not None, put_back=put_back)
     _store(copy, **found)
 
 
@@ -71,16 +97,18 @@ def _read(text: str, form: str) -> dict[str, object]:
         return {"document": "", "problems": [msgspec.to_builtins(note) for note in failure.notes]}
 
 
-def _agreement(copy: Copy, text: str, document: str, current: Revision, *, written: bool) -> dict[str, object]:
+def _agreement(
+    copy: Copy, text: str, document: str, current: Revision, *, written: bool, put_back: bool
+) -> dict[str, object]:
     """Where the two are known to belong together from now on."""
     if written or document == current.document:
         return {"agreed": document, "agreed_with": current}
-    if copy.agreed:
+    if copy.agreed and not put_back:
         return {}
     # Seen for the first time: it belongs to the revision that was made of it to the letter, or says the same.
     rows = Revision.objects.filter(Q(source=text) | Q(document=document), hierarchy=current.hierarchy_id)
     source = rows.order_by("number").first()
-    return {"agreed": document, "agreed_with": source} if source else {}
+    return {"agreed": document, "agreed_with": source} if source or put_back else {}
 
 
 def _store(copy: Copy, **found: object) -> None:

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from engine.cluster.copies import Effect
 from engine.formats.native import Format
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
@@ -43,11 +44,27 @@ class Copy(models.Model):
     """Why it says no tree: engine.formats.notes.Note, each as a mapping."""
     agreed = models.TextField(blank=True, help_text=_("Its tree when it last came from a revision, or went into one."))
     agreed_with = models.ForeignKey(Revision, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    effect = models.CharField(
+        max_length=10,
+        choices=[(one.value, one.value) for one in Effect],
+        default=Effect.UNKNOWN.value,
+        help_text=_("Whether the scheduler goes by it."),
+    )
+    effect_note = models.TextField(blank=True, help_text=_("Why, in the scheduler's own words."))
+    changed_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was first seen in this version."))
+    good = models.TextField(blank=True, help_text=_("What it said when the scheduler was last known to go by it."))
+    good_at = models.DateTimeField(null=True, blank=True, help_text=_("When that was."))
 
     objects = CopyQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"copy of {self.cluster}"
+
+    @property
+    def can_be_put_back(self) -> bool:
+        """Whether it says what the scheduler refuses, and what that last went by is known."""
+        refused = self.effect == Effect.REFUSED or not self.document
+        return self.there and refused and bool(self.good) and self.good != self.text
 
 
 class WritingQuerySet(RestrictedQuerySet["Writing"]):
@@ -55,7 +72,10 @@ class WritingQuerySet(RestrictedQuerySet["Writing"]):
 
 
 class Writing(models.Model):
-    """A revision that somebody wants written over the copy that they saw. Stored before anything is done."""
+    """What somebody wants written over the copy that they saw: a revision, or what the scheduler last went by.
+
+    Stored before anything is done.
+    """
 
     class State(models.TextChoices):
         INTENDED = "intended", _("under way")
@@ -67,7 +87,14 @@ class Writing(models.Model):
         GIVEN_UP = "given-up", _("given up")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="writings")
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    revision = models.ForeignKey(
+        Revision,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text=_("None: what the scheduler last went by."),
+    )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT])
     namespace = models.CharField(max_length=63, blank=True)
     onto = models.CharField(max_length=150, help_text=_("The version of the copy that was seen."))
@@ -94,4 +121,9 @@ class Writing(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.revision} to {self.cluster}"
+        return f"{self.title} to {self.cluster}"
+
+    @property
+    def title(self) -> str:
+        """What is written, for the audit log."""
+        return str(self.revision) if self.revision else "what was in force"

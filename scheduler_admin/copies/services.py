@@ -1,5 +1,7 @@
 """What people ask for: another look, a place to look, and that a revision is written over the copy that they saw."""
 
+from typing import Any
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -15,8 +17,14 @@ from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.looking import in_force
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.standing import Standing, standing, wanted
+from scheduler_admin.queues.consumers import Consumers, tree_errors
 from scheduler_admin.queues.importing import import_draft
 from scheduler_admin.queues.models import Draft, Revision
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.services import terms_of, tree_of
+
+MOST_SAID = 5
+"""Reasons for which a tree is refused, in one sentence."""
 
 
 class OvertakenError(Exception):
@@ -76,36 +84,69 @@ def ask_to_write(
     if current is None or current.pk != revision or copy.version != version:
         raise OvertakenError
     found = standing(copy, current)
-    if found in (Standing.NONE, Standing.IN_STEP):
+    if found in (Standing.NONE, Standing.IN_STEP, Standing.REFUSED):
         raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
     if found.drifted and not overwrite:
         raise ValidationError({"overwrite": _("Confirm that what others changed there is to be overwritten.")})
+    writing = _begun(cluster, copy, _text(copy, current), actor, reason)
+    writing.revision, writing.confirmed = current, _confirmed(cluster, over, version)
+    details = {"digest": current.digest, "overwrites": found.drifted, "over": writing.confirmed}
+    return _asked(writing, actor, "tree.write", details)
+
+
+@transaction.atomic
+def ask_to_put_back(*, cluster: Cluster, version: str, actor: User | None, reason: str) -> Writing:
+    """Store that what the scheduler last went by is to be written over the copy in that version, which it refuses.
+
+    The revision in force stays in force here. Raises OvertakenError where the copy is another by now, and
+    ValidationError by field.
+    """
+    check_reason(reason)
+    copy = _locked(cluster)
+    if copy.version != version:
+        raise OvertakenError
+    if not copy.can_be_put_back:
+        raise ValidationError(_("There is nothing to put back: what the scheduler goes by is not known, or is there."))
+    return _asked(_begun(cluster, copy, copy.good, actor, reason), actor, "tree.put-back", {})
+
+
+def _begun(cluster: Cluster, copy: Copy, text: str, actor: User | None, reason: str) -> Writing:
+    """A writing over the copy as it was seen, not stored yet. Raises ValidationError while another is under way."""
     if cluster.writings.filter(state=Writing.State.INTENDED).exists():
         raise ValidationError(_("Another one is under way: wait for it to end."))
-    writing = Writing(
+    return Writing(
         cluster=cluster,
-        revision=current,
         form=copy.form,
         namespace=copy.namespace,
         onto=copy.version,
         before=copy.text,
-        text=_text(copy, current),
-        confirmed=_confirmed(cluster, over, version),
+        text=text,
         by=actor,
         by_name=name_of(actor),
         reason=reason.strip(),
         at=timezone.now(),
     )
+
+
+def _asked(writing: Writing, actor: User | None, verb: str, details: dict[str, Any]) -> Writing:
+    """Store it, and let the worker come soon."""
     writing.full_clean()
     writing.save()
-    Copy.objects.filter(pk=copy.pk).update(due_at=timezone.now())
-    details = {"digest": current.digest, "onto": copy.version, "overwrites": found.drifted, "over": writing.confirmed}
-    record(actor=actor, verb="tree.write", target=f"{current} → {cluster.name}", reason=writing.reason, details=details)
+    cluster = writing.cluster
+    Copy.objects.filter(cluster=cluster).update(due_at=timezone.now())
+    target = f"{writing.title} → {cluster.name}"
+    record(actor=actor, verb=verb, target=target, reason=writing.reason, details={**details, "onto": writing.onto})
     mark_news(cluster.pk)
     return writing
 
 
 def _text(copy: Copy, current: Revision) -> str:
+    """The copy with the revision in it. Raises ValidationError for one that its scheduler would refuse."""
+    terms = terms_of(current)
+    readers = Consumers((copy.text,) if copy.form == Format.YUNIKORN else ())
+    if wrong := tree_errors(tree_of(current), readers, kept=copy.form, policy=terms.policy, dialect=terms.dialect):
+        message = _("The cluster’s scheduler would refuse it: %(why)s")
+        raise ValidationError(message % {"why": " ".join(f"{note.path}: {said(note)}" for note in wrong[:MOST_SAID])})
     try:
         return wanted(copy, current).text
     except ImportFailure as failure:

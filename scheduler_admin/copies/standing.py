@@ -8,6 +8,7 @@ from functools import lru_cache
 from django.db.models import F, Q
 
 from engine.changes import Change, changes
+from engine.cluster.copies import Effect
 from engine.formats import native
 from engine.formats.native import Format
 from engine.formats.tree import decode_tree
@@ -28,6 +29,8 @@ class Standing(StrEnum):
     UNREAD = "unread"
     """It is there, and says no tree."""
     IN_STEP = "in-step"
+    REFUSED = "refused"
+    """It says what the revision says, and the scheduler goes by something else."""
     AHEAD = "ahead"
     """It is as it was: the revision in force says something else."""
     CHANGED = "changed"
@@ -48,19 +51,23 @@ def standing(copy: Copy, current: Revision | None) -> Standing:
     if not copy.document:
         return Standing.UNREAD
     if copy.document == current.document:
-        return Standing.IN_STEP
+        return Standing.REFUSED if copy.effect == Effect.REFUSED else Standing.IN_STEP
     if copy.document == copy.agreed:
         return Standing.AHEAD
     belonging = {copy.agreed, copy.agreed_with.document if copy.agreed_with else ""}
     return Standing.CHANGED if current.document in belonging else Standing.BOTH
 
 
-def drifted(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
-    """Cluster (pk) -> its copy, of those that others changed. One query, which compares the trees in the database."""
+def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
+    """Return by cluster (pk) the copies that others changed, or that the scheduler does not go by.
+
+    One query, which compares the trees in the database.
+    """
+    same = Q(document=F("cluster__hierarchy__current__document"))
+    changed = ~same & (Q(document="") | ~Q(document=F("agreed"))) & Q(cluster__hierarchy__current__isnull=False)
     rows = Copy.objects.restrict(user, "view").filter(cluster__in=clusters, there=True)
-    rows = rows.exclude(document=F("cluster__hierarchy__current__document"))
-    rows = rows.filter(Q(document="") | ~Q(document=F("agreed")), cluster__hierarchy__current__isnull=False)
-    return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at")}
+    rows = rows.filter(changed | Q(effect=Effect.REFUSED))
+    return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at", "effect", "effect_note")}
 
 
 @lru_cache(maxsize=16)

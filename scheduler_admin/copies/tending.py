@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from engine.cluster.connection import Connection
+from engine.cluster.copies import Effect
 from engine.cluster.errors import ClusterError
 from engine.cluster.identity import SameCluster
 from scheduler_admin.copies.looking import keep_error, look
 from scheduler_admin.copies.models import Copy, Writing, WritingQuerySet
 from scheduler_admin.copies.writing import carry_out, put_off
 
+SETTLING = timedelta(seconds=5)
+"""So soon it is looked at again while the scheduler has yet to take over what was written."""
 EVERY = timedelta(minutes=1)
 """So often each copy is looked at; at once where somebody asks."""
 AGAIN = timedelta(seconds=5)
@@ -50,7 +53,8 @@ def fail(*, copy: Copy, error: ClusterError, now: datetime) -> None:
 
 def _come_again(copy: Copy, now: datetime) -> None:
     """Unless somebody asked for another look in the meantime."""
-    after = AGAIN if _asked_for(copy).exists() else EVERY
+    settling = Copy.objects.filter(pk=copy.pk, effect=Effect.PENDING).exists()
+    after = AGAIN if _asked_for(copy).exists() else SETTLING if settling else EVERY
     Copy.objects.filter(pk=copy.pk, due_at=now + CLAIM).update(due_at=now + after)
 
 

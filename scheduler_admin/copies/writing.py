@@ -24,6 +24,7 @@ BEGUN_WITHIN = timedelta(minutes=1)
 """Who asked has turned to something else by then: it is given up, unless it turns out to have been done."""
 _LATE = gettext_noop("It could not be begun within a minute: ask again. %(why)s")
 
+_NOT_TAKEN = gettext_noop("The scheduler would not take it, so nothing was written: %(why)s")
 _SUPERSEDED = gettext_noop("Another revision is in force by now: nothing was written.")
 
 
@@ -46,6 +47,8 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
             _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
         elif there.version == writing.onto and not _in_force(writing):
             _end(writing, state.OVERTAKEN, now, note=_SUPERSEDED)
+        elif why := _refusal(writing, connection):
+            _end(writing, state.REFUSED, now, note=_NOT_TAKEN % {"why": why})
         else:
             reached("write asked")
             made = kind.write(connection, there, asked)
@@ -62,9 +65,19 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
         put_off(writing=writing, why=str(error), now=now)
 
 
+def _refusal(writing: Writing, connection: Connection) -> str:
+    """Why the scheduler would not take the text; empty where it would, or can't be asked: lint has judged it, too."""
+    try:
+        return kind_of(writing.form).refusal(connection, writing.cluster.yunikorn_service, writing.text)
+    except ClusterError:
+        return ""
+
+
 def _in_force(writing: Writing) -> bool:
     """Whether its revision still is: somebody may have gone back, in haste, from what it is about."""
-    return Revision.objects.filter(pk=writing.revision_id, hierarchy__current=writing.revision_id).exists()
+    if writing.revision is None:
+        return True
+    return Revision.objects.filter(pk=writing.revision.pk, hierarchy__current=writing.revision.pk).exists()
 
 
 def put_off(*, writing: Writing, why: str, now: datetime) -> None:
@@ -83,12 +96,13 @@ def _end(writing: Writing, state: Writing.State, now: datetime, made: Seen | Non
     writing.full_clean()
     writing.save()
     if made is not None:
-        keep(copy=Copy.objects.get(cluster=writing.cluster_id), seen=made, now=now, written=writing.revision)
+        copy = Copy.objects.get(cluster=writing.cluster_id)
+        keep(copy=copy, seen=made, now=now, written=writing.revision, put_back=writing.revision is None)
     record(
         actor=None,
         by="engine",
         verb=f"tree.write.{state.value}",
-        target=f"{writing.revision} → {writing.cluster}",
+        target=f"{writing.title} → {writing.cluster}",
         details={"note": note, "asked_by": writing.by_name},
     )
     mark_news(writing.cluster_id)

@@ -12,6 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from engine.cluster.copies import Effect
 from engine.decision import Interlock
 from engine.resources import CPU, base, column, is_bytes
 from scheduler_admin.clusters.holds import holds_of
@@ -25,7 +26,7 @@ QUEUES = 500
 RESOURCES = 16
 _MILLI = 1000
 _READ = (
-    *("name", "owned_until", "interval_ms"),
+    *("name", "owned_until", "interval_ms", "copy__there", "copy__effect"),
     *(f"hierarchy__current__{name}" for name in ("number", "digest", "document")),
 )
 _OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds", "unplaced")
@@ -48,10 +49,11 @@ class Stored(Collector):
     def collect(self) -> Iterable[Metric]:
         """Every family, also those that have no sample now."""
         only = (*_READ, *(f"status__{name}" for name in _OF_STATUS))
-        clusters = list(Cluster.objects.select_related("status", "hierarchy__current").only(*only))
+        clusters = list(Cluster.objects.select_related("status", "copy", "hierarchy__current").only(*only))
         since = {(row.cluster_id, row.queue): row.since for row in Shortfall.objects.all()}
         seen = [(one, status) for one in clusters if (status := status_of(one)) is not None]
         yield from _clusters(seen)
+        yield _copies(clusters)
         yield from _heartbeats(clusters)
         yield from _queues([queue for one, status in seen for queue in _told(one, status, since)])
         left_out = _gauge("queues_left_out", "Queues beyond those of which anything is told here.", "cluster")
@@ -88,6 +90,17 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
         for interlock in Interlock:
             holding.add_metric([cluster.name, interlock.value], standing.count(interlock))
     yield from (read, took, unreadable, without, unplaced, holding)
+
+
+def _copies(clusters: Iterable[Cluster]) -> Metric:
+    """Of clusters whose scheduler was asked what it goes by."""
+    says = "1 where the scheduler of a cluster does not use the tree that its copy says; 0 where it does."
+    refused = _gauge("copy_refused", says, "cluster")
+    for cluster in clusters:
+        copy = getattr(cluster, "copy", None)
+        if copy is not None and copy.there and copy.effect in (Effect.IN_FORCE, Effect.REFUSED):
+            refused.add_metric([cluster.name], copy.effect == Effect.REFUSED)
+    return refused
 
 
 def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:

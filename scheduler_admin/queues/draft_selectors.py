@@ -1,6 +1,6 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache, partial
@@ -14,12 +14,13 @@ from engine.changes import Change, Kind, Setting, changes
 from engine.formats.form import Reading
 from engine.formats.notes import Note
 from engine.formats.shares import Capacity
-from engine.lint import errors, remarks
+from engine.lint import remarks
 from engine.lint.room import Room
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
+from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.differences import differing_terms, differing_tree
-from scheduler_admin.queues.draft_form import Placed, moved, reading, terms_in, text_of
+from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
 from scheduler_admin.queues.draft_rows import placed_rows
 from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
@@ -165,26 +166,27 @@ def state_for(user: Who, draft: Draft, room: Room | None = None, *, editable: bo
     return state(draft, room, checked).part(scope_of(user, "view"))
 
 
-def state(
-    draft: Draft,
-    room: Room | None = None,
-    scope: Scope = EVERYTHING,
-    *,
-    queues: Sequence[Placed] | None = None,
-) -> DraftState:
-    """Everything about a draft as it is now; what it changes outside of a scope is an error.
+def states(drafts: Iterable[Draft]) -> Iterator[DraftState]:
+    """Yield everything about each of some drafts of one hierarchy, whose queues were fetched with them."""
+    consumers: Consumers | None = None
+    for draft in drafts:
+        consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
+        yield _worked_out(draft, queues_of(draft), None, EVERYTHING, _unfit(draft), consumers)
 
-    ``room``: see lint. ``queues``: its own, where they were fetched already.
-    """
-    unfit = not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
-    if queues is not None:
-        return _worked_out(draft, queues, room, scope, unfit)
-    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit)
+
+def _unfit(draft: Draft) -> Note | None:
+    return not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
+
+
+def state(draft: Draft, room: Room | None = None, scope: Scope = EVERYTHING) -> DraftState:
+    """Everything about a draft as it is now; what it changes outside of a scope is an error. ``room``: see lint."""
+    unfit, consumers = _unfit(draft), consumers_of(draft.hierarchy)
+    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit, consumers)
     then, held, found = kept.get(scope, (None, None, None))
     if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
         queues = placed_rows(draft)
         held = draft.hierarchy.capacity if any(one.has_shares for one in queues) else None
-        found = _worked_out(draft, queues, room, scope, unfit)
+        found = _worked_out(draft, queues, room, scope, unfit, consumers)
         transaction.on_commit(partial(kept.__setitem__, scope, (now, held, found)))  # what is taken back never was
     return replace(found, draft=draft)
 
@@ -197,18 +199,24 @@ def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, Capacity | N
 
 
 def _worked_out(
-    draft: Draft, queues: Sequence[Placed], room: Room | None, scope: Scope, unfit: Note | None
+    draft: Draft,
+    queues: Sequence[Placed],
+    room: Room | None,
+    scope: Scope,
+    unfit: Note | None,
+    consumers: Consumers,
 ) -> DraftState:
     base = tree_of(draft.base)
     read = reading(draft, queues)
-    terms, form = terms_in(read), native_of(draft.base).format
+    terms, kept = terms_in(read), native_of(draft.base).format
     wrong = read.notes if unfit is None else (unfit, *read.notes)
     others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
     if read.tree is not None:
         others += differing_tree(base, read.tree)
         foreign = (*outside(base, read.tree, scope), *beside(others, scope))
-        wrong = (*wrong, *errors(read.tree, policy=terms.policy, dialect=terms.dialect, form=form), *foreign)
+        found_by_lint = tree_errors(read.tree, consumers, kept=kept, policy=terms.policy, dialect=terms.dialect)
+        wrong = (*wrong, *found_by_lint, *foreign)
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
@@ -227,7 +235,7 @@ def _worked_out(
         )
         for index, one in enumerate(queues)
     )
-    told = cache(partial(_remarks, read, room, terms, form))
+    told = cache(partial(_remarks, read, room, terms, consumers.form(kept)))
     return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
 
 

@@ -16,7 +16,6 @@ from engine.changes import known_before
 from engine.decision import BY_QUOTA
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
-from engine.lint import errors
 from engine.orphans import Orphans
 from engine.policies import UnknownPolicyError, enforceable
 from engine.policies import policy as decide_by
@@ -26,6 +25,7 @@ from scheduler_admin.accounts.models import FormerPath, User
 from scheduler_admin.accounts.selectors import needs_second
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.chain import digest_of
+from scheduler_admin.queues.consumers import consumers_of, tree_errors
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.signals import published, publishing
@@ -176,7 +176,8 @@ def publish(
         raise OutdatedError(current)
     terms = terms or (terms_of(current) if current else Terms())
     native = native or (native_of(current) if current else Native())
-    if wrong := errors(tree, policy=terms.policy, dialect=terms.dialect, form=native.format):
+    readers = consumers_of(hierarchy)
+    if wrong := tree_errors(tree, readers, kept=native.format, policy=terms.policy, dialect=terms.dialect):
         raise ImportFailure(wrong)
     check_terms(terms)
     _check_not_enforced(hierarchy, terms)

@@ -12,7 +12,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
 from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.copies.models import Copy
-from scheduler_admin.copies.standing import drifted
+from scheduler_admin.copies.standing import troubled
 from scheduler_admin.history import activity_selectors
 from scheduler_admin.history.loops import looping
 from scheduler_admin.queues import selectors
@@ -50,7 +50,7 @@ class Overview:
     """Applications that took from each other in turn, in the last 24 hours."""
     missing: list[str]
     """What passes do without, and who has to do without preemption for that, as sentences."""
-    drifted: Copy | None
+    copy: Copy | None
     """The cluster's own copy of the tree, where others changed it."""
 
     unplaced: int
@@ -67,7 +67,7 @@ def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Ove
     hours = activity_selectors.preempted_by_hour(user, clusters, now)
     refused = activity_selectors.refusals(user, clusters, now - timedelta(hours=24))
     loops = looping(user, clusters, now)
-    copies = drifted(user, clusters)
+    copies = troubled(user, clusters)
     return [
         _overview(
             cluster,
@@ -111,7 +111,7 @@ def _overview(
         refused=refused[cluster.pk],
         loops=loops[cluster.pk],
         missing=[*told_missing(status.missing), *_without_preemption(status, queues)] if status else [],
-        drifted=copy,
+        copy=copy,
         unplaced=sum(status.unplaced.get(state, 0) for state in ("running", "waiting")) if status else 0,
     )
 

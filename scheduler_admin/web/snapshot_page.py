@@ -17,7 +17,6 @@ from scheduler_admin.history.forecasting import TooMuchWorkError, forecast_saved
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import saved
 from scheduler_admin.queues import draft_selectors
-from scheduler_admin.queues.draft_form import queues_of
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 from scheduler_admin.web.editor.outlook import Prospect, prospect_alone
 
@@ -100,8 +99,7 @@ def _choices(user: Who, cluster: Cluster, snapshot: SavedSnapshot) -> list[Choic
         return found
     name = _("revision %(number)s, in force") % {"number": current.number}
     found.append(Choice(IN_FORCE, name, tree_of(current), terms_of(current)))
-    for draft in draft_selectors.drafts_of(user, cluster.hierarchy):
-        state = draft_selectors.state(draft, queues=queues_of(draft))
-        name = _("draft %(name)s") % {"name": draft.name}
-        found.append(Choice(f"draft-{draft.pk}", name, state.tree, state.terms))
+    for state in draft_selectors.states(draft_selectors.drafts_of(user, cluster.hierarchy)):
+        name = _("draft %(name)s") % {"name": state.draft.name}
+        found.append(Choice(f"draft-{state.draft.pk}", name, state.tree, state.terms))
     return found

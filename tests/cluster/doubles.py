@@ -225,7 +225,8 @@ def scripted(script: Script, tls: ssl.SSLContext | None = None, host: str = "127
         def answer(self) -> None:
             parts = urlsplit(self.path)
             length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else None
+            sent = self.rfile.read(length).decode()
+            body = json.loads(sent) if sent.startswith(("{", "[")) else sent or None
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             asked = Asked(self.command, parts.path, query, body, dict(self.headers))
             server.asked.append(asked)

@@ -7,6 +7,7 @@ yunikorn-site.
 """
 
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from tests.cluster.doubles import Answer, Asked
@@ -23,6 +24,21 @@ NODE_ADDED: dict[str, Any] = {
     "resource": {"resources": {"memory": {"value": 33424998400}, "hugepages-1Gi": {}, "vcore": {"value": 8000}}},
 }
 """As it was recorded."""
+
+
+CONFIG_IN_FORCE: dict[str, Any] = {
+    "Partitions": [
+        {
+            "Name": "default",
+            "Queues": [{"Name": "root", "Parent": True, "Resources": {}, "SubmitACL": "*"}],
+            "Preemption": {"Enabled": True},
+        }
+    ],
+    "Extra": {"log.level": "INFO"},
+    "DeadlockDetectionEnabled": False,
+    "DeadlockTimeoutSeconds": 60,
+}
+"""As a scheduler of July 2026 answered, shortened."""
 
 
 def preempted(victim: str, message: str, *, application: str = "app-1", at_ms: int = 1_767_268_800_000) -> Any:
@@ -67,6 +83,10 @@ class StandIn:
     root: dict[str, Any] = field(default_factory=lambda: queue("root"))
     most: int = 10_000
     """MaxRESTResponseSize."""
+    in_force: str = ""
+    """The queues.yaml that it goes by."""
+    refusal: str = ""
+    """What it has against any other."""
 
     def served_plain(self, asked: Asked, answer: Answer) -> None:
         """Answer one request that a proxy has passed on."""
@@ -81,6 +101,11 @@ class StandIn:
             return answer.json(200, self._batch(start, min(count, self.most)))
         if asked.path == f"{BASE}/ws/v1/partition/default/queues":
             return answer.json(200, self.root)
+        if asked.path == f"{BASE}/ws/v1/config":
+            return answer.json(200, {**CONFIG_IN_FORCE, "Checksum": sha256(self.in_force.encode()).hexdigest().upper()})
+        if asked.path == f"{BASE}/ws/v1/validate-conf" and asked.method == "POST":
+            verdict = {"allowed": False, "reason": self.refusal} if self.refusal else {"allowed": True}
+            return answer.json(200, verdict)
         return answer.status(404, "NotFound", f'services "{asked.path}" not found')
 
     def _batch(self, start: int, count: int) -> Any:

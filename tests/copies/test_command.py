@@ -25,7 +25,7 @@ def version(printed: str) -> str:
 def test_without_a_reason_nothing_is_written(kept: Kept) -> None:
     kept.publish(changed())
     printed = apply()
-    assert "ahead with revision 2" in printed
+    assert "older than revision 2" in printed
     assert "root.prod guaranteed cpu 4 → 6" in printed
     assert kept.text == TEXT
     assert not Writing.objects.exists()
@@ -35,7 +35,7 @@ def test_with_one_it_is(kept: Kept) -> None:
     kept.publish(changed())
     assert "Revision 2 is written" in apply("--reason", "as agreed")
     assert kept.text == changed()
-    assert "in-step" in apply("--reason", "again")
+    assert "the same as revision 2" in apply("--reason", "again")
     assert Writing.objects.count() == 1
 
 

@@ -1,8 +1,12 @@
 """A tree that came from Kueue's objects is written back to them, and others' fields only by who confirmed them."""
 
 from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from engine.formats import native
@@ -107,3 +111,21 @@ def test_drift_is_seen_and_what_the_tree_has_no_word_for_is_none(kept: Kept) -> 
     assert kept.ask(overwrite=True, over=shown.pk).state == State.DONE
     assert quota(kept.there) == "4"
     assert spec_of(kept.there)["stopPolicy"] == "Hold"
+
+
+def test_the_command_takes_over_what_it_named(kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which fields are whose is said first; no Kueue runs here that would use them."""
+    monkeypatch.setattr("scheduler_admin.copies.looking.SETTLES", timedelta())
+    edit(kept.there, "argocd", {"resourceGroups": spec_of(kept.there)["resourceGroups"]})
+    path = tmp_path / "kubeconfig"
+    path.write_text(kept.there.entrance.kubeconfig(kept.there.namespace))
+    Cluster.objects.update(kubeconfig=str(path))
+    kept.publish("9")
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"ClusterQueue research \.spec\.resourceGroups: .*argocd") as failure:
+        call_command("apply_tree", "demo", "--reason", "more", stdout=out)
+    confirm = str(failure.value).rpartition(" ")[2]
+    call_command("apply_tree", "demo", "--reason", "more", "--take-over", confirm, stdout=out)
+    assert "Revision 2 is written to Kueue's objects." in out.getvalue()
+    assert "It is not known whether Kueue uses it. ClusterQueue" in out.getvalue()
+    assert quota(kept.there) == "9"

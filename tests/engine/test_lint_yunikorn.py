@@ -67,7 +67,7 @@ LEADING = [
     Rule(name=RuleName.FIXED, value="c", parent=Rule(name=RuleName.USER)),
     Rule(name=RuleName.PROVIDED),
 ]
-PLACED = {"a": queue(), "a.x": queue(1), "b": queue(1)}
+PLACED = {"a": queue(parent_declared=True), "a.x": queue(1), "b": queue(1)}
 
 
 @pytest.mark.parametrize("name", FIXED)

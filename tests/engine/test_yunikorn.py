@@ -34,7 +34,6 @@ DOCUMENT = dedent(
             queues:
               - name: tenant  # the big one
                 parent: true
-                maxapplications: 7
                 properties:
                   preemption.policy: Fence
                   application.sort.policy: fifo
@@ -48,6 +47,7 @@ DOCUMENT = dedent(
                     memory: 32Gi
                 queues:
                   - name: a
+                    maxapplications: 7
                     limits:
                       - limit: everyone
                         users: ['*']
@@ -137,8 +137,8 @@ def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Kept, and named where it stands."""
     notes = {(note.path, note.line, note.params.get("field")) for note in read(DOCUMENT).notes}
     assert ("", 8, "nodesortpolicy") in notes
-    assert ("root.tenant", 16, "maxapplications") in notes
-    assert ("root.tenant", 19, "application.sort.policy") in notes
+    assert ("root.tenant.a", 29, "maxapplications") in notes
+    assert ("root.tenant", 18, "application.sort.policy") in notes
     assert ("root.tenant.a", 30, "limits") in notes
     assert all(note.severity is Severity.INFO for note in read(DOCUMENT).notes)
 
@@ -188,7 +188,8 @@ def test_only_what_changed_is_written() -> None:
 
 def test_a_parsed_document_is_written_like_its_text() -> None:
     """And the caller's own mapping stays as it was."""
-    parsed = {"partitions": [{"name": "default", "limits": [1], "queues": [{"name": "a"}, {"name": "b"}]}]}
+    limits = [{"users": ["*"], "maxapplications": 1}]
+    parsed = {"partitions": [{"name": "default", "limits": limits, "queues": [{"name": "a"}, {"name": "b"}]}]}
     imported = read(parsed)
     assert all(note.line is None for note in imported.notes)
     shape = QueueTree([*imported.tree.queues.values(), Queue(path="root.c")])

@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 
 from engine.changes import sentences
+from engine.cluster.copies import Answer, Effect
 from engine.cluster.copies import Copy as Seen
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.copies.looking import keep
+from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.services import copy_of
 from scheduler_admin.queues.draft_selectors import state
@@ -194,3 +195,26 @@ def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada:
     Writing.objects.filter(state="intended").delete()
     ada.post(PAGE, form(demo, over=str(asked.pk)))
     assert Writing.objects.exclude(pk=asked.pk).get().confirmed == []
+
+
+def test_what_the_scheduler_does_not_use_is_said_and_can_be_restored(ada: Client, demo: Cluster) -> None:
+    """In its own words, by one button; the page Clusters leads there."""
+    copy = copy_of(demo)
+    keep_effect(copy=copy, answer=Answer(effect=Effect.IN_FORCE), now=AT)
+    see(demo, changed(), version="2")
+    later = AT + SETTLES
+    keep_effect(copy=copy_of(demo), answer=Answer(effect=Effect.REFUSED, why="root queue must not"), now=later)
+    shown = text(ada.get(PAGE))
+    assert "YuniKorn does not use the cluster’s copy." in shown
+    assert "It says: root queue must not" in shown
+    assert "its scheduler does not use the tree in its copy" in text(ada.get("/clusters/"))
+    sent = {"act": "put-back", "reason": "outage", "version": copy_of(demo).version}
+    assert ada.post(PAGE, sent).status_code == 302
+    assert (Writing.objects.get().text, Writing.objects.get().revision) == (TEXT, None)
+    assert "what was used before" in text(ada.get(PAGE))
+    assert "Restore it" not in text(ada.get(PAGE))
+
+
+def test_what_is_restored_is_refused_where_the_copy_moved_on(ada: Client, demo: Cluster) -> None:
+    sent = {"act": "put-back", "reason": "outage", "version": "another"}
+    assert ada.post(PAGE, sent).status_code == 412

@@ -10,6 +10,7 @@ from engine.formats.documents import failure, line_of, note_others
 from engine.formats.imported import Source
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.placement import read_rules
+from engine.formats.yunikorn import limits, strict
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     READ_FIELDS,
@@ -19,7 +20,7 @@ from engine.formats.yunikorn.fields import (
     is_true,
     read_queue,
 )
-from engine.formats.yunikorn.strict import PROPERTIES, QUEUE, check
+from engine.formats.yunikorn.strict import PROPERTIES, QUEUE
 from engine.formats.yunikorn.strict import TEMPLATE as TEMPLATE_KEYS
 from engine.placement_rules import Rule
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
@@ -50,7 +51,10 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     partition = partition_of(loaded, book)
     queues, placement = list(_queues(partition, book)), placement_of(partition, book)
     if not book.failed and isinstance(document, str):  # a text is somebody's configuration of YuniKorn
-        check(loaded, book)
+        strict.check(loaded, book)
+        if not book.failed:
+            for one in loaded["partitions"]:
+                limits.check(one, book)
     if book.failed:
         wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
         kept = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)

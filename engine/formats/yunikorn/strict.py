@@ -1,24 +1,18 @@
-"""What YuniKorn itself refuses in a queues.yaml: keys that it does not know, and amounts that it can't read.
+"""What YuniKorn itself refuses in a queues.yaml, whatever the tree says: unknown keys, values of another type, amounts.
 
-Source: yunikorn-core, pkg/common/configs/config.go, which decodes with KnownFields, and
+Source: yunikorn-core, pkg/common/configs/config.go, whose types are decoded with KnownFields, and
 pkg/common/resources/quantity.go.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.formats.documents import line_of, nearest
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.yunikorn.fields import VCORE
 
-DOCUMENT = frozenset({"partitions"})
-PARTITION = frozenset(
-    {"name", "queues", "placementrules", "limits", "preemption", "nodesortpolicy", "statedumpfilepath"}
-)
-_RESOURCES = frozenset({"guaranteed", "max"})
-TEMPLATE = frozenset({"maxapplications", "properties", "resources"})
-QUEUE = TEMPLATE | {"name", "parent", "adminacl", "submitacl", "childtemplate", "queues", "limits"}
 PROPERTIES = frozenset(
     {
         *("application.sort.policy", "application.sort.priority"),
@@ -27,9 +21,14 @@ PROPERTIES = frozenset(
     }
 )
 """YuniKorn takes any others too, and passes over them."""
-_LIMIT = frozenset({"limit", "users", "groups", "maxapplications", "maxresources"})
-_AMOUNT = re.compile(r"[0-9]+\s*([kMGTPE]i?)?", re.ASCII)
-_VCORES = re.compile(r"[0-9]+\s*(m|[kMGTPE]i?)?", re.ASCII)
+_MULTIPLIERS = {suffix: 1000**power for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))}
+_MULTIPLIERS |= {f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTPE", 1)}
+_AMOUNT = re.compile(r"([0-9]+)\s*((?:[mkKMGTPE]i?)?)", re.ASCII)
+_LARGEST = 2**63 - 1
+_COUNTS = 2**64
+_SWITCHES = frozenset({"y", "yes", "on", "n", "no", "off"})
+"""Words that YAML 1.1 took for true and false, and YuniKorn's reader still does."""
+
 _INSIDE = gettext_noop("%(field)s belongs inside resources: YuniKorn refuses the document.")
 _NEAR = gettext_noop("YuniKorn knows no %(field)s here and refuses the document. Did you mean %(near)s?")
 _UNKNOWN = gettext_noop("YuniKorn knows no %(field)s here and refuses the document.")
@@ -37,61 +36,155 @@ _WHOLE = gettext_noop(
     "%(value)s is no amount to YuniKorn, which refuses the document: it takes whole numbers with a unit, such as 2Gi, "
     "and 500m of vcore alone."
 )
+_NO_TEXT = gettext_noop("%(field)s must be text: YuniKorn refuses the document.")
+_NO_SWITCH = gettext_noop("%(field)s must be true or false: YuniKorn refuses the document.")
+_NO_COUNT = gettext_noop("%(field)s must be a number, zero or more: YuniKorn refuses the document.")
+_NO_LIST = gettext_noop("%(field)s must be a list: YuniKorn refuses the document.")
+_NO_MAPPING = gettext_noop("%(field)s must be a mapping: YuniKorn refuses the document.")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a value is."""
+
+    book: Notebook
+    path: str = ""
+    field: str = ""
+    line: int | None = None
+
+    def refuse(self, message: str, **params: str) -> None:
+        """Note an error at this place."""
+        self.book.add(Severity.ERROR, self.path, self.line, message, **params)
+
+
+_Check = Callable[[Any, _Place], None]
+_Fields = Mapping[str, _Check]
 
 
 def check(document: Mapping[str, Any], book: Notebook) -> None:
-    """Note an error for everything in a document that YuniKorn refuses, all partitions included."""
-    _keys(document, DOCUMENT, "", book)
-    for partition in _mappings(document.get("partitions")):
-        _keys(partition, PARTITION, "", book)
-        _limits(partition, "", book)
-        pending = [("", queue) for queue in reversed(list(_mappings(partition.get("queues"))))]
-        while pending:
-            above, queue = pending.pop()
-            path = f"{above}.{queue.get('name')}" if above else str(queue.get("name") or "")
-            _keys(queue, QUEUE, path, book)
-            _limits(queue, path, book)
-            _resources(queue.get("resources"), path, book)
-            template = queue.get("childtemplate")
-            if isinstance(template, Mapping):
-                _keys(template, TEMPLATE, path, book)
-                _resources(template.get("resources"), path, book)
-            pending += [(path, child) for child in reversed(list(_mappings(queue.get("queues"))))]
+    """Note an error for everything in a document that YuniKorn can't decode, all partitions included."""
+    _record(document, _Place(book), _DOCUMENT)
 
 
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the mappings of a list; the reader reports whatever else is in it."""
-    return (one for one in (value if isinstance(value, list) else ()) if isinstance(one, Mapping))
+def quantity(resource: str, value: Any) -> int | None:
+    """Return an amount as YuniKorn reads it, vcore in thousandths; None for what it refuses."""
+    found = _AMOUNT.fullmatch(str(value).strip())
+    if found is None or int(found[1]) > _LARGEST:
+        return None
+    milli = found[2] == "m"
+    if (milli and resource != VCORE) or (not milli and found[2] not in _MULTIPLIERS):
+        return None
+    amount = int(found[1]) * _MULTIPLIERS.get(found[2], 1) * (1000 if resource == VCORE and not milli else 1)
+    return amount if amount <= _LARGEST else None
 
 
-def _keys(mapping: Mapping[str, Any], known: frozenset[str], path: str, book: Notebook) -> None:
-    for key in mapping:
-        if key in known:
-            continue
-        name, line = str(key), line_of(mapping, key)
-        if name in _RESOURCES and "resources" in known:
-            book.add(Severity.ERROR, path, line, _INSIDE, field=name)
-        elif near := nearest(name, known):
-            book.add(Severity.ERROR, path, line, _NEAR, field=name, near=near)
-        else:
-            book.add(Severity.ERROR, path, line, _UNKNOWN, field=name)
+def _record(value: Any, place: _Place, fields: _Fields) -> None:
+    """A mapping with known keys. What is null says nothing."""
+    if not isinstance(value, Mapping):
+        place.refuse(_NO_MAPPING, field=place.field)
+        return
+    for key, given in value.items():
+        at = replace(place, field=str(key), line=line_of(value, key))
+        known = fields.get(key) if isinstance(key, str) else None
+        if known is None:
+            _refuse_key(at, fields)
+        elif given is not None:
+            known(given, at)
 
 
-def _limits(holder: Mapping[str, Any], path: str, book: Notebook) -> None:
-    for limit in _mappings(holder.get("limits")):
-        _keys(limit, _LIMIT, path, book)
-        _amounts(limit.get("maxresources"), path, book)
+def _refuse_key(place: _Place, fields: _Fields) -> None:
+    if place.field in _RESOURCES and "resources" in fields:
+        place.refuse(_INSIDE, field=place.field)
+    elif near := nearest(place.field, fields):
+        place.refuse(_NEAR, field=place.field, near=near)
+    else:
+        place.refuse(_UNKNOWN, field=place.field)
 
 
-def _resources(resources: Any, path: str, book: Notebook) -> None:
-    if isinstance(resources, Mapping):
-        _keys(resources, _RESOURCES, path, book)
-        for name in sorted(_RESOURCES):
-            _amounts(resources.get(name), path, book)
+def _record_of(fields: _Fields) -> _Check:
+    return lambda value, place: _record(value, place, fields)
 
 
-def _amounts(amounts: Any, path: str, book: Notebook) -> None:
-    for name, value in amounts.items() if isinstance(amounts, Mapping) else ():
-        grammar = _VCORES if str(name) == VCORE else _AMOUNT
-        if grammar.fullmatch(str(value).strip()) is None:
-            book.add(Severity.ERROR, path, line_of(amounts, name), _WHOLE, value=str(value))
+def _list_of(check_one: _Check) -> _Check:
+    def check_all(value: Any, place: _Place) -> None:
+        if not isinstance(value, list):
+            place.refuse(_NO_LIST, field=place.field)
+            return
+        for one in value:
+            if one is not None:
+                check_one(one, place)
+
+    return check_all
+
+
+def _mapping_of(check_one: _Check) -> _Check:
+    def check_all(value: Any, place: _Place) -> None:
+        if not isinstance(value, Mapping):
+            place.refuse(_NO_MAPPING, field=place.field)
+            return
+        for key, one in value.items():
+            check_one(one, replace(place, field=str(key), line=line_of(value, key)))
+
+    return check_all
+
+
+def _text(value: Any, place: _Place) -> None:
+    if isinstance(value, Mapping | list):
+        place.refuse(_NO_TEXT, field=place.field)
+
+
+def _switch(value: Any, place: _Place) -> None:
+    if not isinstance(value, bool) and str(value).lower() not in _SWITCHES:
+        place.refuse(_NO_SWITCH, field=place.field)
+
+
+def _count(value: Any, place: _Place) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _COUNTS:
+        place.refuse(_NO_COUNT, field=place.field)
+
+
+def _amount(value: Any, place: _Place) -> None:
+    if quantity(place.field, "" if value is None else value) is None:
+        place.refuse(_WHOLE, value=str(value))
+
+
+def _queue(value: Any, place: _Place) -> None:
+    name = str(value.get("name") or "") if isinstance(value, Mapping) else ""
+    _record(value, replace(place, path=f"{place.path}.{name}" if place.path else name), _QUEUE)
+
+
+_RESOURCES: _Fields = {"guaranteed": _mapping_of(_amount), "max": _mapping_of(_amount)}
+_LIMIT: _Fields = {
+    "limit": _text,
+    "users": _list_of(_text),
+    "groups": _list_of(_text),
+    "maxapplications": _count,
+    "maxresources": _mapping_of(_amount),
+}
+_TEMPLATE: _Fields = {
+    "maxapplications": _count,
+    "properties": _mapping_of(_text),
+    "resources": _record_of(_RESOURCES),
+}
+_QUEUE: dict[str, _Check] = {
+    **_TEMPLATE,
+    "name": _text,
+    "parent": _switch,
+    "adminacl": _text,
+    "submitacl": _text,
+    "childtemplate": _record_of(_TEMPLATE),
+    "queues": _list_of(_queue),
+    "limits": _list_of(_record_of(_LIMIT)),
+}
+_PARTITION: _Fields = {
+    "name": _text,
+    "queues": _list_of(_queue),
+    "placementrules": _list_of(lambda _value, _place: None),  # engine.formats.placement has its own errors
+    "limits": _list_of(_record_of(_LIMIT)),
+    "preemption": _record_of({"enabled": _switch, "quotapreemptionenabled": _switch}),
+    "nodesortpolicy": _record_of({"type": _text, "resourceweights": _mapping_of(_count)}),
+    "usergroupresolver": _record_of({"type": _text}),
+}
+_DOCUMENT: _Fields = {"partitions": _list_of(_record_of(_PARTITION)), "checksum": _text}
+DOCUMENT, PARTITION, QUEUE = frozenset(_DOCUMENT), frozenset(_PARTITION), frozenset(_QUEUE)
+TEMPLATE = frozenset(_TEMPLATE)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from engine.changes import sentences
 from engine.explain import Message
-from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues import draft_selectors
-from scheduler_admin.queues.draft_form import queues_of
+from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.web.editor.words import beside
 
@@ -39,7 +39,7 @@ class Rivals:
 def draft_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftLine]:
     """Each draft, with its queues, and the number of its changes, as far as the user sees them."""
     sees = scope_of(user, "view")
-    return [_line(draft, sees) for draft in drafts]
+    return [_line(state.part(sees)) for state in draft_selectors.states(drafts)]
 
 
 def rivals(user: Who, draft: Draft) -> Rivals:
@@ -49,10 +49,9 @@ def rivals(user: Who, draft: Draft) -> Rivals:
     return Rivals(lines, max(0, others.count() - _NOTICES))
 
 
-def _line(draft: Draft, sees: Scope) -> DraftLine:
-    found = draft_selectors.state(draft, queues=queues_of(draft)).part(sees)
+def _line(found: DraftState) -> DraftLine:
     said = [message for setting in found.beside for message in beside(setting)]
     said += [message for change in found.changes for message in sentences(change)]
     return DraftLine(
-        draft, len(found.changes) + len(found.beside), len(found.errors), said[:_FEW], max(0, len(said) - _FEW)
+        found.draft, len(found.changes) + len(found.beside), len(found.errors), said[:_FEW], max(0, len(said) - _FEW)
     )

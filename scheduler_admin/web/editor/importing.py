@@ -13,9 +13,10 @@ from engine.formats.imported import Imported
 from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
 from engine.formats.tree import encode_tree
-from engine.lint import lint
+from engine.lint import remarks
 from engine.lint.room import Room
 from engine.queues import BARE
+from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.importing import terms_with
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
@@ -66,6 +67,8 @@ class Preview:
     """What reading it has to say; of one that could not be, why."""
     current: Revision | None
     room: Room | None
+    consumers: Consumers
+    """Who reads the tree."""
 
     @property
     def form_name(self) -> str:
@@ -88,7 +91,11 @@ class Preview:
         if self.imported is None:
             return ()
         by = self.terms
-        found = lint(self.imported.tree, self.room, policy=by.policy, dialect=by.dialect, form=self.imported.form)
+        kept = self.imported.form
+        wrong = tree_errors(self.imported.tree, self.consumers, kept=kept, policy=by.policy, dialect=by.dialect)
+        form = self.consumers.form(kept)
+        found = remarks(self.imported.tree, self.room, policy=by.policy, dialect=by.dialect, form=form)
+        found = (*wrong, *found)
         return [note for note in found if note.severity is not Severity.INFO]
 
     @property
@@ -157,8 +164,8 @@ def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: Room | 
     try:
         imported = native.read(text, form, hierarchy.capacity)
     except ImportFailure as failure:
-        return Preview(text, form, None, failure.notes, current, room)
-    return Preview(text, form, imported, imported.notes, current, room)
+        return Preview(text, form, None, failure.notes, current, room, Consumers())
+    return Preview(text, form, imported, imported.notes, current, room, consumers_of(hierarchy))
 
 
 def _queues(imported: Imported) -> list[Became]:

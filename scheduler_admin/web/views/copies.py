@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place, take
+from scheduler_admin.copies.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.web.copies_page import copies_page
 from scheduler_admin.web.live import Context, answer, etag
@@ -71,6 +71,12 @@ def _write(request: HttpRequest, cluster: Cluster, actor: User) -> None:
     messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
 
 
+def _put_back(request: HttpRequest, cluster: Cluster, actor: User) -> None:
+    form = request.POST
+    ask_to_put_back(cluster=cluster, version=form.get("version", ""), actor=actor, reason=form.get("reason", ""))
+    messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
+
+
 def _place(request: HttpRequest, cluster: Cluster, actor: User) -> None:
     form = request.POST
     place(cluster=cluster, namespace=form.get("namespace", ""), actor=actor, reason=form.get("reason", ""))
@@ -84,6 +90,7 @@ def _take(_request: HttpRequest, cluster: Cluster, actor: User) -> Draft:
 _ACTS: dict[str, Callable[[HttpRequest, Cluster, User], Draft | None]] = {
     "look": _look,
     "write": _write,
+    "put-back": _put_back,
     "take": _take,
     "place": _place,
 }

@@ -1,6 +1,7 @@
 """Write the revision in force over the cluster's own copy of the tree: ``manage.py apply_tree NAME --reason WHY``."""
 
 from argparse import ArgumentParser
+from time import sleep
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,21 +10,47 @@ from django.utils import timezone
 
 from engine.changes import Change, sentences
 from engine.cluster.connection import Connection
+from engine.cluster.copies import Effect
 from engine.cluster.errors import ClusterError
+from engine.cluster.rights import CONFIG
+from engine.formats.native import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.services import OvertakenError, ask_to_write, copy_of
 from scheduler_admin.copies.standing import Standing, differences, standing
-from scheduler_admin.copies.tending import CLAIM, visit
+from scheduler_admin.copies.tending import CLAIM, SETTLING, visit
 from scheduler_admin.queues.models import Revision
+
+_SCHEDULERS = {"yunikorn": "YuniKorn", "kueue": "Kueue", "consumers": "kube-arbitrator"}
+_STANDINGS = {
+    Standing.NONE: "there is nothing to compare with",
+    Standing.UNREAD: "can't be read as a tree, to be compared with",
+    Standing.IN_STEP: "the same as",
+    Standing.REFUSED: "the same as, but not used by its scheduler,",
+    Standing.AHEAD: "older than",
+    Standing.CHANGED: "changed by others since",
+    Standing.BOTH: "changed by others, and other than",
+}
+
+
+def _place(copy: Copy) -> str:
+    """Where the cluster keeps its tree."""
+    if copy.form == Format.YUNIKORN:
+        return f"ConfigMap {copy.namespace}/{CONFIG}"
+    return "Kueue's objects" if copy.form == Format.KUEUE else "the Consumers"
+
+
+def _managed_by_others(writing: Writing) -> str:
+    fields = "".join(f"\n  {one['object']} {one['field']}: {one['message']}" for one in writing.clashes)
+    return f"Nothing was written, as others manage these fields:{fields}\nTake them over with --take-over {writing.pk}"
 
 
 class Command(BaseCommand):
     help = (
-        "Write the revision in force over the tree that the cluster's own scheduler goes by (YuniKorn's ConfigMap). "
-        "Without --reason only what that would change is printed."
+        "Write the revision in force over the tree that the cluster's own scheduler uses: YuniKorn's ConfigMap, "
+        "Kueue's objects or Consumers. Without --reason, only print what that would change."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,6 +58,13 @@ class Command(BaseCommand):
         parser.add_argument("--reason", default="", help="why; without one nothing is written")
         parser.add_argument("--namespace", default="", help="of the ConfigMap, where it was not looked at yet")
         parser.add_argument("--overwrite", default="", metavar="VERSION", help="take back what others wrote in it")
+        parser.add_argument(
+            "--take-over",
+            type=int,
+            default=0,
+            metavar="REQUEST",
+            help="take over the fields that an earlier request (its number) reported to be managed by others",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         cluster = Cluster.objects.select_related("hierarchy__current", "credentials").filter(name=options["cluster"])
@@ -61,12 +95,33 @@ class Command(BaseCommand):
             overwrite=options["overwrite"] == copy.version,
             actor=None,
             reason=options["reason"],
+            over=options["take_over"],
         )
-        self._visited(cluster, connection, options["namespace"])
+        copy = self._visited(cluster, connection, options["namespace"])
         writing.refresh_from_db()
+        if writing.state == Writing.State.CLASH:
+            raise CommandError(_managed_by_others(writing))
         if writing.state != Writing.State.DONE:
             raise CommandError(f"{writing.get_state_display()}: {writing.note}")
-        self.stdout.write(f"Revision {current.number} is written to {copy.namespace}.")
+        self.stdout.write(f"Revision {current.number} is written to {_place(copy)}.")
+        self._report_effect(self._settled(copy, cluster, connection))
+
+    def _settled(self, copy: Copy, cluster: Cluster, connection: Connection) -> Copy:
+        """The copy once its scheduler has taken it over, or has had the time to."""
+        while copy.effect == Effect.PENDING:
+            self.stdout.write(f"Waiting for {_SCHEDULERS[copy.form]} to use it …")
+            sleep(SETTLING.total_seconds())
+            copy = self._visited(cluster, connection, copy.namespace)
+        return copy
+
+    def _report_effect(self, copy: Copy) -> None:
+        scheduler = _SCHEDULERS[copy.form]
+        if copy.effect == Effect.REFUSED:
+            raise CommandError(f"{scheduler} does not use it: {copy.effect_note or 'it keeps what it had'}")
+        if copy.effect == Effect.IN_FORCE:
+            self.stdout.write(f"{scheduler} uses it.")
+        else:
+            self.stdout.write(f"It is not known whether {scheduler} uses it. {copy.effect_note}".rstrip())
 
     def _visited(self, cluster: Cluster, connection: Connection, namespace: str) -> Copy:
         """The copy as it is now; what was asked for is done by then."""
@@ -82,12 +137,12 @@ class Command(BaseCommand):
         """Print how the two stand, and what writing changes."""
         found, between = standing(copy, current), differences(copy, current)
         by = f", written by {copy.writer} at {copy.written_at:%Y-%m-%d %H:%M} UTC" if copy.written_at else ""
-        self.stdout.write(f"{copy.namespace}: {found.value} with revision {current.number}{by}")
+        self.stdout.write(f"{_place(copy)}: {_STANDINGS[found]} revision {current.number}{by}")
         if between is not None:
             self._list("Changed there by others:", between.there)
             self._list(f"What writing revision {current.number} changes there:", between.writing)
         if found.drifted:
-            self.stdout.write(f"It takes back what others wrote: confirm with --overwrite {copy.version}")
+            self.stdout.write(f"Writing takes back what others wrote: confirm with --overwrite {copy.version}")
         return found
 
     def _list(self, heading: str, changes: tuple[Change, ...]) -> None:

@@ -1,0 +1,286 @@
+"""What YuniKorn refuses in the parts of a queues.yaml that a tree has no word for: limits of users, ACLs, applications.
+
+A tree that is written into such a document can break them too: a max below a user's limit, or a new queue without a
+number of applications below one that has it.
+
+Source: checkACL, checkLimit, checkLimitsStructure, checkLimitResource, checkLimitMaxApplications,
+checkQueueMaxApplications and checkNodeSortingPolicy of yunikorn-core, pkg/common/configs/configvalidator.go.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from engine.formats.documents import line_of
+from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.yunikorn import strict
+from engine.formats.yunikorn.document import load, partition_of, top_queues
+from engine.formats.yunikorn.fields import VCORE, our_resource
+from engine.formats.yunikorn.strict import quantity
+from engine.queues import ROOT, QueueTree
+from engine.resources import CPU, Amounts, format_amount
+
+EVERYBODY = "*"
+_USER = re.compile(r"[_a-zA-Z][a-zA-Z0-9:#/_.@-]*[$]?", re.ASCII)
+_GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
+_SORTINGS = ("fair", "binpacking")
+_MOST_ACL_PARTS = 2
+
+_ACL = gettext_noop("%(value)s is no ACL to YuniKorn: users and groups, with one space between the two lists.")
+_SORTING = gettext_noop("YuniKorn knows no policy %(value)s to sort nodes by: fair or binpacking.")
+_TWICE = gettext_noop("The partition and its root queue have different limits: YuniKorn refuses the document.")
+_NOBODY = gettext_noop("The limit names no user and no group: YuniKorn refuses the document.")
+_NAME = gettext_noop("%(value)s can't be the name of a user or a group in a limit: YuniKorn refuses the document.")
+_AGAIN = gettext_noop("%(value)s has more than one limit in this queue: YuniKorn refuses the document.")
+_AFTER = gettext_noop("A limit for %(value)s stands after the one for everybody (*): YuniKorn refuses the document.")
+_ALONE = gettext_noop(
+    "A limit for all groups (*) needs one for a named group before it: YuniKorn refuses the document."
+)
+_NOTHING = gettext_noop("The limit allows nothing of any resource: YuniKorn refuses the document.")
+_EMPTY = gettext_noop("The limit has neither maxresources nor maxapplications: YuniKorn refuses the document.")
+_ABOVE_MAX = gettext_noop(
+    "A limit of %(limit)s %(resource)s is above the queue's max of %(max)s: YuniKorn refuses the document."
+)
+_ABOVE_APPLICATIONS = gettext_noop(
+    "A limit of %(limit)s applications is above the queue's %(max)s: YuniKorn refuses the document."
+)
+_MORE_APPLICATIONS = gettext_noop(
+    "The queue allows %(own)s applications, and the one above it %(max)s: YuniKorn refuses the document."
+)
+_NO_APPLICATIONS = gettext_noop(
+    "The queue needs maxapplications, as the one above it allows %(max)s: YuniKorn refuses the document."
+)
+_MORE_THAN_ABOVE = gettext_noop(
+    "%(name)s may use %(limit)s %(resource)s here, and %(max)s in a queue above: YuniKorn refuses the document."
+)
+_MORE_APPLICATIONS_THAN_ABOVE = gettext_noop(
+    "%(name)s may run %(limit)s applications here, and %(max)s in a queue above: YuniKorn refuses the document."
+)
+_ANY_APPLICATIONS = gettext_noop(
+    "%(name)s may run any number of applications here, and %(max)s in a queue above: YuniKorn refuses the document."
+)
+
+
+def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
+    """Note an error for each fault that a document would have with its queues made those of a tree.
+
+    Lines are not told, as they would be others then. Raises ImportFailure for a document that can't be read.
+    """
+    loaded, found = load(document), Notebook()
+    strict.check(loaded, found)
+    if found.failed:
+        book.notes += found.notes
+        return
+    partition = partition_of(loaded, Notebook())
+    top, implied = top_queues(partition)
+    written = _with_tree(top, tree, tree.root if implied else "")
+    check({**partition, "queues": [{**written, "limits": partition.get("limits")} if implied else written]}, found)
+    book.notes += [msgspec.structs.replace(note, line=None) for note in found.notes]
+
+
+def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, Any]:
+    """The root of a tree as a mapping with its max, and with what the mappings of a document say besides."""
+    foreign: dict[str, Mapping[str, Any]] = {}
+    pending = [(above, one) for one in queues]
+    while pending:
+        parent, mapping = pending.pop()
+        path = f"{parent}.{mapping['name']}" if parent else ROOT
+        foreign[path.lower()] = mapping
+        pending += [(path, one) for one in mapping.get("queues") or []]
+    found: dict[str, dict[str, Any]] = {}
+    for path in reversed(list(tree.walk())):
+        own = foreign.get(path.lower(), {})
+        limits = {name: f"{amount}m" if name == CPU else str(amount) for name, amount in tree[path].max.items()}
+        found[path] = {
+            **{key: own[key] for key in ("limits", "maxapplications") if key in own},
+            "name": path.rpartition(".")[2],
+            "resources": {"max": {VCORE if name == CPU else name: amount for name, amount in limits.items()}},
+            "queues": [found[child] for child in tree.children[path]],
+        }
+    return found[tree.root]
+
+
+class _Whom(NamedTuple):
+    """Whom a limit is for."""
+
+    kind: str
+    """``users`` or ``groups``."""
+    name: str
+
+
+_Resources = dict[_Whom, Amounts]
+_Applications = dict[_Whom, int]
+_Allowed = TypeVar("_Allowed", Amounts, int)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A limit, as far as it can be read."""
+
+    whom: tuple[_Whom, ...]
+    resources: Amounts
+    """In YuniKorn's units by our names."""
+    sets_resources: bool
+    applications: int
+    line: int | None
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """A queue with its limits and what those above it allow."""
+
+    path: str
+    mapping: Mapping[str, Any]
+    limits: tuple[_Limit, ...]
+    resources: _Resources
+    applications: _Applications
+
+
+def check(partition: Mapping[str, Any], book: Notebook) -> None:
+    """Note an error for each of these faults of one partition, of which every key is known and of the right type."""
+    sorting = partition.get("nodesortpolicy") or {}
+    if (by := sorting.get("type")) not in (None, "", *_SORTINGS):
+        book.add(Severity.ERROR, "", line_of(sorting, "type"), _SORTING, value=str(by))
+    for queue in _queues(partition, book):
+        _check_acls(queue, book)
+        _check_limits(queue, book)
+
+
+def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[_Queue]:
+    """Every queue below what allows it something; the root has the partition's limits where it has none of its own."""
+    top, implied = top_queues(partition)
+    root: Mapping[str, Any] = {"name": ROOT, "queues": top} if implied else top[0]
+    shared = partition.get("limits") or []
+    if shared and root.get("limits") and shared != root["limits"]:
+        book.add(Severity.ERROR, "", line_of(partition, "limits"), _TWICE)
+    pending = [_Queue(ROOT, root, _limits(root.get("limits") or shared), {}, {})]
+    while pending:
+        queue = pending.pop()
+        yield queue
+        resources = _passed_on(queue, queue.resources, lambda limit: limit.resources, _least)
+        applications = _passed_on(queue, queue.applications, lambda limit: limit.applications, lambda own, _above: own)
+        for child in reversed([one for one in queue.mapping.get("queues") or [] if one]):
+            _check_applications(queue, child, book)
+            path = f"{queue.path}.{child.get('name')}"
+            pending.append(_Queue(path, child, _limits(child.get("limits")), resources, applications))
+
+
+def _limits(given: Sequence[Mapping[str, Any] | None] | None) -> tuple[_Limit, ...]:
+    return tuple(_limit(one) for one in given or () if one)
+
+
+def _limit(given: Mapping[str, Any]) -> _Limit:
+    kinds = ("users", "groups")
+    return _Limit(
+        whom=tuple(_Whom(kind, str(name)) for kind in kinds for name in given.get(kind) or ()),
+        resources=_amounts(given.get("maxresources")),
+        sets_resources=bool(given.get("maxresources")),
+        applications=int(given.get("maxapplications") or 0),
+        line=next((line for key in given if (line := line_of(given, key)) is not None), None),
+    )
+
+
+def _amounts(given: Mapping[str, Any] | None) -> Amounts:
+    found = {our_resource(str(name)): quantity(str(name), value) for name, value in (given or {}).items()}
+    return {name: amount for name, amount in found.items() if amount is not None}
+
+
+def _least(own: Amounts, above: Amounts) -> Amounts:
+    return {name: min(one[name] for one in (own, above) if name in one) for name in {*own, *above}}
+
+
+def _passed_on(
+    queue: _Queue,
+    above: Mapping[_Whom, _Allowed],
+    allowed: Callable[[_Limit], _Allowed],
+    both: Callable[[_Allowed, _Allowed], _Allowed],
+) -> dict[_Whom, _Allowed]:
+    """What users and groups are allowed below a queue."""
+    found = dict(above)
+    for limit in queue.limits:
+        for whom in limit.whom:
+            own = allowed(limit)
+            found[whom] = both(own, above[whom]) if whom in above else own
+    return found
+
+
+def _check_acls(queue: _Queue, book: Notebook) -> None:
+    for key in ("adminacl", "submitacl"):
+        value = str(queue.mapping.get(key) or "")
+        if len(value.split()) > _MOST_ACL_PARTS:
+            book.add(Severity.ERROR, queue.path, line_of(queue.mapping, key), _ACL, value=value)
+
+
+def _check_applications(above: _Queue, child: Mapping[str, Any], book: Notebook) -> None:
+    most, own = (int(one.get("maxapplications") or 0) for one in (above.mapping, child))
+    path, line = f"{above.path}.{child.get('name')}", line_of(child, "maxapplications")
+    if most and own > most:
+        book.add(Severity.ERROR, path, line, _MORE_APPLICATIONS, own=str(own), max=str(most))
+    elif most and not own:
+        book.add(Severity.ERROR, path, line_of(child, "name"), _NO_APPLICATIONS, max=str(most))
+
+
+def _check_limits(queue: _Queue, book: Notebook) -> None:
+    seen: set[_Whom] = set()
+    for limit in queue.limits:
+        for message, params in (
+            *_wrong_names(limit, seen),
+            *_wrong_amounts(limit, queue),
+            *_more_than_above(limit, queue),
+        ):
+            book.add(Severity.ERROR, queue.path, limit.line, message, **params)
+
+
+_Found = Iterator[tuple[str, dict[str, str]]]
+
+
+def _wrong_names(limit: _Limit, seen: set[_Whom]) -> _Found:
+    """``seen``: whom the limits before it are for; those of this one are added."""
+    if not limit.whom:
+        yield _NOBODY, {}
+    for whom in limit.whom:
+        name = _USER if whom.kind == "users" else _GROUP
+        if whom.name != EVERYBODY and not name.fullmatch(whom.name):
+            yield _NAME, {"value": repr(whom.name)}
+        if whom in seen:
+            yield _AGAIN, {"value": whom.name}
+        if whom.name != EVERYBODY and _Whom(whom.kind, EVERYBODY) in seen:
+            yield _AFTER, {"value": whom.name}
+        seen.add(whom)
+    if [one.name for one in seen if one.kind == "groups"] == [EVERYBODY]:
+        yield _ALONE, {}
+
+
+def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Found:
+    if limit.sets_resources and not any(limit.resources.values()):
+        yield _NOTHING, {}
+    if not limit.sets_resources and not limit.applications:
+        yield _EMPTY, {}
+    most = int(queue.mapping.get("maxapplications") or 0)
+    if most and limit.applications > most:
+        yield _ABOVE_APPLICATIONS, {"limit": str(limit.applications), "max": str(most)}
+    own = _amounts((queue.mapping.get("resources") or {}).get("max")) if queue.path != ROOT else {}
+    for name, amount in limit.resources.items():
+        if amount > own.get(name, amount):
+            said = {"limit": format_amount(name, amount), "max": format_amount(name, own[name])}
+            yield _ABOVE_MAX, {"resource": name, **said}
+
+
+def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
+    """Of what a user or group is allowed above; where nothing is said of them there, of what everybody is."""
+    for whom in limit.whom:
+        everybody = _Whom(whom.kind, EVERYBODY)
+        resources = queue.resources.get(whom, queue.resources.get(everybody, {}))
+        for name, amount in limit.resources.items():
+            if amount > resources.get(name, amount):
+                said = {"limit": format_amount(name, amount), "max": format_amount(name, resources[name])}
+                yield _MORE_THAN_ABOVE, {"name": whom.name, "resource": name, **said}
+        most = queue.applications.get(whom, queue.applications.get(everybody, 0))
+        if most and not limit.applications:
+            yield _ANY_APPLICATIONS, {"name": whom.name, "max": str(most)}
+        elif most and limit.applications > most:
+            said = {"limit": str(limit.applications), "max": str(most)}
+            yield _MORE_APPLICATIONS_THAN_ABOVE, {"name": whom.name, **said}

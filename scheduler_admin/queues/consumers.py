@@ -1,0 +1,38 @@
+"""Schedulers that read a hierarchy's trees themselves, and what they have against one: it is never published then."""
+
+from typing import NamedTuple, cast
+
+from engine.formats.native import Format
+from engine.formats.notes import Note
+from engine.lint import errors
+from engine.lint.yunikorn import unwritable
+from engine.queues import QueueTree
+from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.signals import consulting
+
+
+class Consumers(NamedTuple):
+    """Who reads the trees of a hierarchy."""
+
+    documents: tuple[str, ...] = ()
+    """The documents of YuniKorn's in clusters, into which a tree is to be written."""
+
+    def form(self, kept: str) -> str:
+        """The format by which lint judges a tree that came from format ``kept``: YuniKorn's where that reads it."""
+        return Format.YUNIKORN if self.documents else kept
+
+
+def consumers_of(hierarchy: Hierarchy | None) -> Consumers:
+    """Ask who reads the trees of a hierarchy; nobody those of none."""
+    if hierarchy is None:
+        return Consumers()
+    found: list[tuple[str, str]] = []
+    for _receiver, answer in consulting.send(Hierarchy, hierarchy=hierarchy):
+        found += cast("list[tuple[str, str]]", answer)
+    return Consumers(tuple(text for form, text in found if form == Format.YUNIKORN))
+
+
+def tree_errors(tree: QueueTree, consumers: Consumers, *, kept: str, policy: str, dialect: str) -> tuple[Note, ...]:
+    """Return every reason for which a tree, that came from a document of format ``kept``, is not published."""
+    found = errors(tree, policy=policy, dialect=dialect, form=consumers.form(kept))
+    return (*found, *(note for document in consumers.documents for note in unwritable(tree, document)))
