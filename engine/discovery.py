@@ -16,7 +16,7 @@ from engine.lint import errors
 from engine.placement import grown
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.resources import Amounts, total
-from engine.snapshot import ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, queue_of
+from engine.snapshot import YUNIKORN_SCHEDULER, ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, queue_of
 from engine.snapshot.narrowing import limits
 
 SYSTEM = f"{ROOT}.system"
@@ -232,7 +232,7 @@ class _Traits:
 
 _TRAITS = {
     "kube-scheduler": _Traits("default-scheduler", "kube-scheduler"),
-    "YuniKorn": _Traits("yunikorn", "yunikorn-scheduler", ("yunikorn.apache.org",)),
+    "YuniKorn": _Traits(YUNIKORN_SCHEDULER, "yunikorn-scheduler", ("yunikorn.apache.org",)),
     "Kueue": _Traits("", "kueue-controller-manager", ("kueue.x-k8s.io",)),
     "Volcano": _Traits("volcano", "volcano-scheduler", ("scheduling.volcano.sh",)),
 }

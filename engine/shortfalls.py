@@ -15,7 +15,7 @@ def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], asks: Ite
     short = {path: lacking(tree[path].guaranteed, used[path]) for path in tree.queues}
     found: dict[str, int] = {}
     for ask in asks:
-        if ask.queue is None or ask.unschedulable_ms is None:
+        if ask.queue is None or ask.waiting_ms is None:
             continue
         for path in tree.lineage(ask.queue):
             if any(ask.requests.get(name) for name in short[path]):

@@ -22,6 +22,8 @@ PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
 """What the condition DisruptionTarget of a pod gives as its reason where kube-scheduler preempted it."""
 EVICTION_BY_VOLCANO = "Evict"
 """What the condition Ready of a pod gives as its reason where Volcano evicted it, until its kubelet writes over it."""
+YUNIKORN_SCHEDULER = "yunikorn"
+"""The name by which pods ask for YuniKorn."""
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
 
@@ -189,6 +191,16 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def key(self) -> str:
         """``namespace/name``."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def waiting_ms(self) -> int | None:
+        """Since when a scheduler has left it without a node; None while that has yet to be seen, and once it has one.
+
+        YuniKorn says nothing of a pod that the max of a queue holds back, so its pods wait from their creation on.
+        """
+        if self.unschedulable_ms is not None or self.node is not None or self.scheduler != YUNIKORN_SCHEDULER:
+            return self.unschedulable_ms
+        return self.created_ms
 
     @property
     def turn(self) -> tuple[int, int, str]:

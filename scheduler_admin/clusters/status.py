@@ -118,12 +118,12 @@ def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, An
     asks = dict.fromkeys(tree.queues, 0)
     oldest: dict[str, int | None] = dict.fromkeys(tree.queues)
     for ask in snapshot.asks:
-        if ask.queue is None or ask.unschedulable_ms is None:
+        if ask.queue is None or ask.waiting_ms is None:
             continue
         for path in tree.lineage(ask.queue):
             asks[path] += 1
             known = oldest[path]
-            oldest[path] = ask.unschedulable_ms if known is None else min(known, ask.unschedulable_ms)
+            oldest[path] = ask.waiting_ms if known is None else min(known, ask.waiting_ms)
     return {path: {"used": used[path], "asks": asks[path], "oldest_ask_ms": oldest[path]} for path in tree.queues}
 
 

@@ -225,7 +225,7 @@ class Others:
             "ask_priority": ask.priority if ask and seen.ask_known else None,
             "ask_priority_class": pod.priority_class if pod else "",
             "ask_requests": ask.requests if ask else {},
-            "ask_since": moment(pod.unschedulable_ms) if pod else None,
+            "ask_since": moment(pod.waiting_ms) if pod else None,
         }
 
     def _victim(self, row: Decision, position: int, taken: Taken) -> Victim:

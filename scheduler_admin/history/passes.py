@@ -282,7 +282,7 @@ def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: boo
         Finding(
             considered=one,
             act=enforced and one.decision.evicts and not one.refused and not one.hold,
-            since_ms=asks[one.decision.ask.uid].unschedulable_ms,
+            since_ms=asks[one.decision.ask.uid].waiting_ms,
             priority_class=asks[one.decision.ask.uid].priority_class,
         )
         for one in considered

@@ -36,7 +36,7 @@ class QueueWaits:
 
 def follow_waits(*, cluster: Cluster, asks: Iterable[Pod], state: ClusterState, now: datetime) -> None:
     """Take down who began to wait and who ended since the last pass. Called within a transaction."""
-    waiting = {ask.uid: ask for ask in asks if ask.queue is not None and ask.unschedulable_ms is not None}
+    waiting = {ask.uid: ask for ask in asks if ask.queue is not None and ask.waiting_ms is not None}
     still = set()
     ended = []
     for wait in Wait.objects.filter(cluster=cluster, ending="").only("uid", "since").order_by():
@@ -51,7 +51,7 @@ def follow_waits(*, cluster: Cluster, asks: Iterable[Pod], state: ClusterState, 
 
 
 def _is_witnessed(ask: Pod, now: datetime) -> bool:
-    since = moment(ask.unschedulable_ms)
+    since = moment(ask.waiting_ms)
     return since is not None and abs(now - since) <= _WITNESSED
 
 
@@ -78,7 +78,7 @@ def _begun_in(cluster: Cluster, queue: str, asks: Iterable[Pod], now: datetime) 
     whole, known = _estimated(past, now), dict[tuple[str, int], Estimate | None]()
     found = []
     for ask in asks:
-        since = moment(ask.unschedulable_ms)
+        since = moment(ask.waiting_ms)
         assert since is not None
         since = min(since, now)  # the API server's clock may be ahead
         like = (listed(shape_of(ask.requests))[:300], ask.priority)

@@ -7,7 +7,7 @@ import time_machine
 from engine.snapshot import PriorityClass
 from scheduler_admin.clusters.class_figures import unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.models import Pass
+from scheduler_admin.history.models import Pass, Wait
 from tests.builders import ask, pod
 from tests.history.passing import run
 from tests.history.watch import Watch
@@ -26,6 +26,16 @@ def test_a_pass_keeps_what_pages_show(cluster: Cluster, watch: Watch) -> None:
     assert status.queues["root"]["asks"] == 1
     assert status.applications["root.test"][0]["pods"] == 4
     assert status.capacity["cpu"] == 4000
+
+
+def test_what_yunikorn_holds_back_waits_though_it_says_nothing_of_it(cluster: Cluster, watch: Watch) -> None:
+    """From its creation on, which is when YuniKorn was handed it; kube-scheduler tells of each pod that it tried."""
+    told_nothing = {"queue": "prod", "unschedulable_ms": None, "created_ms": 7}
+    watch.put(ask("prod-0", scheduler="yunikorn", **told_nothing), ask("new", **told_nothing))
+    run(cluster, watch)
+    figures = ClusterStatus.objects.get().queues["root.prod"]
+    assert (figures["asks"], figures["oldest_ask_ms"]) == (1, 7)
+    assert Wait.objects.count() == 0  # it began before anybody looked
 
 
 def test_news_grows_only_when_a_page_would_look_different(cluster: Cluster, watch: Watch) -> None:

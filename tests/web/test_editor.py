@@ -345,6 +345,6 @@ def test_a_strange_address_is_the_plain_page(ada: Client, draft: Draft, query: s
 def test_the_page_asks_nothing_of_others_drafts_queues(
     ada: Client, draft: Draft, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    """Session, user, cluster, draft, queues, others’ drafts, clusters of the tree, one’s own acts, the site, who else reads the tree."""
+    """Session, user, cluster, draft, queues, others’ drafts, clusters of the tree and their copies, acts, the site."""
     with django_assert_max_num_queries(11):
         ada.get(page(draft))
