@@ -5,18 +5,30 @@ Pure: from what engine.cluster.survey read to facts for people and a QueueTree.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from engine.formats import consumers, kueue, yunikorn
 from engine.formats.imported import Imported
+from engine.formats.native import POLICIES
 from engine.formats.notes import ImportFailure, Note
 from engine.lint import errors
 from engine.placement import grown
+from engine.policies import cohort, fence
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.resources import Amounts, total
-from engine.snapshot import YUNIKORN_SCHEDULER, ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, queue_of
+from engine.snapshot import (
+    YUNIKORN_SCHEDULER,
+    ClassQuota,
+    DisruptionBudget,
+    Node,
+    Pod,
+    PriorityClass,
+    Sharing,
+    queue_of,
+)
 from engine.snapshot.narrowing import limits
 
 SYSTEM = f"{ROOT}.system"
@@ -43,6 +55,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
     consumers: str = ""
     """kube-arbitrator's Consumers, likewise."""
+    sharing: Sharing | None = None
+    """How Kueue is set to preempt; None: it is not known."""
     unread: tuple[str, ...] = ()
     """``verb resource`` of what may not be read, and can be done without."""
     odd: tuple[str, ...] = ()
@@ -102,6 +116,8 @@ class Proposal:
     """What the import of the scheduler's tree has to say."""
     refused: tuple[Note, ...] = ()
     """Why it could not be imported; then pods alone made this one."""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    """Policy and parameters by which the scheduler there decides, as far as that is another than its format's."""
 
 
 def propose(survey: Survey) -> Proposal:
@@ -116,7 +132,7 @@ def propose(survey: Survey) -> Proposal:
     scheduler, text = next((one for one in kept.items() if one[1]), ("yunikorn", ""))
     imported, notes, refused = _imported(_READ[scheduler], text)
     if imported and scheduler == "kueue":
-        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes)
+        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, terms=_terms(survey.sharing))
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
     placement = imported.placement if imported else ()
@@ -136,6 +152,15 @@ def propose(survey: Survey) -> Proposal:
     return Proposal(tree=tree, origin=origin, text=text if imported else "", notes=notes, refused=refused)
 
 
+def _terms(sharing: Sharing | None) -> dict[str, Any]:
+    """Whether Kueue shares fairly, and by which of its strategies."""
+    if sharing is None or not sharing.fair:
+        return {}
+    told = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
+    one = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == told), None)
+    return {"policy": cohort.FAIR_SHARE, "parameters": {"strategies": one} if one else {}}
+
+
 _READ: Mapping[str, Callable[[str], Imported]] = {
     "yunikorn": yunikorn.read,
     "kueue": kueue.read,
@@ -152,7 +177,8 @@ def _imported(
         imported = read(text)
     except ImportFailure as failure:
         return None, (), failure.notes
-    wrong = errors(imported.tree, form=imported.form)
+    policy = POLICIES.get(imported.form, fence.POLICY)
+    wrong = errors(imported.tree, policy=policy, form=imported.form)
     return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
 
 

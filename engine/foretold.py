@@ -9,13 +9,14 @@ from engine.cases import add_namespaces
 from engine.decision import PodFacts
 from engine.explain import Message, reason
 from engine.forecast import Eviction, Forecast, Settling, forecast
+from engine.formats import native
 from engine.formats.form import read_form
 from engine.formats.imported import Imported
 from engine.formats.kubernetes import Manifests, cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
-from engine.policies import DIALECTS, FOREIGN, cohort, deserved, fence, guarded, policy, priority, terms, within_quotas
+from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms, within_quotas
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState, Safeguards
 from engine.snapshot.narrowing import limits
@@ -33,9 +34,6 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     unread: tuple[str, ...]
     """A sentence for each manifest that can't be read."""
     forecast: Forecast
-
-
-_OF_FORMAT = {"kueue": cohort.POLICY} | dict.fromkeys(("consumers", "volcano", "kai"), deserved.POLICY)
 
 
 class Given(NamedTuple):
@@ -72,7 +70,7 @@ def given_by(document: Any) -> Given:
 def given_in(imported: Imported) -> Given:
     """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
     terms = imported.terms
-    policy = terms.get("policy") or _OF_FORMAT.get(imported.form, "")
+    policy = terms.get("policy") or native.POLICIES.get(imported.form, "")
     return Given(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
 
 

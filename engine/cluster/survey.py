@@ -110,9 +110,14 @@ class _Surveyor:
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
             kueue=self._kept(KUEUE_FAMILY),
             consumers=self._kept(CONSUMERS_FAMILY),
+            sharing=self._sharing(),
             unread=tuple(dict.fromkeys(self._unread)),
             odd=tuple(self._odd),
         )
+
+    def _sharing(self) -> Any:
+        found = self._optional(f"list {_resource(SHARING.path)}", lambda: list(self._objects(SHARING))) or ()
+        return next((one for one in found if one is not None), None)
 
     # The kinds that passes need
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
 from engine.observed import Observed, Source, Taken
+from engine.queues import Take
 
 WITHIN, RECLAIMED = "InClusterQueue", "InCohortReclamation"
 FAIR, BORROWING = "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
@@ -27,8 +28,8 @@ FOR_UNKNOWN = ngettext_noop(
 )
 WHY: dict[str, str] = {
     WITHIN: gettext_noop(
-        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority, or of "
-        "a newer one of the same (Kueue: InClusterQueue)."
+        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of others by priority (Kueue: "
+        "InClusterQueue)."
     ),
     RECLAIMED: gettext_noop(
         "The ClusterQueue %(victim)s had borrowed, and %(asker)s reclaimed quota within their cohort (Kueue: "
@@ -43,10 +44,20 @@ WHY: dict[str, str] = {
         "a higher priority (Kueue: InCohortReclaimWhileBorrowing)."
     ),
 }
+WITHIN_BY_SETTING: dict[str, str] = {
+    Take.LOWER_PRIORITY: gettext_noop(
+        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority "
+        "(Kueue: InClusterQueue)."
+    ),
+    Take.LOWER_OR_NEWER_EQUAL_PRIORITY: gettext_noop(
+        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority, or of "
+        "a newer one of the same (Kueue: InClusterQueue)."
+    ),
+}
+"""By what the ClusterQueue says of ``withinClusterQueue``."""
 WHY_PLAIN: dict[str, str] = {
     WITHIN: gettext_noop(
-        "Within one ClusterQueue a workload may take the place of one of a lower priority, or of a newer one of the "
-        "same (Kueue: InClusterQueue)."
+        "Within one ClusterQueue a workload may take the place of others by priority (Kueue: InClusterQueue)."
     ),
     RECLAIMED: gettext_noop(
         "Its ClusterQueue had borrowed, and another reclaimed quota within the cohort (Kueue: InCohortReclamation)."
@@ -82,7 +93,8 @@ def because(seen: Observed) -> Iterable[Message]:
         yield Message(ASKER, {**of, "priority": str(seen.ask.priority)})
     for why, place in dict.fromkeys((one.why, one.place) for one in seen.victims):
         if why in WHY and place and seen.ask_place:
-            yield Message(WHY[why], {"asker": Name(_own_name(seen.ask_place)), "victim": Name(_own_name(place))})
+            template = WITHIN_BY_SETTING.get(seen.ask_takes, WHY[why]) if why == WITHIN else WHY[why]
+            yield Message(template, {"asker": Name(_own_name(seen.ask_place)), "victim": Name(_own_name(place))})
         else:
             yield from _plain(why)
 

@@ -115,9 +115,7 @@ FLAGS: dict[Flag, tuple[str, str]] = {
         "%(by)s took %(count)s pods of %(queue)s, the ask’s own queue.",
     ),
 }
-BELOW = gettext_noop(
-    "%(by)s left %(queue)s %(short)s %(resource)s below its guarantee of %(guaranteed)s, which no law of ours allows."
-)
+BELOW = gettext_noop("%(by)s left %(queue)s %(short)s %(resource)s below its guarantee of %(guaranteed)s.")
 LOWER = gettext_noop("priority %(lower)s < %(priority)s")
 ACROSS = gettext_noop("across the fence of %(queue)s")
 BELOW_SHORT = gettext_noop("%(queue)s left below its guarantee")

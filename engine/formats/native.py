@@ -16,6 +16,7 @@ from engine.formats.shares import Capacity
 from engine.formats.volcano import queues as volcano
 from engine.formats.wrapper import failed, rewrapped, unwrapped
 from engine.formats.written import Written
+from engine.policies import cohort, deserved
 from engine.queues import QueueTree
 from engine.resources import FLAVOR
 
@@ -27,6 +28,13 @@ class Format(StrEnum):
     VOLCANO = "volcano"
     KAI = "kai"
     OWN = "own"
+
+
+POLICIES: Mapping[str, str] = {
+    Format.KUEUE: cohort.POLICY,
+    **dict.fromkeys((Format.CONSUMERS, Format.VOLCANO, Format.KAI), deserved.POLICY),
+}
+"""The policy by which the system decides to which a format belongs, where that is not ``fence``."""
 
 
 LARGEST = 512 * 1024

@@ -90,6 +90,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     ask_kind: str = "Pod"
     ask_place: str = ""
     """With Kueue: the path of the ClusterQueue that it waits in, as Kueue writes it."""
+    ask_takes: str = ""
+    """With Kueue: whom workloads of that ClusterQueue may preempt in it, in Kueue's word; empty: not known."""
     over_max: str = ""
     """The queue that was to get below its max; then nobody asked."""
     nominated: tuple[str, ...] = ()
@@ -139,6 +141,7 @@ def joined(former: Observed, later: Observed) -> Observed:
         ask_inferred=asks.ask_inferred,
         ask_kind=asks.ask_kind,
         ask_place=asks.ask_place,
+        ask_takes=asks.ask_takes,
         nominated=asks.nominated,
         queues=_spanning(former.queues, later.queues),
         hindsight=told.hindsight,

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.decision import PodFacts, QueueFigures
 from engine.observed.results import Flag, Flagged, Observed
-from engine.observed.sources import SCHEDULERS
+from engine.observed.sources import BY_GUARANTEES
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, subtract, total
 from engine.snapshot import ClusterState, Pod
@@ -24,6 +24,11 @@ class Usage:
     def tree(self) -> QueueTree:
         """Whose queues they are."""
         return self._tree
+
+    def takes_within(self, place: str) -> str:
+        """Whom workloads of a ClusterQueue may preempt in it, by its path as Kueue writes it; empty: not known."""
+        queue = self._state.cluster_queues.get(place.rpartition("/")[2]) if place else None
+        return queue.preemption.within.value if queue else ""
 
     def figures(self, victims: list[PodFacts], paths: Iterable[str]) -> dict[str, QueueFigures]:
         """Queues of ``paths`` and all above -> with the victims and without them; empty without victims."""
@@ -70,13 +75,13 @@ def judged(found: Observed, usage: Usage, fresh: list[PodFacts]) -> Observed:
     paths = [*([found.ask.queue] if found.ask else []), *(one.pod.queue for one in found.victims)]
     figures = usage.figures(fresh, paths)
     victims = found.victims
-    if found.source in SCHEDULERS:
+    if found.source in BY_GUARANTEES:
         asker = found.ask if found.ask_known else None
         told = [flags(usage.tree, asker, one.pod, figures.get) if one.known else () for one in victims]
         victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))
     paths += [each.queue for one in victims for each in one.flags]
     queues = tuple(figures[path] for path in dict.fromkeys(paths) if path in figures)
-    return msgspec.structs.replace(found, victims=victims, queues=queues)
+    return msgspec.structs.replace(found, victims=victims, queues=queues, ask_takes=usage.takes_within(found.ask_place))
 
 
 def flags(

@@ -43,6 +43,10 @@ EVIDENCE: dict[Source, Evidence] = {
 }
 """Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
 SCHEDULERS = tuple(EVIDENCE)
+BY_GUARANTEES = (Source.KUBE_SCHEDULER, Source.YUNIKORN)
+"""Those of which it is told where they went against the tree's fences and guarantees. The first knows of no queues, the
+second keeps them itself. Kueue and Volcano take whole workloads by quota of their own: they are decided again by their
+rules, and what those allow is nothing against them."""
 REASONS = {
     PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
     "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26

@@ -26,7 +26,7 @@ from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.consumers import consumers_of, tree_errors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
-from scheduler_admin.queues.services import Native, Terms, check_terms, native_of, terms_of, tree_of
+from scheduler_admin.queues.services import Native, Terms, check_terms, default_terms, native_of, terms_of, tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, error
 
 Place = Callable[[Note], dict[str, Any]]
@@ -138,13 +138,13 @@ def _capacity_of(hierarchy: Hierarchy | None) -> Capacity:
     return hierarchy.capacity if hierarchy else Capacity()
 
 
-def _terms_in_force(hierarchy: Hierarchy | None) -> Terms:
-    return terms_of(hierarchy.current) if hierarchy and hierarchy.current else Terms()
+def _terms_in_force(hierarchy: Hierarchy | None, form: str = "") -> Terms:
+    return terms_of(hierarchy.current) if hierarchy and hierarchy.current else default_terms(form)
 
 
 def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) -> Sent:
     imported = _imported(text, form, _capacity_of(hierarchy))
-    form, terms = Format(imported.form), _terms_in_force(hierarchy)._replace(**imported.terms)
+    form, terms = Format(imported.form), _terms_in_force(hierarchy, imported.form)._replace(**imported.terms)
     consumers = consumers_of(hierarchy)
     lines = Lines(load(text)) if form is Format.YUNIKORN else None
 

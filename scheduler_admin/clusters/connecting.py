@@ -22,7 +22,7 @@ from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
-from scheduler_admin.queues.services import Native, OrphansError, publish_as, tree_of
+from scheduler_admin.queues.services import Native, OrphansError, default_terms, publish_as, tree_of
 
 LONGEST_NAME = 63
 
@@ -118,7 +118,9 @@ def _publish(seen: Look, actor: User | None) -> Revision:
     native = Native(origin, seen.proposal.text) if seen.proposal.text else Native()
     reason = origins[origin]
     try:
-        return publish_as(name=seen.name, tree=seen.proposal.tree, author=actor, reason=reason, native=native)
+        terms = default_terms(native.format)._replace(**seen.proposal.terms)
+        tree = seen.proposal.tree
+        return publish_as(name=seen.name, tree=tree, author=actor, reason=reason, native=native, terms=terms)
     except ImportFailure as failure:
         raise ValidationError([str(note) for note in failure.notes]) from failure
     except OrphansError as error:  # of another cluster with a tree of that name

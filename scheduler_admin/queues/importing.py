@@ -24,7 +24,7 @@ from scheduler_admin.queues.draft_form import fields_of, queues_of
 from scheduler_admin.queues.draft_storing import locked, store
 from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.services import Native, Terms, publish, publish_as, terms_of
+from scheduler_admin.queues.services import Native, Terms, default_terms, publish, publish_as, terms_of
 
 
 @transaction.atomic
@@ -45,7 +45,7 @@ def import_tree(
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
     imported = native.read(text, form, found.capacity if found else Capacity())
     kept = Native(imported.form, text)
-    terms = terms_with(imported.terms, found.current if found else None)
+    terms = terms_with(imported.terms, found.current if found else None, imported.form)
     revision = publish_as(
         name=hierarchy,
         tree=imported.tree,
@@ -115,11 +115,11 @@ def import_first(*, hierarchy: Hierarchy, imported: Imported, text: str, author:
         author=author,
         reason=reason.strip(),
         native=kept,
-        terms=terms_with(imported.terms, None),
+        terms=terms_with(imported.terms, None, imported.form),
         onto=None,
     )
 
 
-def terms_with(said: Mapping[str, Any], current: Revision | None) -> Terms:
-    """How a document's tree would decide: as it says, else as what is in force does."""
-    return (terms_of(current) if current else Terms())._replace(**said)
+def terms_with(said: Mapping[str, Any], current: Revision | None, form: str) -> Terms:
+    """How the tree of a document of a format would decide: as it says, else as what is in force does."""
+    return (terms_of(current) if current else default_terms(form))._replace(**said)

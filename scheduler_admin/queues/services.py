@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 
 from engine.changes import known_before
 from engine.decision import BY_QUOTA
+from engine.formats.native import POLICIES
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
 from engine.orphans import Orphans
-from engine.policies import UnknownPolicyError, enforceable
+from engine.policies import DIALECTS, UnknownPolicyError, enforceable
 from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.following import follow, given_paths
@@ -44,6 +45,12 @@ class Native(NamedTuple):
 
     format: str = ""
     text: str = ""
+
+
+def default_terms(form: str) -> Terms:
+    """By which policy a first tree is enforced that came from a document of a format: that of its own system."""
+    policy = POLICIES.get(form, Revision.Policy.FENCE)
+    return Terms(policy, DIALECTS[policy][0])
 
 
 class OutdatedError(Exception):
@@ -174,10 +181,10 @@ def publish(
     current = hierarchy.current  # apart from the lock: a join to it would be of before the wait
     if onto is not ... and onto != hierarchy.current_id:
         raise OutdatedError(current)
-    terms = terms or (terms_of(current) if current else Terms())
-    native = native or (native_of(current) if current else Native())
+    kept = native or (native_of(current) if current else Native())
+    terms = terms or (terms_of(current) if current else default_terms(kept.format))
     readers = consumers_of(hierarchy)
-    if wrong := tree_errors(tree, readers, kept=native.format, policy=terms.policy, dialect=terms.dialect):
+    if wrong := tree_errors(tree, readers, kept=kept.format, policy=terms.policy, dialect=terms.dialect):
         raise ImportFailure(wrong)
     check_terms(terms)
     _check_not_enforced(hierarchy, terms)
@@ -188,7 +195,7 @@ def publish(
         raise ValidationError(_("A second person has to approve this first: make a draft of it."))
     if current is not None:
         publishing.send(Revision, hierarchy=hierarchy, tree=tree, allow_orphans=allow_orphans)
-    return _put_in_force(hierarchy, document, terms, native, author, reason)
+    return _put_in_force(hierarchy, document, terms, kept, author, reason)
 
 
 def check_terms(terms: Terms) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.discovery import Survey, facts, propose, yunikorn_namespaces
 from engine.lint import errors
-from engine.snapshot import ClassQuota, Pod, PriorityClass, queue_of
+from engine.snapshot import ClassQuota, Pod, PriorityClass, Sharing, queue_of
 from tests.builders import amounts, node, pod
 
 YUNIKORN = """
@@ -180,6 +180,23 @@ def test_kueues_tree_is_taken_over_as_it_is():
     assert (found.origin, found.text) == ("kueue", KUEUE)
     assert {path: found.tree[path].namespaces for path in found.tree.leaves} == {"root.company.research": ("lab",)}
     assert found.tree["root.company.research"].guaranteed == amounts({"cpu": 4})
+
+
+@pytest.mark.parametrize(
+    ("strategies", "parameters"),
+    [
+        ((), {"strategies": "both"}),
+        (("LessThanInitialShare",), {"strategies": "initial"}),
+        (("LessThanOrEqualToFinalShare", "LessThanInitialShare"), {"strategies": "both"}),
+        (("One that is not known here",), {}),
+    ],
+)
+def test_kueues_tree_decides_as_that_kueue_is_set(strategies: tuple[str, ...], parameters: dict[str, str]) -> None:
+    """By fair sharing where its configuration says so; by classic preemption, as its format does, where it does not."""
+    fair = Sharing(name="kueue-manager-config", fair=True, strategies=strategies)
+    assert propose(survey(kueue=KUEUE, sharing=fair)).terms == {"policy": "fair-share", "parameters": parameters}
+    for plain in (None, Sharing(name="kueue-manager-config")):
+        assert propose(survey(kueue=KUEUE, sharing=plain)).terms == {}
 
 
 def test_yunikorns_tree_goes_before_kueues():

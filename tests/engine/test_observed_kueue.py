@@ -11,8 +11,9 @@ from engine.explain import label, observed_because, observed_flags, observed_sen
 from engine.explain.hindsight import hindsight_lines
 from engine.explain.observed import observed_reason
 from engine.hindsight import retraced
-from engine.observed import Flag, Observed, Source, decode, encode, observe, sighted
-from engine.snapshot import ClusterState, Pod, Preempted, Workload
+from engine.observed import Observed, Source, decode, encode, observe, sighted
+from engine.queues import Take
+from engine.snapshot import ClusterQueue, ClusterState, Pod, Preempted, Preemption, Workload
 from tests.builders import NOW, node, pod, queue, tree
 
 AT = NOW - 5_000
@@ -188,7 +189,7 @@ def test_an_asker_that_nobody_saw_is_named_by_its_uid_and_one_that_is_not_told_n
 
 
 RULES = {
-    "InClusterQueue": "Both are of the ClusterQueue cq-a, where a workload may take the place of one of a lower",
+    "InClusterQueue": "Both are of the ClusterQueue cq-a, where a workload may take the place of others by priority",
     "InCohortReclamation": "The ClusterQueue cq-b had borrowed, and cq-a reclaimed quota within their cohort",
     "InCohortFairSharing": "The ClusterQueue cq-b gave way to cq-a by fair sharing within their cohort",
     "InCohortReclaimWhileBorrowing": "The ClusterQueue cq-a, which borrows itself, took from cq-b within their cohort",
@@ -241,10 +242,28 @@ def test_the_victims_tenant_reads_of_the_asker_its_queue_at_most() -> None:
     )
 
 
-def test_what_went_against_the_tree_is_flagged_as_for_any_scheduler() -> None:
-    """Its ClusterQueues know nothing of our fences."""
+@pytest.mark.parametrize(
+    ("setting", "said", "not_said"),
+    [
+        (Take.LOWER_PRIORITY, "of one of a lower priority (Kueue", "newer"),
+        (Take.LOWER_OR_NEWER_EQUAL_PRIORITY, "or of a newer one of the same", "by priority (Kueue"),
+    ],
+)
+def test_the_rule_within_a_queue_is_told_as_that_queue_is_set(setting: Take, said: str, not_said: str) -> None:
+    """Not as another one might be."""
+    at = state(workload("w", why="InClusterQueue"), WEB, of("w", "w-0"))
+    at.cluster_queues["cq-a"] = ClusterQueue(name="cq-a", preemption=Preemption(within=setting))
+    (found,) = observe(at, TREE, now_ms=NOW)
+    told = " ".join(text(one) for one in observed_because(found, by="Kueue"))
+    assert said in told
+    assert not_said not in told
+
+
+def test_what_kueue_did_is_judged_by_its_own_rules_alone() -> None:
+    """It takes whole workloads by quotas of its own: our fences and guarantees are nothing that it went against."""
     (found,) = seen(workload("w"), WEB, of("w", "w-0"))
-    assert [each.flag for each in found.victims[0].flags] == [Flag.ACROSS_FENCE, Flag.BELOW_GUARANTEE]
+    assert found.victims[0].flags == ()
+    assert "guarantee" not in " ".join(text(one) for one in observed_because(found, by="Kueue"))
 
 
 def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:

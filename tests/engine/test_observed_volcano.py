@@ -10,7 +10,7 @@ from engine.explain.hindsight import hindsight_lines
 from engine.explain.observed import observed_reason
 from engine.formats.kubernetes import DecodeError, decode_pod, preempted_by_volcano_from_bytes
 from engine.hindsight import retraced
-from engine.observed import Flag, Observed, Source, decode, encode, observe
+from engine.observed import Observed, Source, decode, encode, observe
 from engine.snapshot import ClusterState, Pod, Preempted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -133,10 +133,10 @@ def test_each_action_reads_a_sentence_of_its_own(why: str, reason: str, word: st
     assert text(observed_victim(found, "uid-v1", by="Volcano")) == told
 
 
-def test_a_guarantee_that_it_undercuts_is_flagged() -> None:
-    """And nothing that would take the asker to tell."""
+def test_what_it_did_is_judged_by_its_own_rules_alone() -> None:
+    """The guarantees of the tree here are none of its own."""
     (found,) = seen(going("v1"), event("v1"))
-    assert [each.flag for each in found.victims[0].flags] == [Flag.BELOW_GUARANTEE]
+    assert found.victims[0].flags == ()
 
 
 def test_it_is_not_decided_again_and_that_is_said() -> None:

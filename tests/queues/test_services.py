@@ -43,6 +43,26 @@ def test_an_imported_tree_is_the_first_revision_and_in_force() -> None:
     assert (tenant.fenced, tenant.leaf, tenant.parent.path) == (True, False, "root")
 
 
+KUEUE = """
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: team-a}
+spec:
+  cohort: all
+  resourceGroups:
+    - {coveredResources: [cpu], flavors: [{name: default, resources: [{name: cpu, nominalQuota: 4}]}]}
+"""
+
+
+def test_a_first_tree_decides_as_the_system_does_that_it_comes_from() -> None:
+    """Later ones as the one in force does, wherever they come from."""
+    first, _ = import_tree(hierarchy="main", text=KUEUE, author=None, reason="first")
+    assert (first.policy, first.dialect) == ("cohort", "kueue")
+    later, _ = import_tree(hierarchy="main", text=YAML, author=None, reason="other")
+    assert later.policy == "cohort"
+    assert import_tree(hierarchy="other", text=YAML, author=None, reason="first")[0].policy == "fence"
+
+
 def test_a_tree_is_read_back_as_it_was_published() -> None:
     """The engine decides by the very tree."""
     shape = tree({"a": queue("1", fence=True), "b": queue("2", namespaces=("x",))})

@@ -4,7 +4,7 @@ No node is looked at. Both assign flavors alike and have the same candidates; th
 """
 
 from engine.policies.cohort.admissible import Inadmissible, inadmissible
-from engine.policies.cohort.asking import DIALECT, ByQuota, FairParameters, Parameters, reading_of
+from engine.policies.cohort.asking import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
 from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy
@@ -16,6 +16,7 @@ __all__ = [
     "FAIR_SHARE",
     "POLICY",
     "STRATEGIES",
+    "STRATEGY_SETS",
     "Assignment",
     "ByQuota",
     "FairParameters",

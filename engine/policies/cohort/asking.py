@@ -158,8 +158,12 @@ class ByQuota:
         )
 
 
+STRATEGY_SETS = {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}
+"""What the parameter ``strategies`` may be -> those of Kueue's that it stands for."""
+
+
 def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
-    return {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}[parameters.strategies]
+    return STRATEGY_SETS[parameters.strategies]
 
 
 def _unread(at: Gathered, ask: Pod) -> str | None:

@@ -83,7 +83,7 @@ class Preview:
     @property
     def terms(self) -> Terms:
         """By which it would be decided."""
-        return terms_with(self.imported.terms if self.imported else {}, self.current)
+        return terms_with(self.imported.terms if self.imported else {}, self.current, self.form or "")
 
     @cached_property
     def findings(self) -> Sequence[Note]:
