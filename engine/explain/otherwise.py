@@ -43,6 +43,12 @@ UNKEPT = gettext_noop(
     "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
     "the max of %(above)s has to be raised, too."
 )
+AT_LEAST = gettext_noop("%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s.")
+AT_LEAST_UNKEPT = gettext_noop(
+    "%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s. For that the guarantee or "
+    "the max of %(above)s has to be raised, too."
+)
+"""The same where the least amount that does it is a rounder one than what it has to be above."""
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
         "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
@@ -133,16 +139,26 @@ def otherwise(one: Counterfactual) -> Message:
         "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
         "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }
+    rounder = one.change is Change.GUARANTEE and _is_rounder(one.amounts)
+    if rounder:
+        params["amounts"] = _amounts(one.amounts)
     if one.unkept:
-        return Message(UNKEPT, _used(UNKEPT, {**params, "above": short_name(one.unkept)}))
+        template = AT_LEAST_UNKEPT if rounder else UNKEPT
+        return Message(template, _used(template, {**params, "above": short_name(one.unkept)}))
     if one.started_ms is not None:
         params["moment"] = Moment(one.started_ms)
     if one.change is Change.BUDGET:
         return _budgets(one, params)
-    template = SIMPLE[one.then, one.change]
+    template = AT_LEAST if rounder else SIMPLE[one.then, one.change]
     if one.then is Then.FITS and not one.node:
         template = FITS_QUOTA
     return Message(template, _used(template, params))
+
+
+def _is_rounder(amounts: Amounts) -> bool:
+    """Whether amounts are shorter to write than those that are less by one: ``2`` than ``1999m``."""
+    above = {name: value - 1 for name, value in amounts.items()}
+    return len(listed(amounts)) < len(listed(above))
 
 
 def _used(template: str, params: dict[str, Param]) -> dict[str, Param]:

@@ -1,6 +1,7 @@
 """A cluster at one moment, in the types that policies decide on, and the same kept by deltas."""
 
 from engine.snapshot.arbitration import Allocation, Consumer, Told
+from engine.snapshot.held import pending_workloads
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     EVICTION_BY_VOLCANO,
@@ -122,6 +123,7 @@ __all__ = [
     "VolcanoSettings",
     "Volume",
     "Workload",
+    "pending_workloads",
     "queue_of",
     "quota_cluster",
     "shielded",

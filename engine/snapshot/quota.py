@@ -143,6 +143,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int = 0
     requeued_ms: int | None = None
     """When it was evicted, where that gives it a new turn: for checks that failed, or pods that did not get ready."""
+    waits_ms: int | None = None
+    """Since when Kueue says that it waits for quota; None: it has not tried it yet, or it holds some."""
+    waits_why: str = ""
+    """Why, in Kueue's own words."""
     waits_until_ms: int | None = None
     """Until when it is not tried again, after it was evicted."""
     requeued: bool = True

@@ -102,7 +102,9 @@ class ProposedSerializer(serializers.Serializer[Any]):
     origin = serializers.ChoiceField(
         ["yunikorn", "kueue", "labels", "namespaces"], help_text="What its queues come from."
     )
-    notes = serializers.ListField(child=serializers.CharField(), help_text="What reading YuniKorn's tree has to say.")
+    notes = serializers.ListField(
+        child=serializers.CharField(), help_text="What reading the scheduler's tree has to say."
+    )
     tree = TreeSerializer()
 
 

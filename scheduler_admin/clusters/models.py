@@ -289,6 +289,8 @@ class ClusterStatus(models.Model):
     applications = models.JSONField(default=dict)
     """Leaf path -> [{"name", "namespace", "pods", "requests": amounts}], largest first, at most twenty a leaf."""
 
+    pending_workloads = models.JSONField(default=list)
+    """Kueue's workloads that wait for quota, at most five hundred: see clusters.pending."""
     holds = models.JSONField(default=list)
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
     rivals = models.JSONField(default=list)

@@ -1,7 +1,8 @@
 """What a pass read of a cluster, kept so that pages never wait on the cluster itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from engine.queues import QueueTree
 from engine.resources import Amounts, total
 from engine.snapshot import ClusterState, Pod, Snapshot
 from engine.snapshot.narrowing import limits
+from scheduler_admin.clusters import pending
 from scheduler_admin.clusters.breakers import FIRST_READING
 from scheduler_admin.clusters.class_figures import class_quotas, class_use, classes, keep_classes
 from scheduler_admin.clusters.holds import tell
@@ -43,12 +45,14 @@ def store_status(
     missing: Mapping[str, str] | None = None,
     odd: Mapping[str, str] | None = None,
     yunikorn: Reading | None = None,
+    held: Iterable[Pod] = (),
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
     ``snapshot`` is of ``state``, ``figures`` are its queues'. ``news`` tells that decisions changed, ``moved`` that
     something did which no page of decisions shows; other changes are found here. ``missing``: see ClusterStatus.
-    ``odd``: objects that can't be read -> why. ``yunikorn``: what it last said of its queues.
+    ``odd``: objects that can't be read -> why. ``yunikorn``: what it last said of its queues. ``held``: workloads that
+    wait for quota.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -69,6 +73,7 @@ def store_status(
         "error": "",
         "error_since": None,
         "yunikorn_differs": status.yunikorn_differs,
+        "pending_workloads": pending.kept(held),
     }
     asked_at = datetime.fromtimestamp(yunikorn.at_ms / 1000, UTC) if yunikorn else None
     if asked_at != status.yunikorn_at:
@@ -112,13 +117,16 @@ def _first(sentence: str) -> bool:
     return sentence == FIRST_READING
 
 
-def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, Any]]:
-    """Path -> what its bound pods hold, how many asks wait, and since when the oldest does; rolled up."""
+def queue_figures(snapshot: Snapshot, tree: QueueTree, held: Iterable[Pod] = ()) -> dict[str, dict[str, Any]]:
+    """Path -> what its bound pods hold, how many asks wait, and since when the oldest does; rolled up.
+
+    ``held``: workloads that wait for quota, which are asks too.
+    """
     used = snapshot.usage(tree)
     asks = dict.fromkeys(tree.queues, 0)
     oldest: dict[str, int | None] = dict.fromkeys(tree.queues)
-    for ask in snapshot.asks:
-        if ask.queue is None or ask.waiting_ms is None:
+    for ask in chain(snapshot.asks, held):
+        if ask.queue is None or ask.queue not in asks or ask.waiting_ms is None:
             continue
         for path in tree.lineage(ask.queue):
             asks[path] += 1

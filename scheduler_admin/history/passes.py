@@ -17,7 +17,7 @@ from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
 from engine.policies.deserved import Standing
-from engine.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
+from engine.snapshot import ClusterState, Pod, Protection, Reservation, Safeguards, Snapshot, pending_workloads
 from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -67,6 +67,8 @@ class _Plan:
     findings: list[Finding]
     holds: list[Hold]
     took_us: int
+    held: tuple[Pod, ...] = ()
+    """Workloads that wait for quota, each as one pod."""
 
 
 def run_pass(*, cluster: Cluster, watch: Watch) -> Ended:
@@ -273,6 +275,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         findings=_findings(snapshot, considered, enforced=enforced),
         holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
+        held=pending_workloads(state.quota(now_ms=snapshot.now_ms), snapshot.tree) if state.workloads else (),
     )
 
 
@@ -289,13 +292,19 @@ def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: boo
     ]
 
 
-def _sampled(cluster: Cluster, snapshot: Snapshot, figures: Mapping[str, Mapping[str, Any]], now: datetime) -> bool:
+def _sampled(
+    cluster: Cluster,
+    snapshot: Snapshot,
+    figures: Mapping[str, Mapping[str, Any]],
+    held: tuple[Pod, ...],
+    now: datetime,
+) -> bool:
     """Take a sample of what queues use, and of who is short, if it is time for one; whether it is."""
     if Pass.objects.filter(cluster=cluster, sampled=True, at__gte=slot(now)).exists():
         return False
     tree = snapshot.tree
     sample(cluster=cluster, tree=tree, capacity=snapshot.capacity, figures=figures, now=now)
-    follow_shortfalls(cluster=cluster, tree=tree, figures=figures, asks=snapshot.asks, now=now)
+    follow_shortfalls(cluster=cluster, tree=tree, figures=figures, asks=(*snapshot.asks, *held), now=now)
     return True
 
 
@@ -309,7 +318,7 @@ def _store(
     kept, moment = found.state, found.moment
     entry = journal.write(cluster=cluster, watch=watch, state=kept, moment=moment, decided=decided, now=now)
     health = watch.watcher.health()
-    follow_waits(cluster=cluster, asks=found.snapshot.asks, state=found.state, now=now)
+    follow_waits(cluster=cluster, asks=(*found.snapshot.asks, *found.held), state=found.state, now=now)
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, entry=entry, now=now)
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     news |= count_repeats(cluster=cluster)
@@ -323,7 +332,7 @@ def _store(
     moved = store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
     moved |= follow_nodes(cluster=cluster, watch=watch, snapshot=found.snapshot)
     figures = _figures(revision, found)
-    due = _sampled(cluster, found.snapshot, figures, now)
+    due = _sampled(cluster, found.snapshot, figures, found.held, now)
     acting = [finding for finding in found.findings if finding.act]
     took_us = found.took_us + (time.perf_counter_ns() - began) // 1000
     if due or acting:
@@ -354,6 +363,7 @@ def _store(
         missing=watch.missing,
         yunikorn=watch.yunikorn,
         odd=health.odd,
+        held=found.held,
     )
     return rows
 
@@ -363,7 +373,7 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     snapshot, tree = found.snapshot, found.snapshot.tree
     divided = shares(found.standings, snapshot)
     narrow = {leaf: {"above_quota": one._asdict()} for leaf, one in found.less.items()}
-    own = queue_figures(snapshot, tree)
+    own = queue_figures(snapshot, tree, found.held)
     figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
     for path, amounts in lent_by_queue(figures, revision, tree).items():
         figures[path]["lent"] = amounts

@@ -60,7 +60,8 @@ def _end(wait: Wait, state: ClusterState, cluster: Cluster, now: datetime) -> No
     status, pod = status_of(cluster), seen_pod(state, wait.uid)
     last = status.pass_at if status and status.pass_at else now
     witnessed = now - last <= _WITNESSED
-    bound = witnessed and pod is not None and bool(pod.node)
+    workload = state.workloads.get(wait.uid)
+    bound = witnessed and (bool(pod and pod.node) or bool(workload and workload.holds))
     wait.ending = Wait.Ending.BOUND if bound else Wait.Ending.GONE
     wait.until = max(wait.since, now if witnessed else last)
 

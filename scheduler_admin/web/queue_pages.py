@@ -23,6 +23,7 @@ from engine.resources import DOMINANT
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.clusters.notices import notices_of
+from scheduler_admin.clusters.pending import PendingWorkload, pending_workloads
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors, wait_sentences
@@ -79,6 +80,8 @@ class QueuePage:
     applications: list[dict[str, Any]]
     asks: int
     waiting: list[Waiting]
+    workloads: list[PendingWorkload]
+    """Those of Kueue's that wait for quota, in it and below."""
     wait: WaitPart | None
     """How long asks wait; of leaves alone."""
     quota: QuotaBlock | None
@@ -141,6 +144,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         applications=_applications(scope_of(user, "view"), cluster, status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
+        workloads=list(pending_workloads(scope_of(user, "view"), [cluster], path)),
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
         quota=block(quota_of(user, cluster, seen), path),
         notices=notices_of(user, cluster, path),

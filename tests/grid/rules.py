@@ -294,6 +294,7 @@ ROUTES = {
     "api:quota": api(SHARERS),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:asks": api(SHARERS, "ask", "queue"),
+    "api:pending_workloads": api(SHARERS, "application", "namespace"),
     "api:nodes": api(STAFF, "node"),
     "api:node": api(STAFF, "node", "pod", "namespace", "queue"),
     "api:application_pods": api(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),

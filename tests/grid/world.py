@@ -18,6 +18,7 @@ from engine.snapshot import ClassQuota, ClassRule, ClusterState, Node, Pod, Pree
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
+from scheduler_admin.clusters import pending
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
@@ -378,7 +379,13 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
     UsageSample.objects.update_or_create(cluster=cluster, at=NOW, defaults={"document": sample})
     read = {"read_at": NOW, "pass_at": NOW, "pass_us": 900, "nodes": 3, "pods": 12, "capacity": amounts(cpu="12")}
     odd = [{"object": f"Pod {STAFF}/odd", "why": f"{STAFF} why", "since_ms": ms(NOW)}]
+    held = [
+        _pod(side, f"{side.application}-workload-{number}", side.queue, NOW, unschedulable_ms=ms(NOW))
+        for side in sides
+        for number in range(times)
+    ]
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
+    fault["pending_workloads"] = pending.kept(held)
     values = {**read, **fault, **_classes(sides, times), "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
     _on_nodes(cluster, sides, times)

@@ -99,7 +99,7 @@ def test_the_decision_tells_kueues_word(ada: Client, by_kueue: Decision) -> None
         "Ours takes <code>two/job-train-1</code> of the ClusterQueue <code>cq-two</code> (Kueue: InCohortReclamation).",
         "The workload would get: <code>cpu=default</code>.",
         "Whether Kueue shares fairly is not known",
-        "<code>job-train-1</code> would stay if cq-two were guaranteed more than 1999m cpu; it has 1 core.",
+        "<code>job-train-1</code> would stay if cq-two were guaranteed at least 2 cores; it has 1 core.",
         "<dd>Kueue</dd>",
         "Told to go by: Kueue.",
     ):
@@ -150,7 +150,7 @@ def test_the_victims_tenant_reads_of_kueues_the_askers_queue_at_most(by_kueue: D
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
     assert "was preempted by Kueue, so that a workload of a gets its quota." in html
     assert "Its ClusterQueue had borrowed, and another reclaimed quota within the cohort" in html
-    assert "would stay if cq-two were guaranteed more than 1999m cpu; it has 1 core." in html
+    assert "would stay if cq-two were guaranteed at least 2 cores; it has 1 core." in html
     assert "secret" not in html
     Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.UID})
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")

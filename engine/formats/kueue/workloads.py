@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from engine.formats.kubernetes_convert import to_ms
+from engine.formats.kubernetes_convert import LONGEST_MESSAGE, to_ms
 from engine.formats.kubernetes_requests import amounts, pod_requests
 from engine.formats.kubernetes_rules import node_affinity, tolerations
 from engine.formats.kubernetes_wire import Condition
@@ -29,6 +29,7 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
     reserved, evicted, done = true.get("QuotaReserved"), true.get("Evicted"), "Finished" in true or spec.active is False
     admitted = (admission.cluster_queue if admission else None) or ""
     holds = admission is not None and reserved is not None and not done
+    waits = next((one for one in conditions if (one.type, one.status) == ("QuotaReserved", "False")), None)
     return Workload(
         uid=meta.uid,
         namespace=meta.namespace or "default",
@@ -39,6 +40,8 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         priority=spec.priority or 0,
         created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
         requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
+        waits_ms=_since(waits) if waits and not done else None,
+        waits_why=(waits.message or "").replace("\0", "")[:LONGEST_MESSAGE] if waits and not done else "",
         waits_until_ms=to_ms(status.requeue_state.requeue_at)
         if status.requeue_state and status.requeue_state.requeue_at
         else None,

@@ -1,5 +1,7 @@
 """A tenant's own pods: which were preempted, which wait, and why."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -7,10 +9,11 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.odd import unread_pods
+from scheduler_admin.clusters.pending import PendingWorkload, pending_workloads
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waiting import answers
@@ -31,7 +34,14 @@ def pods(request: HttpRequest) -> HttpResponse:
     def build() -> Context:
         found = selectors.events(request.user, search, request.GET.get("before", ""))
         unread = list(unread_pods(scope, seen))
-        return {"unread": unread, "lines": pod_lines(Redaction.of(scope), found.events), "older": found.older}
+        workloads = [] if request.GET.get("before") else pending_of(scope, seen, search)
+        return {
+            "unread": unread,
+            "workloads": workloads,
+            "everywhere": True,
+            "lines": pod_lines(Redaction.of(scope), found.events),
+            "older": found.older,
+        }
 
     scope = scope_of(request.user, "view")
     shell: Context = {
@@ -42,6 +52,19 @@ def pods(request: HttpRequest) -> HttpResponse:
         "kinds": selectors.KINDS,
     }
     return answer(request, "pods", build, *seen, **shell)
+
+
+def pending_of(scope: Scope, seen: Iterable[Cluster], search: selectors.Search) -> list[PendingWorkload]:
+    """Workloads that wait for quota, of which search finds the name, the owner or the namespace as it finds pods'."""
+    if search.kind not in ("", "waiting"):
+        return []
+    text = search.text.lower()
+    return [
+        one
+        for one in pending_workloads(scope, seen)
+        if search.namespace in ("", one.namespace)
+        and (one.namespace.lower() == text or any(name.lower().startswith(text) for name in (one.name, one.owner)))
+    ]
 
 
 @require_safe

@@ -71,6 +71,10 @@ def _found(found: Found) -> Iterator[str]:
         yield f"  skipped: {sentence}"
 
 
+_OWNERS = {"kueue": "Kueue", "consumers": "kube-arbitrator"}
+"""Whose tree a proposal takes over, beside YuniKorn's."""
+
+
 def _known_by(one: Scheduler) -> str:
     signs = [f"{one.named_by} pods name it"] if one.named_by else []
     signs += [f"runs as {', '.join(one.own_pods)}"] if one.own_pods else []
@@ -90,7 +94,7 @@ def _tree(seen: Look) -> Iterator[str]:
     if seen.found.unplaced:
         yield f"  {seen.found.unplaced} pods run in no queue of the tree"
     for note in (*seen.proposal.notes, *seen.proposal.refused):
-        yield f"  YuniKorn's tree: {note.severity}: {note}"
+        yield f"  {_OWNERS.get(seen.proposal.origin, 'YuniKorn')}'s tree: {note.severity}: {note}"
 
 
 def _next(seen: Look, cluster: Cluster) -> Iterator[str]:
