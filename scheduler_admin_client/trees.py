@@ -108,6 +108,7 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
 @click.option("--if-match", help=_("The ETag that a plan printed: refuse when another tree is in force by now."))
 @click.option("--create", is_flag=True, help=_("Make the hierarchy if there is none of that name."))
 @click.option("--allow-orphans", is_flag=True, help=_("Also where pods would belong to no queue by it."))
+@click.option("--change-format", is_flag=True, help=_("Also where the tree came from a document of another format."))
 @click.pass_obj
 def apply(
     site: Site,
@@ -118,11 +119,13 @@ def apply(
     if_match: str | None,
     create: bool,
     allow_orphans: bool,
+    change_format: bool,
     **asked: str | None,
 ) -> int:
     """Publish it over the tree that was read, and no other."""
     body, etag = _read(file), _quoted(if_match) if if_match else _in_force(site, hierarchy)
-    asked |= {"reason": reason} | ({"allow_orphans": "true"} if allow_orphans else {})
+    given = {"allow_orphans": allow_orphans, "change_format": change_format}
+    asked |= {"reason": reason} | {name: "true" for name, on in given.items() if on}
     if not etag and not create:
         raise Trouble(_missing(site, hierarchy))
     headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
@@ -175,9 +178,9 @@ def _tell_changes(changes: Sequence[str]) -> None:
 
 @click.command(help=_("Write the tree in force to the standard output."))
 @_hierarchy
-@click.option("--format", "form", type=click.Choice(_FORMS), default="yunikorn", show_default=True)
+@click.option("--format", "form", type=click.Choice(_FORMS), help=_("The one that the tree came from if left out."))
 @click.pass_obj
-def export(site: Site, /, hierarchy: str, form: str) -> int:
+def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     """As YAML of any format, or as the JSON that the API takes."""
     path = ("hierarchies", hierarchy, "tree")
     if form == "json":

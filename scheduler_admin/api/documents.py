@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
-from scheduler_admin.queues.consumers import consumers_of, tree_errors
+from scheduler_admin.queues.consumers import FORMAT_CHANGES, consumers_of, format_changes, tree_errors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Native, Terms, check_terms, default_terms, native_of, terms_of, tree_of
@@ -103,6 +103,22 @@ def read(body: Body, hierarchy: Hierarchy | None, part: Part | None = None, form
     if part is not None:
         raise problems.Unreadable([{"detail": _("A YAML document is of a whole tree: send a subtree as JSON.")}])
     return _read_document(text, hierarchy, form)
+
+
+def with_format_checked(sent: Sent, hierarchy: Hierarchy | None, *, writes: bool) -> Sent:
+    """The same, warned of where its document is of another system than the one that the tree in force came from.
+
+    Raises InvalidTree instead where it ``writes``.
+    """
+    current = hierarchy.current if hierarchy else None
+    changed = current and sent.native and format_changes(hierarchy, native_of(current), sent.native)
+    if not changed or current is None or sent.native is None:
+        return sent
+    told = {"before": native_of(current).format, "after": sent.native.format}
+    note = Note(severity=Severity.WARNING, path="", line=None, message=FORMAT_CHANGES, params=told)
+    if writes:
+        raise problems.InvalidTree([{"detail": said(note)}])
+    return replace(sent, notes=(*sent.notes, note))
 
 
 def read_import(body: Body, capacity: Capacity, form: Format | None = None) -> tuple[Imported, str]:

@@ -19,6 +19,7 @@ from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.revision_selectors import find_revision, in_force_at, revisions_of, written
+from scheduler_admin.queues.services import document_format, native_of
 
 HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
 
@@ -101,6 +102,7 @@ class RevisionView(ApiView):
         hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
         revision = find_revision(request.user, hierarchy, number)
         if request.accepted_renderer.media_type == YUNIKORN:
-            return Response(written(revision, Format(self.asked["document"])).text)
+            form = self.asked["document"] or document_format(native_of(revision))
+            return Response(written(revision, Format(form)).text)
         body = {"hierarchy": name, "revision": revision, "tree": own_form(revision, self.scope)}
         return Response(serializers.RevisionDetailSerializer(body).data)

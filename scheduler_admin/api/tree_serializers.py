@@ -26,7 +26,9 @@ class GetParameters(serializers.Serializer[Any]):
     """How a tree is written."""
 
     document = serializers.ChoiceField(
-        list(Format), default=Format.YUNIKORN, help_text="Of application/yaml: whose document."
+        list(Format),
+        default=None,
+        help_text="Of application/yaml: whose document. Left out: the one that the tree came from, else a queues.yaml.",
     )
 
 
@@ -48,6 +50,11 @@ class PutParameters(serializers.Serializer[Any]):
         help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
     )
     fail_on = serializers.CharField(default="", max_length=200)
+    change_format = serializers.BooleanField(
+        default=False,
+        help_text="Publish it also where the tree in force came from a document of another format and clusters use it: "
+        "their copies of the tree are looked for in the new format from then on. Else that is refused.",
+    )
     allow_orphans = serializers.BooleanField(
         default=False,
         help_text="Publish it also where pods would belong to no queue by it; else that is refused.",

@@ -21,7 +21,7 @@ from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
-from scheduler_admin.api.documents import Part, own_form, read, wrong_terms
+from scheduler_admin.api.documents import Part, own_form, read, with_format_checked, wrong_terms
 from scheduler_admin.api.fail_on import Limit, broken
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
@@ -31,7 +31,7 @@ from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import written
-from scheduler_admin.queues.services import OutdatedError, publish_as, terms_of, tree_of
+from scheduler_admin.queues.services import OutdatedError, document_format, native_of, publish_as, terms_of, tree_of
 from scheduler_admin.tags import entity_tag
 
 _ETAG = OpenApiParameter(
@@ -81,7 +81,8 @@ class TreeView(ApiView):
             return Response(own_form(found.current, self.scope), headers=current)
         if not self.scope.everything:
             raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
-        return Response(written(found.current, Format(self.asked["document"])).text, headers=current)
+        form = self.asked["document"] or document_format(native_of(found.current))
+        return Response(written(found.current, Format(form)).text, headers=current)
 
     @extend_schema(
         operation_id="put_tree",
@@ -103,6 +104,8 @@ class TreeView(ApiView):
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
         sent = read(body_of(request), hierarchy, self._part(current), self.asked["document"])
+        if not self.asked["change_format"]:
+            sent = with_format_checked(sent, hierarchy, writes=action == "edit")
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, tag(current, self.scope), required=action == "edit")

@@ -1,14 +1,34 @@
 """Schedulers that read a hierarchy's trees themselves, and what they have against one: it is never published then."""
 
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 from engine.formats.native import Format
-from engine.formats.notes import Note
+from engine.formats.notes import Note, gettext_noop
 from engine.lint import errors
 from engine.lint.yunikorn import unwritable
 from engine.queues import QueueTree
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.signals import consulting
+
+COMPARED = (Format.YUNIKORN, Format.KUEUE, Format.CONSUMERS)
+"""The formats in which clusters keep trees themselves."""
+FORMAT_CHANGES = gettext_noop(
+    "The tree in force came from a document of the format %(before)s, this one has the format %(after)s: the clusters’ "
+    "own copies would no longer be compared with it, unless that is confirmed (change_format)."
+)
+
+
+class Document(Protocol):
+    """A document that a tree came from."""
+
+    @property
+    def format(self) -> str: ...
+
+
+def format_changes(hierarchy: Hierarchy | None, before: Document, after: Document) -> bool:
+    """Whether clusters use a tree whose copies would be looked for in another format from then on."""
+    changes = before.format in COMPARED and after.format != before.format
+    return changes and hierarchy is not None and hierarchy.clusters.exists()
 
 
 class Consumers(NamedTuple):

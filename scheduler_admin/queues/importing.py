@@ -20,11 +20,12 @@ from engine.resources import format_amounts
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
+from scheduler_admin.queues.consumers import FORMAT_CHANGES, format_changes
 from scheduler_admin.queues.draft_form import fields_of, queues_of
 from scheduler_admin.queues.draft_storing import locked, store
 from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.services import Native, Terms, default_terms, publish, publish_as, terms_of
+from scheduler_admin.queues.services import Native, Terms, default_terms, native_of, publish, publish_as, terms_of
 
 
 @transaction.atomic
@@ -36,15 +37,21 @@ def import_tree(
     reason: str,
     form: Format | None = None,
     allow_orphans: bool = False,
+    change_format: bool = True,
 ) -> tuple[Revision, tuple[Note, ...]]:
     """Publish a document as the next revision of a hierarchy, made when there is none of that name.
 
-    Its format is ``form``, else what its words tell. Returns the revision and what the import has to say. Raises
+    Its format is ``form``, else what its words tell; without ``change_format`` it is that of the tree in force, where
+    clusters use that. Returns the revision and what the import has to say. Raises
     ImportFailure, ValidationError for a bad name, and OrphansError as ``publish`` does.
     """
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
     imported = native.read(text, form, found.capacity if found else Capacity())
     kept = Native(imported.form, text)
+    current = found.current if found else None
+    if not change_format and current and format_changes(found, native_of(current), kept):
+        told = {"before": native_of(current).format, "after": kept.format}
+        raise ValidationError(_(FORMAT_CHANGES) % told)
     terms = terms_with(imported.terms, found.current if found else None, imported.form)
     revision = publish_as(
         name=hierarchy,

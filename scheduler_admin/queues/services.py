@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from engine.changes import known_before
 from engine.decision import BY_QUOTA
-from engine.formats.native import POLICIES
+from engine.formats.native import POLICIES, Format
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
 from engine.orphans import Orphans
@@ -116,6 +116,11 @@ def terms_of(revision: Revision) -> Terms:
 def native_of(revision: Revision) -> Native:
     """The document that a revision came from."""
     return Native(revision.source_format, revision.source)
+
+
+def document_format(kept: Native) -> Format:
+    """The format in which a tree is handed out as a document, where nobody asks for one: the one that it came from."""
+    return Format(kept.format or Format.YUNIKORN)
 
 
 @transaction.atomic

@@ -27,6 +27,22 @@ def test_a_document_is_put_in_force_and_comes_back(ada: APIClient, cluster: Clus
     assert revision is not None
     assert native_of(revision) == (form, text)
     assert ada.get(PROD, {"document": form}, **YAML).content.decode() == text
+    assert ada.get(PROD, **YAML).content.decode() == text  # where none is asked for
+
+
+def test_a_document_of_another_system_is_put_in_force_only_by_who_says_so(ada: APIClient, cluster: Cluster) -> None:
+    """Else the cluster's own copy would no longer be compared with it; a plan warns of that."""
+    assert put(ada, KUEUE, match=ada.get(PROD).headers["ETag"]).status_code == 200
+    match = ada.get(PROD).headers["ETag"]
+    yunikorn = ada.get(PROD, {"document": "yunikorn"}, **YAML).content.decode()
+    planned = put(ada, yunikorn, dry_run="true").json()
+    assert "no longer be compared" in " ".join(
+        row["sentence"] for row in planned["lint"] if row["severity"] == "warning"
+    )
+    refused = put(ada, yunikorn, match=match)
+    assert refused.status_code == 422
+    assert "change_format" in refused.json()["errors"][0]["detail"]
+    assert put(ada, yunikorn, match=match, change_format="true").status_code == 200
 
 
 @pytest.mark.parametrize("form", Format)
@@ -43,7 +59,7 @@ def test_a_former_revision_is_fetched_in_any_format(ada: APIClient, cluster: Clu
     """As it was: the document that it came from to the byte, or its tree in another one."""
     former = ada.get(PROD, **YAML).content.decode()
     for text in (KUEUE, OWN):
-        assert put(ada, text, match="*").status_code == 200
+        assert put(ada, text, match="*", change_format="true").status_code == 200
     revisions = PROD.replace("/tree", "/revisions")
     assert ada.get(f"{revisions}/1", **YAML).content.decode() == former
     assert ada.get(f"{revisions}/2", {"document": "kueue"}, **YAML).content.decode() == KUEUE

@@ -141,7 +141,7 @@ def test_what_is_exported_is_no_change(site: Cluster, run: Run, queues: Path) ->
         queues.write_text(said.out)
         if form != "kueue":  # which says of the root what ours leaves open
             assert run("diff", "prod-tree", str(queues)).code == 0, form
-    assert run("export", "prod-tree").out == QUEUES
+    assert run("export", "prod-tree").out == QUEUES  # in the format that the tree came from
 
 
 def test_a_revision_is_held_against_the_tree_in_force(site: Cluster, run: Run, queues: Path) -> None:

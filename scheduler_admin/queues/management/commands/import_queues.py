@@ -23,6 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=list(Format), help="default: what its words tell")
         parser.add_argument("--reason", required=True, help="why, for those who read the revisions later")
         parser.add_argument("--allow-orphans", action="store_true", help="also where pods would belong to no queue")
+        parser.add_argument(
+            "--change-format", action="store_true", help="also where the tree came from a document of another format"
+        )
         parser.add_argument("--user", help="who publishes; default: system")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -36,6 +39,7 @@ class Command(BaseCommand):
                 reason=options["reason"],
                 form=Format(options["format"]) if options["format"] else None,
                 allow_orphans=options["allow_orphans"],
+                change_format=options["change_format"],
             )
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error
