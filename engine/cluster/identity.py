@@ -10,6 +10,7 @@ import msgspec
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings, Credentials
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.timing import Clock
 from engine.formats.kubernetes_wire import ListPage, NamedObject
 from engine.formats.notes import gettext_noop
 from engine.formats.undecodable import UNDECODABLE
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 SYSTEM = "kube-system"
 LIMIT_S = 20.0
 """So long anything that somebody waits for may take."""
+LATELY_S = 30.0
+"""So long nobody asks again which cluster it is, while all goes well."""
 STRANGER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 Found = TypeVar("Found")
@@ -35,13 +38,21 @@ class StrangerError(ClusterError):
 class SameCluster:
     """Whether an API server still is the cluster's that is followed; safe to share between threads."""
 
-    def __init__(self, connection: Connection, uid: str = "") -> None:
+    def __init__(self, connection: Connection, uid: str = "", clock: Clock | None = None) -> None:
         """``uid``: of the cluster; empty where that is not known: then the first that is read."""
         self._connection = connection
+        self._clock = clock or Clock()
+        self._checked_s: float | None = None
         self._lock = threading.Lock()
         self.uid = uid
         self.stranger = False
         """Whether it was another's when its UID was last read."""
+
+    def check_lately(self) -> None:
+        """Do the same, unless it was done lately and the API server was the cluster's."""
+        checked_s = self._checked_s
+        if checked_s is None or self._clock.steady_s() - checked_s >= LATELY_S:
+            self.check()
 
     def check(self) -> None:
         """Ask for the UID, and do without where that may not be read.
@@ -59,6 +70,7 @@ class SameCluster:
         with self._lock:
             self.uid = self.uid or found
             self.stranger = found != self.uid if found else self.stranger
+        self._checked_s = None if self.stranger else self._clock.steady_s()
         if self.stranger:
             self._connection.sign_in_anew()
             raise StrangerError(STRANGER)

@@ -61,6 +61,8 @@ class KindHealth:
     """Whether it can be done without, and has to be: nothing was read since the server said no."""
     absent: bool = False
     """Whether it belongs to a product that is not there, and was not before: nothing is wrong."""
+    spare_s: float = 0.0
+    """So much longer than pods and nodes it may give no sign of life, as its watches last longer."""
     odd: dict[str, str] = field(default_factory=dict)
     """``Kind namespace/name`` of an object that can't be read -> why; it stands as it last was, marked as unread."""
 
@@ -82,22 +84,27 @@ class Reflector:
         clock: Clock | None = None,
         back_off: BackOff | None = None,
         check: Callable[[], None] = lambda: None,
+        check_lately: Callable[[], None] = lambda: None,
     ) -> None:
-        """``check`` is called before every list and watch; it raises ClusterError where nothing is to be read."""
+        """``check`` is called before every list, and before a watch after any trouble, ``check_lately`` before others.
+
+        They raise ClusterError where nothing is to be read.
+        """
         self._connection = connection
         self._table = table
         self._sink = sink
         self._settings = settings or ReflectorSettings()
         self._clock = clock or Clock()
         self._back_off = back_off or BackOff()
-        self._check = check
+        self._check, self._check_lately = check, check_lately
+        self._watch_s = self._settings.watch_s * table.watches
         self._events = msgspec.json.Decoder(WatchEvent)
         self._lister = Lister(connection, table, self._settings)
         self._version = ""
         self._stream: Stream | None = None
         self._following = Supervised(f"reflector-{table.kind}", self._turn, failed=self._confused)
         self._stopping = self._following.stopping
-        self.health = KindHealth(table.kind)
+        self.health = KindHealth(table.kind, spare_s=self._watch_s - self._settings.watch_s)
 
     def start(self) -> None:
         """Begin in a thread of its own. Once."""
@@ -116,7 +123,7 @@ class Reflector:
 
     def _turn(self) -> float:
         try:
-            self._check()
+            (self._check if self.health.error or not self._version else self._check_lately)()
             if not self._version:
                 self._list()
             self._watch()
@@ -145,7 +152,7 @@ class Reflector:
         """Begin anew with a list: soon, unless the last one did not last, as after the server was away."""
         self._version = ""
         listed_s = self.health.last_sync_at
-        if listed_s is not None and self._clock.steady_s() - listed_s > self._settings.watch_s:
+        if listed_s is not None and self._clock.steady_s() - listed_s > self._watch_s:
             self._back_off.reset()
 
     def _refuse(self, code: int) -> None:
@@ -199,10 +206,10 @@ class Reflector:
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
-            "timeoutSeconds": settings.watch_s,
+            "timeoutSeconds": self._watch_s,
         }
         began_s, lines = self._clock.steady_s(), 0
-        idle_s = settings.watch_s + settings.idle_margin_s
+        idle_s = self._watch_s + settings.idle_margin_s
         self._stream = self._connection.stream(self._lister.path, query=query, idle_timeout_s=idle_s)
         anew = self.health.refused
         if anew:

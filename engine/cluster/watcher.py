@@ -18,6 +18,9 @@ from engine.formats.yunikorn.told import to_preempted
 from engine.queues import QueueTree
 from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot, Workload
 
+LONGEST_S, ABSENT_S = 30.0, 120.0
+"""So long it takes at most until a kind is tried again: of what has to be there, and of what need not be."""
+
 
 @dataclass(frozen=True)
 class Health:
@@ -69,14 +72,14 @@ class ClusterWatcher:
         uid: str = "",
         settings: ReflectorSettings | None = None,
         clock: Clock | None = None,
-        back_off: Callable[[], BackOff] = BackOff,
+        back_off: Callable[[], BackOff] | None = None,
     ) -> None:
         """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector.
 
         ``uid``: the cluster's, if it is known; no other cluster is read in its place.
         """
         self._connection = connection
-        self._same = SameCluster(connection, uid)
+        self._same = SameCluster(connection, uid, clock)
         self._clock = clock or Clock()
         self._state = ClusterState()
         self._lock = threading.Condition()
@@ -89,8 +92,9 @@ class ClusterWatcher:
                 self,
                 settings=settings,
                 clock=self._clock,
-                back_off=back_off(),
+                back_off=back_off() if back_off else BackOff(longest_s=ABSENT_S if table.add_on else LONGEST_S),
                 check=self._same.check,
+                check_lately=self._same.check_lately,
             )
             for table in EVERY
         ]
@@ -126,7 +130,7 @@ class ClusterWatcher:
         now_s = self._clock.steady_s()
         every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in BESIDE}
         kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
-        seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
+        seen = [min(now_s, one.last_event_at + one.spare_s) for one in kinds if one.last_event_at is not None]
         troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
         return Health(
             kinds=kinds,

@@ -8,11 +8,11 @@ import pytest
 
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.identity import UnreachableError, bounded
+from engine.cluster.identity import LATELY_S, SameCluster, StrangerError, UnreachableError, bounded
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import Answer, Asked, Scripted, scripted
+from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.cluster.test_reflector import listed, pod
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -130,3 +130,37 @@ def test_what_nobody_thought_of_is_not_told_as_a_matter_of_time() -> None:
     """A reading that fails in its own thread says so at once."""
     with pytest.raises(UnreachableError, match=r"failed unexpectedly \(ZeroDivisionError\)"):
         bounded(lambda: 1 // 0)
+
+
+def test_which_cluster_it_is_is_asked_once_in_a_while_as_long_as_all_goes_well() -> None:
+    """However many kinds are followed; at once again where it was another's, or anything goes wrong."""
+    server, clock = Server("ours"), ManualClock()
+    with scripted(server) as there:
+        same = SameCluster(there.connection(), "ours", clock)
+        for _ in range(19):
+            same.check_lately()
+        assert len(there.asked) == 1
+        clock.now_s += LATELY_S
+        same.check_lately()
+        assert len(there.asked) == 2
+        server.uid = "theirs"
+        same.check_lately()
+        clock.now_s += LATELY_S
+        for _ in range(2):
+            with pytest.raises(StrangerError):
+                same.check_lately()
+        assert len(there.asked) == 4
+
+
+def test_watches_of_kinds_that_can_wait_last_longer() -> None:
+    """An idle cluster is asked for few things; the picture counts as fresh all the same."""
+
+    def lasting() -> dict[str, int]:
+        watches = [one for one in there.asked if "watch" in one.query]
+        return {one.path.rpartition("/")[2]: int(one.query["timeoutSeconds"]) for one in watches}
+
+    with scripted(Server("ours")) as there, following(there.connection(), "ours"):
+        wait_for(lambda: {"pods", "nodes", "persistentvolumes", "resourcequotas"} <= lasting().keys(), "every watch")
+        found, usual = lasting(), ReflectorSettings().watch_s
+    assert found["pods"] == found["nodes"] == usual
+    assert (found["persistentvolumes"], found["resourcequotas"]) == (3 * usual, 6 * usual)
