@@ -230,6 +230,9 @@ if not _LOCK_WAIT_S:  # for ever, to PostgreSQL
     raise ImproperlyConfigured("LOCK_WAIT_S is 0: it has to be 1 or more.")
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    _FILE = Path(DATABASES["default"]["NAME"])
+    if "DATABASE_URL" in os.environ and not _FILE.parent.is_dir():  # SQLite's own error names neither
+        raise ImproperlyConfigured(f"DATABASE_URL names the file {_FILE}, but there is no folder {_FILE.parent}.")
     # Writers queue instead of failing; FULL, because an intent must survive a crash before its eviction is sent.
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["OPTIONS"] = {

@@ -23,7 +23,8 @@ SERVICE = re.compile(
     r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<service>[a-z0-9][-a-z0-9]{0,62}:[a-z0-9][-a-z0-9]{0,14})"
 )
 """``namespace/service:port``, the port by its number or its name."""
-EVENTS_EVERY_S = 2.0
+EVENTS_EVERY_S, QUIET_EVERY_S = 2.0, 10.0
+"""Between two looks: while anything happens there, and while nothing does."""
 QUEUES_EVERY_S = 30.0
 BATCH = 1_000
 """So many events are asked for at once."""
@@ -81,6 +82,7 @@ class YunikornReader:
         self._base = proxy_path(self.service)
         self._cursor = _Cursor()
         self._queues_due_s = 0.0
+        self._busy = True
         self._asking = Supervised("yunikorn", self._turn, failed=self._note)
 
     def start(self) -> None:
@@ -99,7 +101,7 @@ class YunikornReader:
         if trouble:
             return self.back_off.next_s()
         self.back_off.reset()
-        return EVENTS_EVERY_S
+        return EVENTS_EVERY_S if self._busy else QUIET_EVERY_S
 
     def _note(self, why: str) -> None:
         self.trouble = why
@@ -116,9 +118,11 @@ class YunikornReader:
 
     def ask(self) -> None:
         """Read the events that are new, and the queues where that is due. Raises ClusterError, ForeignAnswerError."""
+        before = self._cursor.next
         for _ in range(AT_ONCE):
             if self._asking.stopping.is_set() or not self._read_events():
                 break
+        self._busy = self._cursor.next != before
         if self.clock.steady_s() >= self._queues_due_s:
             self.reading = Reading(self.clock.wall_ms(), read_queues(self._get(_QUEUES)))
             self._queues_due_s = self.clock.steady_s() + QUEUES_EVERY_S

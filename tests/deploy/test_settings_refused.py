@@ -1,0 +1,31 @@
+"""Settings that can't work are refused as the process starts, with what is wrong in them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        (
+            {"DATABASE_URL": "sqlite:////nowhere/db.sqlite3"},
+            "names the file /nowhere/db.sqlite3, but there is no folder",
+        ),
+        ({"LOCK_WAIT_S": "0"}, "LOCK_WAIT_S is 0: it has to be 1 or more."),
+    ],
+    ids=["a folder that is not there", "a wait for ever"],
+)
+def test_what_is_wrong_is_named(setting: dict[str, str], sentence: str) -> None:
+    environment = {
+        **os.environ,
+        "SECRET_KEY": "x" * 50,
+        "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
+        **setting,
+    }
+    command = [sys.executable, "-c", "import django; django.setup()"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode != 0
+    assert sentence in ran.stderr
