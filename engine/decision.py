@@ -206,6 +206,8 @@ class Interlock(StrEnum):
     """Its ask was evicted for in vain a moment ago."""
     LEASE = "lease"
     """Another installation acts on this cluster."""
+    STOPPED = "stopped"
+    """Somebody stopped all engines in the cluster itself."""
     NO_LEASE = "no-lease"
     """Nobody holds the lease, and we can't take it."""
 

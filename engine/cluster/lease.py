@@ -23,6 +23,10 @@ KIND = "Lease"
 LEASE_NAME = "scheduler-admin"
 LEASE_NAMESPACE = "kube-system"
 """Fixed, and in every cluster there: two installations that don't know of each other meet at the same lease."""
+STOP = "scheduler-admin.io/stop"
+"""An annotation of the Lease, set by whoever may change it: while it is there nobody acts, whatever it says."""
+LONGEST_REASON = 300
+"""So many characters of what it says are kept."""
 DURATION_S = 15
 _PATH = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
 _NOT_FOUND, _CONFLICT = 404, 409
@@ -32,6 +36,8 @@ class _Meta(Wire, frozen=True):
     name: str = LEASE_NAME
     namespace: str = LEASE_NAMESPACE
     resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+    labels: dict[str, str] | None = None
 
 
 class _Spec(Wire, frozen=True):
@@ -63,6 +69,11 @@ def holder_of(connection: Connection) -> tuple[str, str]:
     return spec.holder_identity or "", spec.renew_time or ""
 
 
+def _stop_in(found: _Lease | None) -> str | None:
+    said = ((found.metadata.annotations or {}) if found else {}).get(STOP)
+    return None if said is None else said.replace("\0", "")[:LONGEST_REASON]
+
+
 class ClusterLease:
     """Our claim to be the one that acts; safe to share between threads."""
 
@@ -86,6 +97,8 @@ class ClusterLease:
         """Who holds the lease as far as we know; empty: nobody."""
         self.error = ""
         """What the last attempt failed of, as a sentence."""
+        self.stopped: str | None = None
+        """What the annotation that stops everybody says, perhaps nothing; None: it is not there."""
 
     def holds(self, now_s: float, request_timeout_s: float) -> bool:
         """Whether a request sent at ``now_s`` (steady clock) is over before the lease may end, even if it times out."""
@@ -141,6 +154,10 @@ class ClusterLease:
         found = self._read()
         holder = (found.spec.holder_identity or "") if found else ""
         self.holder = holder
+        self.stopped = _stop_in(found)
+        if self.stopped is not None:
+            self._valid_until = 0.0
+            return
         if holder not in ("", self._identity):
             self._valid_until = 0.0
             if not self._abandoned(found, asked_s=sent_s, answered_s=self._clock.steady_s()):
@@ -185,7 +202,7 @@ class ClusterLease:
             renew_time=now,
             lease_transitions=(former.lease_transitions or 0) + (1 if changes_hands and holder and found else 0),
         )
-        lease = _Lease(metadata=_Meta(resource_version=found.metadata.resource_version if found else None), spec=spec)
+        lease = _Lease(metadata=found.metadata if found else _Meta(), spec=spec)
         method, path = ("PUT", f"{self._path}/{LEASE_NAME}") if found else ("POST", self._path)
         try:
             self._connection.request(method, path, body=lease, timeout_s=self._timeout_s)

@@ -112,6 +112,11 @@ class Watch:
         """Why nobody acts here, though we would; empty where we can, somebody else does, or it is only too early."""
         return self._lease.error if self._lease is not None and not self.rival and not self.leads() else ""
 
+    @property
+    def stopped(self) -> str | None:
+        """Why nobody is to act here, as an annotation of the lease says, perhaps nothing; None: there is none."""
+        return self._lease.stopped if self._lease is not None else None
+
     def leads(self) -> bool:
         """Whether a request sent now is over before anyone else may act."""
         lease = self._lease

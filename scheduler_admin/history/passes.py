@@ -262,10 +262,11 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
-        lease = None if leads else Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
+        lease = None if leads else _why_not_ours(watch)
         limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=lease)
         options["hold"] = limits.hold
     considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
+    standing = [*stops.holds(), *_stop_in_cluster(watch, enforced=enforced), *breakers]
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
@@ -273,10 +274,22 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         standings=stands,
         less=less(revision, state),
         findings=_findings(snapshot, considered, enforced=enforced),
-        holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
+        holds=counted(standing, [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
         held=pending_workloads(state.quota(now_ms=snapshot.now_ms), snapshot.tree) if state.workloads else (),
     )
+
+
+def _stop_in_cluster(watch: Watch, *, enforced: bool) -> list[Hold]:
+    """That somebody stopped us there, also while nothing would be evicted."""
+    stopped = watch.stopped if enforced else None
+    return [] if stopped is None else [Hold(interlock=Interlock.STOPPED, reason=stopped)]
+
+
+def _why_not_ours(watch: Watch) -> Interlock:
+    if watch.stopped is not None:
+        return Interlock.STOPPED
+    return Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
 
 
 def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: bool) -> list[Finding]:

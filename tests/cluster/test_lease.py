@@ -2,9 +2,10 @@
 
 import pytest
 
-from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, ClusterLease
+from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, STOP, ClusterLease
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.wire import MERGE
 from tests.waiting import wait_for
 
 KEY = "leases.coordination.k8s.io"
@@ -45,6 +46,43 @@ def test_a_first_holder_waits_one_duration(cluster: AnyCluster, clock: ManualClo
         clock.now_s += 5
     assert acts == [False, False, False, True]
     assert (stored(cluster)["holderIdentity"], stored(cluster)["leaseDurationSeconds"]) == ("a", 15)
+
+
+def annotate(cluster: AnyCluster, value: str | None) -> None:
+    """As ``kubectl annotate`` does."""
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases/{LEASE_NAME}"
+    code, answer = cluster.raw("PATCH", path, {"metadata": {"annotations": {STOP: value}}}, MERGE)
+    assert code == 200, answer
+
+
+def test_an_annotation_of_the_lease_stops_whoever_acts_until_it_is_taken_away(
+    cluster: AnyCluster, clock: ManualClock
+) -> None:
+    """From the next renewal on, and nobody else takes over; what the lease says besides stays."""
+    lease = held(cluster, clock)
+    annotate(cluster, "outage 4711")
+    assert not lease.renew()
+    assert (lease.stopped, lease.holds_now(0), lease.error) == ("outage 4711", False, "")
+    other = claim(cluster, "b", clock)
+    for _ in range(5):
+        assert not other.renew()
+        clock.now_s += 5
+    assert cluster.get(KEY, LEASE_NAME, LEASE_NAMESPACE)["metadata"]["annotations"] == {STOP: "outage 4711"}
+    annotate(cluster, None)
+    assert lease.renew()
+    assert lease.stopped is None
+    assert lease.holds_now(TIMEOUT_S)
+
+
+def test_what_others_note_on_the_lease_stays(cluster: AnyCluster, clock: ManualClock) -> None:
+    """It is renewed three times in its duration."""
+    lease = held(cluster, clock)
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases/{LEASE_NAME}"
+    noted = {"annotations": {"team": "platform"}, "labels": {"tier": "one"}}
+    assert cluster.raw("PATCH", path, {"metadata": noted}, MERGE)[0] == 200
+    assert lease.renew()
+    meta = cluster.get(KEY, LEASE_NAME, LEASE_NAMESPACE)["metadata"]
+    assert (meta["annotations"], meta["labels"]) == (noted["annotations"], noted["labels"])
 
 
 def test_a_request_is_sent_only_if_the_lease_outlasts_it(cluster: AnyCluster, clock: ManualClock):

@@ -97,6 +97,16 @@ def test_where_nobody_can_take_the_lease_that_is_told_apart(cluster: Cluster, wa
     assert [one["interlock"] for one in ClusterStatus.objects.get().holds] == ["no-lease"]
 
 
+def test_who_is_stopped_in_the_cluster_itself_evicts_nobody_and_says_why(cluster: Cluster, watch: Watch) -> None:
+    """Also while nothing would be evicted."""
+    watch.leading, watch.stopped = False, "outage 4711"
+    run(cluster, watch)
+    assert preemption().hold == "stopped"
+    assert watch.actuator.did == []
+    (hold,) = ClusterStatus.objects.get().holds
+    assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("stopped", "outage 4711", 1)
+
+
 def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Cluster, watch: Watch) -> None:
     """A second set is not begun on a budget that the first has used up."""
     watch.put(DisruptionBudget(namespace="ns", name="keep", allowed=1))

@@ -164,6 +164,7 @@ class Watch:
         self.leading = True
         self.rival = ""
         self.lease_trouble = ""
+        self.stopped: str | None = None
         self.put(*objects)
 
     @property
