@@ -206,6 +206,8 @@ class Interlock(StrEnum):
     """Its ask was evicted for in vain a moment ago."""
     LEASE = "lease"
     """Another installation acts on this cluster."""
+    RIVAL = "rival"
+    """Another scheduler has appeared in the cluster since somebody let us act there."""
     STOPPED = "stopped"
     """Somebody stopped all engines in the cluster itself."""
     NO_LEASE = "no-lease"

@@ -288,6 +288,18 @@ def rivals(pods: Iterable[Pod]) -> list[str]:
     return sorted({pod.priority_class for pod in ours})
 
 
+def other_schedulers(pods: Iterable[Pod]) -> dict[str, frozenset[str]]:
+    """Return the schedulers beside kube-scheduler that run, by name, with the namespaces that they run in."""
+    found: dict[str, set[str]] = {}
+    for pod in pods:
+        if pod.node is None or pod.started_ms is None:
+            continue
+        for name, traits in _TRAITS.items():
+            if name != "kube-scheduler" and _is_own(pod, traits.own):
+                found.setdefault(name, set()).add(pod.namespace)
+    return {name: frozenset(namespaces) for name, namespaces in sorted(found.items())}
+
+
 def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
     """Where YuniKorn runs, and so keeps its configuration."""
     return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))

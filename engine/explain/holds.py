@@ -24,15 +24,22 @@ HEADINGS: dict[Interlock, str] = {
     Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budgets"),
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
     Interlock.LEASE: gettext_noop("Another installation acts"),
+    Interlock.RIVAL: gettext_noop("Another scheduler has appeared"),
     Interlock.STOPPED: gettext_noop("Stopped in the cluster"),
     Interlock.NO_LEASE: gettext_noop("The lease can’t be taken"),
 }
 NOTHING = gettext_noop("Nothing is evicted.")
 AROUND = gettext_noop("Nothing is evicted for %(queue)s and what lies below, nor from there.")
-STOPPED = gettext_noop(
-    "Nothing is evicted while the lease in the cluster has the annotation scheduler-admin.io/stop. Take it away with "
-    "kubectl to go on."
-)
+_UNTIL_SOMEBODY: dict[Interlock, str] = {
+    Interlock.RIVAL: gettext_noop(
+        "It may preempt beside us. Nothing is evicted until somebody sets enforce again and confirms it with the "
+        "cluster’s name."
+    ),
+    Interlock.STOPPED: gettext_noop(
+        "Nothing is evicted while the lease in the cluster has the annotation scheduler-admin.io/stop. Take it away "
+        "with kubectl to go on."
+    ),
+}
 SENTENCES: dict[Interlock, str] = {
     Interlock.WATCH_GAP: gettext_noop("A kind of objects can’t be followed. Nothing is evicted until it can."),
     Interlock.CLOCK_SKEW: gettext_noop(
@@ -60,8 +67,8 @@ def hold_sentence(interlock: Interlock, queue: str, figures: Mapping[str, int]) 
     """What that means, with its numbers."""
     if interlock in SENTENCES:
         return _with(SENTENCES[interlock], figures)
-    if interlock is Interlock.STOPPED:
-        return Message(STOPPED)
+    if interlock in _UNTIL_SOMEBODY:
+        return Message(_UNTIL_SOMEBODY[interlock])
     stopped = (Interlock.PAUSED, Interlock.QUEUE_PAUSED, Interlock.DENY_WINDOW, Interlock.ALLOW_WINDOW)
     if interlock in stopped:
         return _with(AROUND, {"queue": queue}) if queue else Message(NOTHING)

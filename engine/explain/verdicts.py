@@ -196,6 +196,10 @@ INTERLOCKS: dict[Interlock, str] = {
         "Held back: the last decision for this ask came to nothing, so it waits a while."
     ),
     Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster, or may still believe so."),
+    Interlock.RIVAL: gettext_noop(
+        "Held back: another scheduler has appeared in the cluster since enforce was set, and nobody has confirmed that"
+        " both are to act."
+    ),
     Interlock.STOPPED: gettext_noop("Held back: somebody stopped all engines in the cluster itself, by its lease."),
     Interlock.NO_LEASE: gettext_noop(
         "Held back: nobody holds the cluster’s lease, and we can’t take it; without it nothing is evicted. The page"

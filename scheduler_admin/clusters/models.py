@@ -52,6 +52,8 @@ class Cluster(models.Model):
     name = models.SlugField(max_length=63, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.OBSERVE)
+    schedulers_known = models.JSONField(null=True, blank=True, default=None)
+    """The other schedulers that ran there when enforce was set; null: what the next pass finds."""
     kubeconfig = models.CharField(max_length=500, blank=True, help_text=_("Path; empty: the service account's own."))
     context = models.CharField(max_length=253, blank=True)
     interval_ms = models.PositiveIntegerField(default=1000, help_text=_("Time between two passes."))
@@ -293,6 +295,8 @@ class ClusterStatus(models.Model):
     """Kueue's workloads that wait for quota, at most five hundred: see clusters.pending."""
     holds = models.JSONField(default=list)
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
+    schedulers = models.JSONField(default=list)
+    """Other schedulers that run there, by name."""
     rivals = models.JSONField(default=list)
     """Priority classes by which the cluster's own scheduler would preempt too."""
     classes = models.JSONField(null=True)

@@ -61,9 +61,11 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
         _check_our_own(cluster)
         if override != cluster.name:
             _check_no_rival(cluster)
+        status = ClusterStatus.objects.filter(cluster=cluster).first()
+        cluster.schedulers_known = status.schedulers if status else None
     cluster.mode = mode
     cluster.full_clean()
-    cluster.save(update_fields=["mode"])
+    cluster.save(update_fields=["mode", "schedulers_known"])
     if mode == Cluster.Mode.ENFORCE:  # only ever set here: somebody else may have done so since we read it
         cluster.untidy = True
         cluster.save(update_fields=["untidy"])
@@ -92,6 +94,23 @@ def _check_no_rival(cluster: Cluster) -> None:
     status = ClusterStatus.objects.filter(cluster=cluster).first()
     if status is None or status.pass_at is None:
         raise ValidationError(_("The cluster has not been read yet; enforce needs to know its priority classes."))
+    if status.schedulers:
+        raise ValidationError(
+            _(
+                "Other schedulers run there, and may preempt beside us: %(names)s. If both are to act, override it"
+                " with the cluster's name."
+            )
+            % {"names": ", ".join(status.schedulers)}
+        )
+    if status.rivals == [""]:
+        raise ValidationError(
+            _(
+                "The cluster's own scheduler would preempt for pods without a priority class, at once and across"
+                " fences. Make a PriorityClass the default (globalDefault: true) that has preemptionPolicy Never and the"
+                ' annotation scheduler-admin.io/may-preempt: "true", then make the pods that wait anew; or override it'
+                " with the cluster's name."
+            )
+        )
     if status.rivals:
         classes = ", ".join(name or _("(no class)") for name in status.rivals)
         raise ValidationError(

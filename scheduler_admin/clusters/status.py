@@ -9,11 +9,12 @@ import msgspec
 
 from engine.cluster.yunikorn import Reading
 from engine.differing import differences
-from engine.discovery import rivals
+from engine.discovery import other_schedulers, rivals
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
 from engine.snapshot import ClusterState, Pod, Snapshot
 from engine.snapshot.narrowing import limits
+from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.clusters import pending
 from scheduler_admin.clusters.breakers import FIRST_READING
 from scheduler_admin.clusters.class_figures import class_quotas, class_use, classes, keep_classes
@@ -64,6 +65,7 @@ def store_status(
         "queues": figures,
         "applications": applications(snapshot),
         "rivals": rivals(snapshot.pods),
+        "schedulers": schedulers(snapshot.pods),
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
         "quotas": limits(state.quotas.values()),
@@ -87,6 +89,15 @@ def store_status(
     ClusterStatus.objects.filter(pk=status.pk).update(
         read_at=now, pass_at=now, pass_us=pass_us, yunikorn_at=asked_at, **changed
     )
+
+
+def schedulers(pods: Iterable[Pod]) -> list[str]:
+    """Return the other schedulers that run there, by name; a tenant's pod that is called like one is none."""
+    found = other_schedulers(pods)
+    if not found:
+        return []
+    tenants = {one for some in Tenant.objects.values_list("namespaces", flat=True) for one in some}
+    return [name for name, namespaces in found.items() if not namespaces <= tenants]
 
 
 def _differs(reading: Reading | None, snapshot: Snapshot, tree: QueueTree) -> list[dict[str, Any]]:

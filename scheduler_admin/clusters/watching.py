@@ -72,6 +72,8 @@ class Watch:
         """What others evicted and is recorded; see history.observing."""
         self._identity = ownership.holder(cluster=cluster, owner=OWNER)
         self._lease: ClusterLease | None = None
+        self.appeared: list[str] = []
+        """Other schedulers that appeared since somebody let us act there, as the last pass found them."""
         self._closing = False
         self._yunikorn: YunikornReader | None = None
         if cluster.yunikorn_service:

@@ -114,7 +114,7 @@ def may_go(cluster: Cluster, watch: Watch, row: Decision, victims: Iterable[Vict
 
     What people stop is asked of the database each time: it works within one eviction.
     """
-    if not watch.leads() or unreadable(watch.watcher.health()):
+    if not watch.leads() or watch.appeared or unreadable(watch.watcher.health()):
         return False
     if any(hold.interlock is not Interlock.FAILING_WRITES or not watch.writes.may_try for hold in breakers_of(watch)):
         return False

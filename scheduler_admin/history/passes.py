@@ -25,7 +25,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim, claimed_at
 from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.clusters.services import keep_uid
-from scheduler_admin.clusters.status import queue_figures, store_error, store_status
+from scheduler_admin.clusters.status import queue_figures, schedulers, store_error, store_status
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
@@ -258,11 +258,12 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
     stands = standings(revision, snapshot)
+    watch.appeared = _appeared(cluster, snapshot) if enforced else []
     breakers = breakers_of(watch) if enforced else []
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
-        lease = None if leads else _why_not_ours(watch)
+        lease = Interlock.RIVAL if watch.appeared else None if leads else _why_not_ours(watch)
         limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=lease)
         options["hold"] = limits.hold
     considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
@@ -283,7 +284,17 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
 def _stop_in_cluster(watch: Watch, *, enforced: bool) -> list[Hold]:
     """That somebody stopped us there, also while nothing would be evicted."""
     stopped = watch.stopped if enforced else None
-    return [] if stopped is None else [Hold(interlock=Interlock.STOPPED, reason=stopped)]
+    found = [] if stopped is None else [Hold(interlock=Interlock.STOPPED, reason=stopped)]
+    return [*found, Hold(interlock=Interlock.RIVAL, reason=", ".join(watch.appeared))] if watch.appeared else found
+
+
+def _appeared(cluster: Cluster, snapshot: Snapshot) -> list[str]:
+    """The schedulers that did not run there when somebody let us act."""
+    running = schedulers(snapshot.pods)
+    if cluster.schedulers_known is None:
+        Cluster.objects.filter(pk=cluster.pk, schedulers_known__isnull=True).update(schedulers_known=running)
+        return []
+    return [name for name in running if name not in cluster.schedulers_known]
 
 
 def _why_not_ours(watch: Watch) -> Interlock:

@@ -2,11 +2,14 @@
 
 import msgspec
 import pytest
+from django.core.exceptions import ValidationError
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.snapshot import DisruptionBudget, Requirement
+from engine.snapshot import DisruptionBudget, Pod, Requirement
+from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.history.models import Decision, Victim
 from tests.builders import ask, node, pod
 from tests.history.conftest import add_cluster
@@ -105,6 +108,40 @@ def test_who_is_stopped_in_the_cluster_itself_evicts_nobody_and_says_why(cluster
     assert watch.actuator.did == []
     (hold,) = ClusterStatus.objects.get().holds
     assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("stopped", "outage 4711", 1)
+
+
+def yunikorn(namespace: str = "yunikorn") -> Pod:
+    """Its scheduler, as its chart labels it."""
+    return pod("yunikorn-scheduler-0", namespace=namespace, node="n1", cpu=0)
+
+
+def test_a_scheduler_that_appears_later_stops_us_until_somebody_confirms_it(cluster: Cluster, watch: Watch) -> None:
+    """It may preempt for the same pods; setting enforce again is the confirmation."""
+    run(cluster, watch)
+    watch.actuator.did.clear()
+    watch.put(yunikorn(), ask("prod-1", queue="prod"))
+    cluster.refresh_from_db()
+    run(cluster, watch)
+    (hold,) = [one for one in ClusterStatus.objects.get().holds if one["interlock"] == "rival"]
+    assert hold["reason"] == "YuniKorn"
+    assert watch.actuator.did == []
+    with pytest.raises(ValidationError, match="Other schedulers run there, and may preempt beside us: YuniKorn"):
+        set_mode(cluster=cluster, mode="enforce", actor=None, reason="both")
+    set_mode(cluster=cluster, mode="enforce", actor=None, reason="both", override=cluster.name)
+    run(cluster, watch)
+    assert "rival" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
+
+
+def test_one_that_ran_there_before_is_known_and_a_tenants_pod_is_no_scheduler(cluster: Cluster, watch: Watch) -> None:
+    """However it is called."""
+    Tenant.objects.create(name="lab", namespaces=["lab"])
+    watch.put(yunikorn())
+    run(cluster, watch)
+    cluster.refresh_from_db()
+    assert cluster.schedulers_known == ["YuniKorn"]
+    watch.put(pod("volcano-scheduler-0", namespace="lab", node="n1", cpu=0))
+    run(cluster, watch)
+    assert "rival" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
 
 
 def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Cluster, watch: Watch) -> None:

@@ -165,6 +165,7 @@ class Watch:
         self.rival = ""
         self.lease_trouble = ""
         self.stopped: str | None = None
+        self.appeared: list[str] = []
         self.put(*objects)
 
     @property
