@@ -9,10 +9,11 @@ from django.utils import timezone
 from engine.decision import Decision as EngineDecision
 from engine.decision import Interlock
 from engine.planning import Considered
-from engine.snapshot import Snapshot
+from engine.snapshot import Pod, Snapshot
 from scheduler_admin.clusters.breakers import open_breakers, unreadable
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.status import schedulers
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.budgets import Budgets, Loss
@@ -107,6 +108,36 @@ def _cooling(cluster: Cluster, now: datetime) -> set[str]:
 def breakers_of(watch: Watch) -> list[Hold]:
     """The breakers that are open now."""
     return open_breakers(watch.watcher.health(), watch.watcher.nodes(), watch.writes)
+
+
+def appeared(cluster: Cluster, pods: Iterable[Pod]) -> list[str]:
+    """Return the schedulers that did not run in a cluster when somebody let us act there; where nobody noted, notes."""
+    running = schedulers(pods)
+    if cluster.schedulers_known is None:
+        Cluster.objects.filter(pk=cluster.pk, schedulers_known__isnull=True).update(schedulers_known=running)
+        return []
+    return [name for name in running if name not in cluster.schedulers_known]
+
+
+def in_the_cluster(watch: Watch) -> list[Hold]:
+    """Return what keeps us back in the cluster itself, also while nothing would be evicted."""
+    found = []
+    if watch.stopped is not None:
+        found.append(Hold(interlock=Interlock.STOPPED, reason=watch.stopped))
+    if watch.appeared:
+        found.append(Hold(interlock=Interlock.RIVAL, reason=", ".join(watch.appeared)))
+    return found
+
+
+def not_ours(watch: Watch, *, leads: bool) -> Interlock | None:
+    """Return why we are not the one that acts; None where we are."""
+    if watch.appeared:
+        return Interlock.RIVAL
+    if leads:
+        return None
+    if watch.stopped is not None:
+        return Interlock.STOPPED
+    return Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
 
 
 def may_go(cluster: Cluster, watch: Watch, row: Decision, victims: Iterable[Victim]) -> bool:

@@ -25,7 +25,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim, claimed_at
 from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.clusters.services import keep_uid
-from scheduler_admin.clusters.status import queue_figures, schedulers, store_error, store_status
+from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
@@ -34,7 +34,7 @@ from scheduler_admin.history.aftermath import follow_aftermath
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.deserving import less, quotas, shares, standings
 from scheduler_admin.history.disruption import Disruption, promised
-from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
+from scheduler_admin.history.interlocks import Interlocks, appeared, breakers_of, in_the_cluster, may_go, not_ours
 from scheduler_admin.history.ledger import book
 from scheduler_admin.history.meters import Ended
 from scheduler_admin.history.models import Decision, Pass, Victim
@@ -258,16 +258,17 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
     stands = standings(revision, snapshot)
-    watch.appeared = _appeared(cluster, snapshot) if enforced else []
+    watch.appeared = appeared(cluster, snapshot.pods) if enforced else []
     breakers = breakers_of(watch) if enforced else []
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
-        lease = Interlock.RIVAL if watch.appeared else None if leads else _why_not_ours(watch)
-        limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=lease)
+        limits = Interlocks(
+            cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=not_ours(watch, leads=leads)
+        )
         options["hold"] = limits.hold
     considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
-    standing = [*stops.holds(), *_stop_in_cluster(watch, enforced=enforced), *breakers]
+    standing = [*stops.holds(), *(in_the_cluster(watch) if enforced else ()), *breakers]
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
@@ -279,28 +280,6 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         took_us=(time.perf_counter_ns() - began) // 1000,
         held=pending_workloads(state.quota(now_ms=snapshot.now_ms), snapshot.tree) if state.workloads else (),
     )
-
-
-def _stop_in_cluster(watch: Watch, *, enforced: bool) -> list[Hold]:
-    """That somebody stopped us there, also while nothing would be evicted."""
-    stopped = watch.stopped if enforced else None
-    found = [] if stopped is None else [Hold(interlock=Interlock.STOPPED, reason=stopped)]
-    return [*found, Hold(interlock=Interlock.RIVAL, reason=", ".join(watch.appeared))] if watch.appeared else found
-
-
-def _appeared(cluster: Cluster, snapshot: Snapshot) -> list[str]:
-    """The schedulers that did not run there when somebody let us act."""
-    running = schedulers(snapshot.pods)
-    if cluster.schedulers_known is None:
-        Cluster.objects.filter(pk=cluster.pk, schedulers_known__isnull=True).update(schedulers_known=running)
-        return []
-    return [name for name in running if name not in cluster.schedulers_known]
-
-
-def _why_not_ours(watch: Watch) -> Interlock:
-    if watch.stopped is not None:
-        return Interlock.STOPPED
-    return Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
 
 
 def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: bool) -> list[Finding]:
