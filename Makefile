@@ -54,6 +54,10 @@ test: setup lint browser ## Check and test everything that can fail for a fault 
 test-long: setup browser ## Run the long suites: soak, fuzz, PostgreSQL and so on (SUITE=soak: only this one)
 	$(RUN) -m tests.runner.suites $(or $(SUITE),all)
 
+.PHONY: test-peers
+test-peers: setup ## Run beside the real YuniKorn and Kueue, built from checkouts in PEERS_SRC (by hand)
+	$(RUN) -m tests.runner.suites peers
+
 .PHONY: ci-suite
 ci-suite: $(STAMP) ## Print the long suite that CI runs for this commit
 	@$(RUN) -m tests.runner.suites next

@@ -106,9 +106,9 @@ def _check_no_rival(cluster: Cluster) -> None:
         raise ValidationError(
             _(
                 "The cluster's own scheduler would preempt for pods without a priority class, at once and across"
-                " fences. Make a PriorityClass the default (globalDefault: true) that has preemptionPolicy Never and the"
-                ' annotation scheduler-admin.io/may-preempt: "true", then make the pods that wait anew; or override it'
-                " with the cluster's name."
+                " fences. Make a PriorityClass the default (globalDefault: true) that has preemptionPolicy Never and"
+                ' the annotation scheduler-admin.io/may-preempt: "true", then make the pods that wait anew; or'
+                " override it with the cluster's name."
             )
         )
     if status.rivals:

@@ -27,7 +27,7 @@ from engine.formats.manifests import ManifestError, load
 from engine.formats.notes import ImportFailure
 from engine.formats.pairs import PairsError, read_pairs
 from engine.formats.reading import DecodeError
-from engine.formats.shares import Capacity, read_share
+from engine.formats.shares import read_share
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.volcano import watched as volcano
 from engine.formats.weights import read_weight
@@ -99,7 +99,7 @@ def _native(form: native.Format) -> Callable[[str], None]:
 
 
 def _rest(media_type: str) -> Callable[[bytes], Any]:
-    return lambda raw: documents.read(Body(media_type, raw), None, Capacity())
+    return lambda raw: documents.read(Body(media_type, raw), None)
 
 
 def _matches(expression: str) -> None:

@@ -85,6 +85,16 @@ SUITES: Mapping[str, Suite] = {
 }
 
 
+BY_HAND: Mapping[str, Suite] = {
+    "peers": Suite(
+        "beside the real YuniKorn and the real Kueue, built from checkouts in $PEERS_SRC",
+        (*_PYTEST, "tests/peers"),
+        10,
+    ),
+}
+"""Suites that need what no checkout has, and so run by hand alone: make test-peers."""
+
+
 def runs(suite: str) -> bool:
     """Tell whether this run of the tests is that of a long suite."""
     return os.environ.get(VARIABLE) == suite
@@ -102,7 +112,7 @@ def due(commits: int) -> str:
 
 def run(name: str, arguments: list[str]) -> int:
     """Run one suite and return its exit code; ``arguments`` go to pytest."""
-    suite = SUITES[name]
+    suite = {**SUITES, **BY_HAND}[name]
     environment = {**os.environ, VARIABLE: name}
     sys.stdout.write(f"suite {name}: {suite.purpose} (about {suite.minutes} minutes)\n")
     sys.stdout.flush()
@@ -135,7 +145,7 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(f"{due(commits())}\n")
         return 0
     names = list(SUITES) if arguments == ["all"] else arguments
-    if unknown := [name for name in names if name not in SUITES]:
+    if unknown := [name for name in names if name not in {**SUITES, **BY_HAND}]:
         sys.stderr.write(f"There is no suite {', '.join(unknown)}; there are {', '.join(SUITES)}.\n")
         return 2
     if not names:

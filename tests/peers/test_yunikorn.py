@@ -1,0 +1,123 @@
+"""Beside the real YuniKorn: the same queues and figures, its own words for what it refuses, and each of its victims."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from kubernetes.utils import parse_quantity
+
+from tests.peers.conftest import Yunikorn
+from tests.peers.peer import pods
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.suite("peers")
+CONFIG = (Path(__file__).parent / "yunikorn" / "queues.yaml").read_text()
+REFUSED = CONFIG.replace("guaranteed: {vcore: 12, memory: 24Gi}", "guaranteed: {vcore: 2, memory: 24Gi}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def full(yunikorn: Yunikorn) -> None:
+    """The lab has all that its max allows, and asks for more; reports have twice their guarantee; no core is free."""
+    for namespace in ("web", "reports", "lab", "tools"):
+        yunikorn.kubectl("create", "namespace", namespace)
+    yunikorn.apply(*pods("train", 12, 1, "2Gi", namespace="lab", queue="root.lab"))
+    yunikorn.apply(*pods("nightly", 8, 1, "2Gi", namespace="reports", queue="root.prod.reports"))
+    yunikorn.apply(*pods("scratch", 3, 1, "1Gi", namespace="tools", queue=""))
+    yunikorn.apply(*pods("held", 3, 2, "1Gi", namespace="lab", queue="root.lab"))
+    wait_for(lambda: used(yunikorn, "root") == 23, "A full cluster")
+
+
+def used(yunikorn: Yunikorn, path: str) -> Fraction:
+    """Cores, as YuniKorn counts them."""
+    return Fraction(yunikorn.their_queues()[path].get("allocatedResource", {}).get("vcore", 0), 1000)
+
+
+def ours(yunikorn: Yunikorn, figure: str) -> dict[tuple[str, str], Fraction]:
+    """A figure of every queue and resource as the product has it; what is nothing is left out."""
+    return {
+        (path, name): Fraction(amount)
+        for path, queue in yunikorn.queues().items()
+        for name, figures in queue["resources"].items()
+        if (amount := parse_quantity(figures[figure] or "0"))
+    }
+
+
+def theirs(yunikorn: Yunikorn, field: str) -> dict[tuple[str, str], Fraction]:
+    """The same as YuniKorn has it; of the root its max is that of the nodes."""
+    return {
+        (path, "cpu" if name == "vcore" else name): Fraction(amount, 1000 if name == "vcore" else 1)
+        for path, queue in yunikorn.their_queues().items()
+        for name, amount in (queue.get(field) or {}).items()
+        if amount
+    }
+
+
+@pytest.mark.parametrize(
+    ("figure", "field"),
+    [("used", "allocatedResource"), ("guaranteed", "guaranteedResource"), ("max", "maxResource")],
+)
+def test_queue_by_queue_the_figures_are_its_own(yunikorn: Yunikorn, figure: str, field: str) -> None:
+    """Of every queue that both have; the pod that stands for YuniKorn is no queue's there."""
+
+    def shared() -> list[dict[tuple[str, str], Fraction]]:
+        both = yunikorn.queues().keys() & yunikorn.their_queues().keys() - {"root", "root.adhoc"}
+        return [
+            {key: amount for key, amount in side.items() if key[0] in both and key[1] != "pods"}
+            for side in (ours(yunikorn, figure), theirs(yunikorn, field))
+        ]
+
+    wait_for(lambda: (two := shared())[0] == two[1] != {}, f"the same {figure}")
+
+
+def test_what_the_max_of_a_queue_holds_back_is_pending(yunikorn: Yunikorn) -> None:
+    """Though YuniKorn says nothing of those pods."""
+    listed = json.loads(yunikorn.kubectl("-n", "lab", "get", "pods", "-o", "json"))["items"]
+    unbound = [one["metadata"]["name"] for one in listed if "nodeName" not in one["spec"]]
+    assert unbound
+    wait_for(lambda: yunikorn.queues()["root.lab"]["asks_waiting"] == len(unbound), f"{unbound} to be pending")
+
+
+def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn: Yunikorn) -> None:
+    """Inside the fence, for the queue below its guarantee."""
+    yunikorn.apply(*pods("shop", 1, 2, "4Gi", namespace="web", queue="root.prod.web"))
+    found = wait_for(
+        lambda: [one for one in yunikorn.product.decisions("yunikorn") if one["source"] == "yunikorn"], "a decision"
+    )
+    victims = yunikorn.product.api(f"/decisions/{found[0]['id']}")["victims"]
+    assert {one["name"].partition("-")[0] for one in victims} == {"nightly"}
+    assert found[0]["ask"]["name"] == "shop-0"
+
+
+class TestTheCopy:
+    """What is written need not be in force."""
+
+    def test_is_in_force_and_in_step(self, yunikorn: Yunikorn) -> None:
+        wait_for(
+            lambda: (yunikorn.copy()["effect"], yunikorn.copy()["standing"]) == ("in-force", "in-step"), "in force"
+        )
+
+    def test_that_yunikorn_refuses_is_told_in_its_words_and_restored(self, yunikorn: Yunikorn) -> None:
+        """Before it would not have started again."""
+        yunikorn.write_config(REFUSED)
+        told = wait_for(lambda: (one := yunikorn.copy())["effect"] == "refused" and one, "the refusal")
+        assert "is smaller than sum of guaranteed resources" in told["effect_note"]
+        yunikorn.product.manage("shell", "-c", RESTORE)
+        wait_for(lambda: yunikorn.copy()["effect"] == "in-force", "what it used before")
+        written = yunikorn.kubectl("-n", "yunikorn", "get", "configmap", "yunikorn-configs", "-o", "jsonpath={.data}")
+        assert "vcore: 12, memory: 24Gi" in written
+
+    def test_no_tree_is_published_that_yunikorn_would_refuse(self, yunikorn: Yunikorn, tmp_path: Path) -> None:
+        document = tmp_path / "queues.yaml"
+        document.write_text(REFUSED)
+        with pytest.raises(AssertionError, match="YuniKorn refuses that"):
+            yunikorn.product.manage("import_queues", "yunikorn", str(document), "--reason", "less")
+
+
+RESTORE = """
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.services import ask_to_put_back, copy_of
+
+cluster = Cluster.objects.get(name="yunikorn")
+ask_to_put_back(cluster=cluster, version=copy_of(cluster).version, actor=None, reason="outage")
+"""
