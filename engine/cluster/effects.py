@@ -21,6 +21,8 @@ from engine.formats.yunikorn.rest import ForeignAnswerError
 _YAML = "application/yaml"
 _CHECKSUM = "checksum: "
 _NOT_FOUND = 404
+LONGEST_WORDS = 2_000
+"""So much is kept of what a scheduler says, in characters: anybody may stand in for one."""
 _WANTED = frozenset({"Ready", "Stopped", "Terminating"})
 """Reasons of the condition Active that come of what somebody wrote, not of something that is missing."""
 
@@ -66,7 +68,7 @@ def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
     Raises ClusterError, a sentence, where it can't be asked.
     """
     verdict = _ask(connection, service, "POST", "/ws/v1/validate-conf", _Verdict, body=text.encode())
-    return "" if verdict.allowed else verdict.reason or "not allowed"
+    return "" if verdict.allowed else _words(verdict.reason) or "not allowed"
 
 
 def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
@@ -78,6 +80,11 @@ def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
         return Answer(effect=Effect.REFUSED, why=yunikorn_refusal(connection, service, text))
     except ClusterError as error:
         return Answer(effect=Effect.UNKNOWN, why=str(error))
+
+
+def _words(said: str) -> str:
+    """What is kept of them; no database takes a NUL."""
+    return said.replace("\0", "")[:LONGEST_WORDS]
 
 
 def _checksum(text: str) -> str:
@@ -105,7 +112,7 @@ def kueue_effect(connection: Connection) -> Answer:
             if active is None or 0 < active.observed_generation < one.metadata.generation:
                 return Answer(effect=Effect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet")
             if active.status != "True" and active.reason not in _WANTED:
-                why = f"ClusterQueue {one.metadata.name}: {active.message or active.reason}"
+                why = _words(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}")
                 return Answer(effect=Effect.REFUSED, why=why)
     except ClusterError as error:
         return Answer(effect=Effect.UNKNOWN, why=str(error))

@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster.copies import Answer as Told
 from engine.cluster.copies import Effect
-from engine.cluster.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
+from engine.cluster.effects import LONGEST_WORDS, kueue_effect, yunikorn_effect, yunikorn_refusal
 from engine.cluster.errors import ClusterError
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.cluster.yunikorn import SERVICE, StandIn
@@ -31,6 +31,11 @@ class TestYunikorn:
         with scripted(StandIn(in_force=OLDER, refusal=REFUSAL).script) as server:
             assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=Effect.REFUSED, why=REFUSAL)
         assert server.asked[-1].method == "POST"
+
+    def test_says_no_more_than_a_page_can_show(self) -> None:
+        """Whoever stands in for it may say anything."""
+        with scripted(StandIn(refusal="x\0" * 1_000_000).script) as server:
+            assert yunikorn_refusal(server.connection(), SERVICE, TEXT) == "x" * LONGEST_WORDS
 
     def test_is_asked_before_anything_is_written(self) -> None:
         with scripted(StandIn(refusal=REFUSAL).script) as server:

@@ -10,6 +10,7 @@ checkQueueMaxApplications and checkNodeSortingPolicy of yunikorn-core, pkg/commo
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -69,7 +70,7 @@ def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
 
     Lines are not told, as they would be others then. Raises ImportFailure for a document that can't be read.
     """
-    loaded, found = load(document), Notebook()
+    loaded, found = _loaded(document), Notebook()
     strict.check(loaded, found)
     if found.failed:
         book.notes += found.notes
@@ -79,6 +80,12 @@ def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
     written = _with_tree(top, tree, tree.root if implied else "")
     check({**partition, "queues": [{**written, "limits": partition.get("limits")} if implied else written]}, found)
     book.notes += [msgspec.structs.replace(note, line=None) for note in found.notes]
+
+
+@lru_cache(maxsize=8)
+def _loaded(document: str) -> Mapping[str, Any]:
+    """The document, which nobody changes: a draft asks for it at each edit."""
+    return load(document)
 
 
 def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, Any]:
