@@ -116,6 +116,8 @@ class Proposal:
     """What the import of the scheduler's tree has to say."""
     refused: tuple[Note, ...] = ()
     """Why it could not be imported; then pods alone made this one."""
+    scheduler: str = ""
+    """The format of the scheduler's tree, imported or refused; empty where there is none."""
     terms: Mapping[str, Any] = field(default_factory=dict)
     """Policy and parameters by which the scheduler there decides, as far as that is another than its format's."""
 
@@ -129,10 +131,11 @@ def propose(survey: Survey) -> Proposal:
     have none; but not those of the cluster itself.
     """
     kept = {"yunikorn": survey.yunikorn, "kueue": survey.kueue, "consumers": survey.consumers}
-    scheduler, text = next((one for one in kept.items() if one[1]), ("yunikorn", ""))
-    imported, notes, refused = _imported(_READ[scheduler], text)
+    scheduler, text = next((one for one in kept.items() if one[1]), ("", ""))
+    imported, notes, refused = _imported(_READ[scheduler], text) if text else (None, (), ())
     if imported and scheduler == "kueue":
-        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, terms=_terms(survey.sharing))
+        terms = _terms(survey.sharing)
+        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
     placement = imported.placement if imported else ()
@@ -149,15 +152,16 @@ def propose(survey: Survey) -> Proposal:
         _grow_namespace(queues, namespace, quotas.get(namespace, {}))
     origin = scheduler if imported else "labels" if labelled else "namespaces"
     tree = QueueTree(queues.values(), placement)
-    return Proposal(tree=tree, origin=origin, text=text if imported else "", notes=notes, refused=refused)
+    text = text if imported else ""
+    return Proposal(tree=tree, origin=origin, text=text, notes=notes, refused=refused, scheduler=scheduler)
 
 
 def _terms(sharing: Sharing | None) -> dict[str, Any]:
     """Whether Kueue shares fairly, and by which of its strategies."""
     if sharing is None or not sharing.fair:
         return {}
-    told = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
-    one = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == told), None)
+    strategies = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
+    one = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == strategies), None)
     return {"policy": cohort.FAIR_SHARE, "parameters": {"strategies": one} if one else {}}
 
 
@@ -171,8 +175,6 @@ _READ: Mapping[str, Callable[[str], Imported]] = {
 def _imported(
     read: Callable[[str], Imported], text: str
 ) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
-    if not text:
-        return None, (), ()
     try:
         imported = read(text)
     except ImportFailure as failure:

@@ -28,20 +28,20 @@ class Copy:
 
 
 class Effect(StrEnum):
-    """Whether the scheduler goes by what the copy says: a document that is written need not be one that is obeyed."""
+    """Whether the scheduler uses what the copy says: a document that is written need not be the one in use."""
 
     UNKNOWN = "unknown"
     """It could not be asked."""
     PENDING = "pending"
-    """It goes by another one, and may not have seen this one yet."""
+    """It uses another one, and may not have seen this one yet."""
     IN_FORCE = "in-force"
     REFUSED = "refused"
-    """It goes by another one, or by a part of this one."""
+    """It uses another one, or a part of this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a scheduler answers when it is asked what it goes by."""
+    """What a scheduler answers when it is asked what it uses."""
 
     effect: Effect
     why: str = ""

@@ -1,4 +1,4 @@
-"""Asks the schedulers that read trees themselves whether they go by their copy, and what they have against it.
+"""Asks the schedulers that read trees themselves whether they use their copy, and what they have against it.
 
 Source: getClusterConfig and validateConf of yunikorn-core (pkg/webservice/handlers.go), SetChecksum of its
 pkg/common/configs/config.go; the condition Active of Kueue's ClusterQueues (apis/kueue/v1beta2/clusterqueue_types.go).
@@ -15,6 +15,7 @@ from engine.cluster.copies import Answer, Effect
 from engine.cluster.errors import ApiFailure, ClusterError
 from engine.cluster.yunikorn import LARGEST, explained, proxy_path
 from engine.formats.kueue.family import KUEUE
+from engine.formats.texts import kept_text
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.rest import ForeignAnswerError
 
@@ -68,11 +69,11 @@ def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
     Raises ClusterError, a sentence, where it can't be asked.
     """
     verdict = _ask(connection, service, "POST", "/ws/v1/validate-conf", _Verdict, body=text.encode())
-    return "" if verdict.allowed else _words(verdict.reason) or "not allowed"
+    return "" if verdict.allowed else kept_text(verdict.reason, LONGEST_WORDS) or "not allowed"
 
 
 def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
-    """Return whether YuniKorn goes by a queues.yaml, told by the checksum of the one that it has in force."""
+    """Return whether YuniKorn uses a queues.yaml, by the checksum of the one that it has in force."""
     try:
         found = _ask(connection, service, "GET", "/ws/v1/config", _InForce)
         if found.checksum == _checksum(text):
@@ -80,11 +81,6 @@ def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
         return Answer(effect=Effect.REFUSED, why=yunikorn_refusal(connection, service, text))
     except ClusterError as error:
         return Answer(effect=Effect.UNKNOWN, why=str(error))
-
-
-def _words(said: str) -> str:
-    """What is kept of them; no database takes a NUL."""
-    return said.replace("\0", "")[:LONGEST_WORDS]
 
 
 def _checksum(text: str) -> str:
@@ -112,7 +108,7 @@ def kueue_effect(connection: Connection) -> Answer:
             if active is None or 0 < active.observed_generation < one.metadata.generation:
                 return Answer(effect=Effect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet")
             if active.status != "True" and active.reason not in _WANTED:
-                why = _words(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}")
+                why = kept_text(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}", LONGEST_WORDS)
                 return Answer(effect=Effect.REFUSED, why=why)
     except ClusterError as error:
         return Answer(effect=Effect.UNKNOWN, why=str(error))

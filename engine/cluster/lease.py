@@ -15,6 +15,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.supervised import Supervised
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes_wire import Wire
+from engine.formats.texts import kept_text
 from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ def holder_of(connection: Connection) -> tuple[str, str]:
 
 def _stop_in(found: _Lease | None) -> str | None:
     said = ((found.metadata.annotations or {}) if found else {}).get(STOP)
-    return None if said is None else said.replace("\0", "")[:LONGEST_REASON]
+    return None if said is None else kept_text(said, LONGEST_REASON)
 
 
 class ClusterLease:

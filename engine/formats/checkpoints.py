@@ -6,6 +6,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from engine.formats.texts import kept_text
+
 CHECKPOINT_ANNOTATION = "scheduler-admin.io/last-checkpoint"
 """A time in the form of RFC 3339: ``2026-01-01T12:00:00Z``."""
 _LONGEST_ODD = 64
@@ -30,5 +32,5 @@ def checkpoint(annotations: Mapping[str, str]) -> Checkpoint:
     except (msgspec.ValidationError, OverflowError):  # the last: of no year that there is, once it is in UTC
         at = None
     if at is None or at < _EPOCH:
-        return Checkpoint(odd=told[:_LONGEST_ODD].replace("\0", ""))  # no database takes that character
+        return Checkpoint(odd=kept_text(told, _LONGEST_ODD))
     return Checkpoint(at)

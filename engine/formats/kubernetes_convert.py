@@ -37,6 +37,7 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared, shared_map
 from engine.formats.submitter import submitter
+from engine.formats.texts import kept_text
 from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE
 from engine.formats.volcano.told import told as told_by_volcano
 from engine.snapshot import (
@@ -120,10 +121,10 @@ def to_pod(pod: PodObject) -> Pod:
         controller=_controller(meta),
         mirror=MIRROR_ANNOTATION in (meta.annotations or {}),
         unschedulable_ms=_since_ms(waiting, created_ms) if waiting else None,
-        unschedulable_message=(waiting.message or "")[:LONGEST_MESSAGE] if waiting else "",
-        disruption=disruption.reason or "" if disruption else "",
+        unschedulable_message=kept_text(waiting.message, LONGEST_MESSAGE) if waiting else "",
+        disruption=kept_text(disruption.reason, LONGEST_MESSAGE) if disruption else "",
         disrupted_ms=_since_ms(disruption, None) if disruption else None,
-        disruption_message=(disruption.message or "")[:LONGEST_MESSAGE] if disruption else "",
+        disruption_message=kept_text(disruption.message, LONGEST_MESSAGE) if disruption else "",
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
         scheduler=intern(spec.scheduler_name or "default-scheduler"),
@@ -305,7 +306,7 @@ def _controller(meta: ObjectMeta) -> str:
     for owner in meta.owner_references or ():
         if owner.controller:
             found = f"{owner.kind or ''}/{owner.name or ''}"
-            return intern(found.replace("\0", ""))  # any text may stand there, and no database takes this one
+            return intern(kept_text(found, LONGEST_MESSAGE))  # any text may stand there
     return ""
 
 

@@ -30,6 +30,12 @@ class Format(StrEnum):
     OWN = "own"
 
 
+SYSTEMS: Mapping[str, str] = {
+    Format.YUNIKORN: "YuniKorn",
+    Format.KUEUE: "Kueue",
+    Format.CONSUMERS: "kube-arbitrator",
+}
+"""How the systems are called that keep trees in a cluster, by the format in which they do."""
 POLICIES: Mapping[str, str] = {
     Format.KUEUE: cohort.POLICY,
     **dict.fromkeys((Format.CONSUMERS, Format.VOLCANO, Format.KAI), deserved.POLICY),

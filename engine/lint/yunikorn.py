@@ -134,6 +134,15 @@ _SENTENCES = {
 }
 
 
+class _Look(Protocol):
+    """Tells why the fixed part of a rule leads nowhere; None where it leads somewhere.
+
+    ``more``: whether other rules go on from there.
+    """
+
+    def __call__(self, tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None: ...
+
+
 def _refused_rules(tree: QueueTree) -> Iterator[Note]:
     """The rules whose fixed part YuniKorn refuses."""
     yield from _rules(tree, Severity.ERROR, _missing_there)
@@ -144,22 +153,13 @@ def dead_ends(tree: QueueTree) -> Iterator[Note]:
     yield from _rules(tree, Severity.WARNING, _missing)
 
 
-def _rules(tree: QueueTree, severity: Severity, missing: "_Look") -> Iterator[Note]:
+def _rules(tree: QueueTree, severity: Severity, missing: _Look) -> Iterator[Note]:
     """Report rules; the outermost of a chain says whether all of it is created."""
     for number, rule in enumerate(tree.placement, 1):
         path, more = _fixed(rule)
         if path and (why := missing(tree, path, create=rule.create, more=more)):
             message, remedy = _SENTENCES[why]
             yield found(severity, tree.root, message, remedy, number=str(number), queue=path)
-
-
-class _Look(Protocol):
-    """Tells why the fixed part of a rule leads nowhere; None where it leads somewhere.
-
-    ``more``: whether other rules go on from there.
-    """
-
-    def __call__(self, tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None: ...
 
 
 def _fixed(rule: Rule) -> tuple[str, bool]:

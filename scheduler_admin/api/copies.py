@@ -44,7 +44,7 @@ class WritingSerializer(serializers.ModelSerializer[Writing]):
     """A revision that somebody wanted written there."""
 
     revision = serializers.IntegerField(
-        source="revision.number", default=None, allow_null=True, help_text="null: what the scheduler last went by."
+        source="revision.number", default=None, allow_null=True, help_text="null: what the scheduler last used."
     )
     by = serializers.CharField(source="by_name")
     at = UtcField()
@@ -70,13 +70,13 @@ class CopySerializer(serializers.Serializer[View]):
         [one.value for one in Effect],
         source="copy.effect",
         default=Effect.UNKNOWN.value,
-        help_text="Whether the scheduler goes by what the copy says, asked of the scheduler itself.",
+        help_text="Whether the scheduler uses what the copy says, asked of the scheduler itself.",
     )
     effect_note = serializers.CharField(
         source="copy.effect_note", default="", help_text="Why it does not, or why it can't be asked, in its own words."
     )
     good_at = UtcField(
-        source="copy.good_at", default=None, allow_null=True, help_text="When the scheduler last went by the copy."
+        source="copy.good_at", default=None, allow_null=True, help_text="When the scheduler last used the copy."
     )
     error = serializers.CharField(source="copy.error", default="", help_text="Why the last look failed, or empty.")
     writer = serializers.CharField(source="copy.writer", default="", help_text="Who wrote it, as the cluster tells.")

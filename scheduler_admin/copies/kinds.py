@@ -15,8 +15,8 @@ from engine.formats.native import Format
 
 Read = Callable[[Connection, Iterable[str]], Copy | None]
 Write = Callable[[Connection, Copy, Rewrite], Copy]
-Ask = Callable[[Connection, str, str], Answer]
-Check = Callable[[Connection, str, str], str]
+FindEffect = Callable[[Connection, str, str], Answer]
+FindRefusal = Callable[[Connection, str, str], str]
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Kind:
     """Takes the namespaces to look in."""
     write: Write
     """Takes what is there now."""
-    effect: Ask
-    """Tells whether the scheduler goes by a text; takes the service that it is asked at, empty where it has none."""
-    refusal: Check
+    effect: FindEffect
+    """Tells whether the scheduler uses a text; takes the service that it is asked at, empty where it has none."""
+    refusal: FindRefusal
     """Tells why the scheduler would not take a text, likewise; empty where it would. Raises ClusterError."""
 
 

@@ -21,7 +21,7 @@ from scheduler_admin.copies.models import Copy
 from scheduler_admin.queues.models import Revision
 
 SETTLES = timedelta(seconds=30)
-"""So long a scheduler has to take over what was written before it is said not to go by it."""
+"""So long a scheduler has to take over what was written before it counts as not using it."""
 _SHOWN = ("error", "there", "version", "agreed_with_id", "effect", "effect_note")
 
 
@@ -43,7 +43,7 @@ def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: 
 
 @transaction.atomic
 def keep_effect(*, copy: Copy, answer: Answer, now: datetime) -> None:
-    """Say whether the scheduler goes by what was seen; what it goes by is kept, to be put back."""
+    """Store whether the scheduler uses what was seen; what it uses is kept, to be put back."""
     effect, settled = answer.effect, copy.changed_at is None or now - copy.changed_at >= SETTLES
     if effect is Effect.REFUSED and not settled:
         effect = Effect.PENDING
@@ -67,7 +67,7 @@ def keep(
 ) -> None:
     """Take over what was seen; None: there is none.
 
-    ``written``: the revision that was just written there; ``put_back``: that was what the scheduler last went by.
+    ``written``: the revision that was just written there; ``put_back``: that was what the scheduler last used.
     """
     if seen is None:
         _store(copy, error="", there=False, looked_at=now, form=copy.form)

@@ -48,11 +48,11 @@ class Copy(models.Model):
         max_length=10,
         choices=[(one.value, one.value) for one in Effect],
         default=Effect.UNKNOWN.value,
-        help_text=_("Whether the scheduler goes by it."),
+        help_text=_("Whether the scheduler uses it."),
     )
     effect_note = models.TextField(blank=True, help_text=_("Why, in the scheduler's own words."))
     changed_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was first seen in this version."))
-    good = models.TextField(blank=True, help_text=_("What it said when the scheduler was last known to go by it."))
+    good = models.TextField(blank=True, help_text=_("What it said when the scheduler was last known to use it."))
     good_at = models.DateTimeField(null=True, blank=True, help_text=_("When that was."))
 
     objects = CopyQuerySet.as_manager()
@@ -62,7 +62,7 @@ class Copy(models.Model):
 
     @property
     def can_be_put_back(self) -> bool:
-        """Whether it says what the scheduler refuses, and what that last went by is known."""
+        """Whether it says what the scheduler refuses, and what that last used is known."""
         refused = self.effect == Effect.REFUSED or not self.document
         return self.there and refused and bool(self.good) and self.good != self.text
 
@@ -72,7 +72,7 @@ class WritingQuerySet(RestrictedQuerySet["Writing"]):
 
 
 class Writing(models.Model):
-    """What somebody wants written over the copy that they saw: a revision, or what the scheduler last went by.
+    """What somebody wants written over the copy that they saw: a revision, or what the scheduler last used.
 
     Stored before anything is done.
     """
@@ -93,7 +93,7 @@ class Writing(models.Model):
         blank=True,
         on_delete=models.CASCADE,
         related_name="+",
-        help_text=_("None: what the scheduler last went by."),
+        help_text=_("None: what the scheduler last used."),
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT])
     namespace = models.CharField(max_length=63, blank=True)

@@ -96,7 +96,7 @@ def ask_to_write(
 
 @transaction.atomic
 def ask_to_put_back(*, cluster: Cluster, version: str, actor: User | None, reason: str) -> Writing:
-    """Store that what the scheduler last went by is to be written over the copy in that version, which it refuses.
+    """Store that what the scheduler last used is to be written over the copy in that version, which it refuses.
 
     The revision in force stays in force here. Raises OvertakenError where the copy is another by now, and
     ValidationError by field.
@@ -106,7 +106,7 @@ def ask_to_put_back(*, cluster: Cluster, version: str, actor: User | None, reaso
     if copy.version != version:
         raise OvertakenError
     if not copy.can_be_put_back:
-        raise ValidationError(_("There is nothing to put back: what the scheduler goes by is not known, or is there."))
+        raise ValidationError(_("There is nothing to put back: what the scheduler uses is not known, or is there."))
     return _asked(_begun(cluster, copy, copy.good, actor, reason), actor, "tree.put-back", {})
 
 

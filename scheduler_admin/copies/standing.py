@@ -30,7 +30,7 @@ class Standing(StrEnum):
     """It is there, and says no tree."""
     IN_STEP = "in-step"
     REFUSED = "refused"
-    """It says what the revision says, and the scheduler goes by something else."""
+    """It says what the revision says, and the scheduler uses something else."""
     AHEAD = "ahead"
     """It is as it was: the revision in force says something else."""
     CHANGED = "changed"
@@ -59,7 +59,7 @@ def standing(copy: Copy, current: Revision | None) -> Standing:
 
 
 def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
-    """Return by cluster (pk) the copies that others changed, or that the scheduler does not go by.
+    """Return by cluster (pk) the copies that others changed, or that the scheduler does not use.
 
     One query, which compares the trees in the database.
     """

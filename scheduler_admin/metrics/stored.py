@@ -93,7 +93,7 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
 
 
 def _copies(clusters: Iterable[Cluster]) -> Metric:
-    """Of clusters whose scheduler was asked what it goes by."""
+    """Of clusters whose scheduler was asked what it uses."""
     says = "1 where the scheduler of a cluster does not use the tree that its copy says; 0 where it does."
     refused = _gauge("copy_refused", says, "cluster")
     for cluster in clusters:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from engine.cluster.copies import Answer, Effect
 from engine.cluster.copies import Copy as Seen
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.copies.looking import keep
+from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Writing
 from scheduler_admin.copies.services import copy_of
 from scheduler_admin.queues.importing import import_tree
@@ -75,6 +76,26 @@ def test_a_revision_is_written_over_what_was_read_and_nothing_else(ada: APIClien
         (1, "intended", "ada")
     ]
     assert done["ETag"] == ada.get(URL)["ETag"] != now
+    check(done, f"{DOCUMENTED}/acts", "post")
+
+
+def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIClient, east: Cluster) -> None:
+    """Over the copy that was read, with a reason; and only where it is refused."""
+    used, later = Answer(effect=Effect.IN_FORCE), NOW + 2 * SETTLES
+    keep_effect(copy=copy_of(east), answer=used, now=NOW)
+    sent = {"act": "put-back", "reason": "outage"}
+    assert act(ada, ada.get(URL)["ETag"], **sent).status_code == 422
+    see(east, changed(), version="2")
+    read = ada.get(URL)["ETag"]
+    keep_effect(copy=copy_of(east), answer=Answer(effect=Effect.REFUSED, why="root queue must not"), now=later)
+    assert [act(ada, **sent).status_code, act(ada, read, **sent).status_code] == [428, 412]
+    now = ada.get(URL)
+    assert (now.json()["effect"], now.json()["effect_note"]) == ("refused", "root queue must not")
+    assert errors(act(ada, now["ETag"], act="put-back")) == [{"pointer": "/reason"}]
+    assert not Writing.objects.exists()
+    done = act(ada, now["ETag"], **sent)
+    assert [(row["revision"], row["state"]) for row in done.json()["copy"]["writings"]] == [(None, "intended")]
+    assert Writing.objects.get().text == TEXT
     check(done, f"{DOCUMENTED}/acts", "post")
 
 

@@ -1,4 +1,4 @@
-"""Whether a scheduler goes by what is written: it is asked itself, and its own words are told."""
+"""Whether a scheduler uses what is written: it is asked itself, and its own words are shown."""
 
 from typing import Any
 

@@ -84,7 +84,7 @@ class StandIn:
     most: int = 10_000
     """MaxRESTResponseSize."""
     in_force: str = ""
-    """The queues.yaml that it goes by."""
+    """The queues.yaml that it uses."""
     refusal: str = ""
     """What it has against any other."""
 

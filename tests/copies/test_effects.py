@@ -1,4 +1,4 @@
-"""What is written need not be in force: the scheduler is asked, and what it last went by can be put back."""
+"""What is written need not be in force: the scheduler is asked, and what it last used can be put back."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -106,10 +106,11 @@ def test_yunikorns_own_tree_is_taken_as_it_is_and_grown_for_the_pods_it_misses()
     assert proposed.tree["root.left"].guaranteed == {}
 
 
-def test_a_yunikorn_tree_that_can_not_be_read_is_told_and_done_without():
+@pytest.mark.parametrize("scheduler", ["yunikorn", "kueue", "consumers"])
+def test_a_tree_that_can_not_be_read_is_reported_as_its_schedulers_and_done_without(scheduler: str):
     """The pods alone make the tree then."""
-    proposed = propose(survey(pod("a"), yunikorn="partitions: 3"))
-    assert (proposed.origin, bool(proposed.refused)) == ("namespaces", True)
+    proposed = propose(survey(pod("a"), **{scheduler: "partitions: 3"}))
+    assert (proposed.origin, proposed.scheduler, bool(proposed.refused)) == ("namespaces", scheduler, True)
     assert "root.ns" in proposed.tree
 
 

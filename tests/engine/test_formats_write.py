@@ -124,6 +124,14 @@ class TestAPodKeeps:
         (again,) = written_and_read(read(pod(status={"conditions": [condition]}))).pods.values()
         assert len(again.unschedulable_message) == LONGEST_MESSAGE
 
+    @pytest.mark.parametrize("type_", ["PodScheduled", "DisruptionTarget"])
+    def test_that_a_condition_has_a_character_that_no_database_takes_only_without_it(self, type_: str) -> None:
+        status, reason = ("False", "Unschedulable") if type_ == "PodScheduled" else ("True", "Evict\0ed")
+        condition = {"type": type_, "status": status, "reason": reason, "message": "no\0room"}
+        (again,) = read(pod(status={"conditions": [condition]})).pods.values()
+        assert "noroom" in (again.unschedulable_message, again.disruption_message)
+        assert again.disruption in ("", "Evicted")
+
 
 def test_what_could_not_be_read_stays_marked_so() -> None:
     state = ClusterState()

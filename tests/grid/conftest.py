@@ -19,13 +19,13 @@ from django.test.client import ClientHandler
 from tests.grid import world as seeded
 from tests.grid.addresses import Route
 from tests.grid.rules import READS, names_of, rule_of
-from tests.grid.world import Side
+from tests.grid.sides import SECRET, SHARED, Side, tree_of
 
 SIMULATOR = {
     # Nothing listens there: the demo's buttons are offered, and say so.
     "SIMULATOR_URL": "http://127.0.0.1:9",
-    "SIMULATOR_CLUSTER": seeded.SHARED,
-    "SIMULATOR_TOKEN": f"{seeded.SECRET}-simulator",
+    "SIMULATOR_CLUSTER": SHARED,
+    "SIMULATOR_TOKEN": f"{SECRET}-simulator",
 }
 
 
@@ -41,7 +41,7 @@ class World:
     @property
     def here(self) -> Side:
         """What addresses name: red's things, in the cluster where both have queues."""
-        return replace(self.red, cluster=seeded.SHARED, hierarchy=seeded.tree_of(seeded.SHARED))
+        return replace(self.red, cluster=SHARED, hierarchy=tree_of(SHARED))
 
     def address(
         self, route: Route, named: Mapping[str, object] | None = None, *, method: str = "GET", **query: object
@@ -93,7 +93,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     ):
         people = seeded.people()
         red, blue = seeded.make(people["admin"])
-        seeded.draft(seeded.SHARED, people["editor"], f"{red.canary} draft")
+        seeded.draft(SHARED, people["editor"], f"{red.canary} draft")
         logging.disable(logging.WARNING)  # every 404 and 405 that is asked for here
         yield World(
             red,

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from django.http import HttpResponse
 
-from tests.grid.world import MAY_SEE, SECRET
+from tests.grid.sides import MAY_SEE, SECRET
 
 CANARIES = {SECRET}.union(*MAY_SEE.values())
 

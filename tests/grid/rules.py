@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tests.grid.addresses import Route, routes
-from tests.grid.world import RED
+from tests.grid.sides import RED
 
 PEOPLE = ("anonymous", "nobody", "other", "tenant", "editor", "auditor", "operator", "admin")
 """Not signed in; signed in without a tenant; another tenant's; whose things the address names; who may change them
@@ -90,9 +90,9 @@ class Rule:
 
     answers: Mapping[str, Answers]
     shows: tuple[str, ...] = ()
-    """Which of their things (fields of world.Side) those find there who get 200."""
+    """Which of their things (fields of sides.Side) those find there who get 200."""
     query: Mapping[str, str] = field(default_factory=dict)
-    """What the address needs after the ``?``, with fields of world.Side as places."""
+    """What the address needs after the ``?``, with fields of sides.Side as places."""
     body: Mapping[str, str] = field(default_factory=dict)
     """What is sent with methods that write."""
     written_with: Mapping[str, str] = field(default_factory=dict)
@@ -363,7 +363,7 @@ PARAMETERS = {
     "rest": "nothing",
     "form": "form",
 }
-"""A parameter of an address, after the word before it where there is one -> what it names, a field of world.Side."""
+"""A parameter of an address, after the word before it where there is one -> what it names, a field of sides.Side."""
 GUESSES = {
     "queue": ("queue",),
     "namespace": ("namespace",),
@@ -381,7 +381,7 @@ GUESSES = {
     "asker": ("queue",),
     "victim": ("queue",),
 }
-"""A word after the ``?`` -> what somebody may try there, fields of world.Side. Each is tried on every route."""
+"""A word after the ``?`` -> what somebody may try there, fields of sides.Side. Each is tried on every route."""
 
 
 def rule_of(route: Route) -> Rule:

@@ -23,7 +23,7 @@ from tests.api.document import read
 from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, names_of
-from tests.grid.world import Side
+from tests.grid.sides import Side
 
 pytestmark = [pytest.mark.django_db, pytest.mark.suite("requests")]
 DOCUMENT = read()

@@ -12,8 +12,8 @@ from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.names import foreign, said
 from tests.grid.rules import GUESSES, PEOPLE, READ, names_of, rule_of
+from tests.grid.sides import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 from tests.grid.words import read_by, settled
-from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db

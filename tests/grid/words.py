@@ -6,7 +6,7 @@ from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.names import said
 from tests.grid.rules import GUESSES
-from tests.grid.world import NOBODYS
+from tests.grid.sides import NOBODYS
 
 OPENING = ("folded", "open", "below")
 """Words that say how a page is laid out: one that names nothing changes nothing."""

@@ -1,6 +1,6 @@
-"""Two tenants in one cluster, every name of whose things says whose it is, and the people who ask for them."""
+"""Two tenants in one cluster, and the people who ask for what they have."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -42,120 +42,11 @@ from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
 from tests import builders
 from tests.engine import quota_builders as quota
+from tests.grid.sides import ADMIN, BLUE, GUEST, MARKET, RED, SECRET, SHARED, STAFF, Side, tree_of
 from tests.history.on_nodes import store
 from tests.web.moments import carried_out, ms
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-MARKET = "root.market"
-"""The fence within which both have a leaf."""
-SHARED = "shared"
-"""The cluster in which both have queues; each has one more of its own."""
-
-
-def tree_of(cluster: str) -> str:
-    """The name of a cluster's hierarchy."""
-    return f"{cluster}-tree"
-
-
-@dataclass(frozen=True)
-class Side:
-    """What somebody has; nearly every name begins with a canary of theirs."""
-
-    canary: str
-    tenant: str
-    cluster: str
-    hierarchy: str
-    revision: int
-    team: str
-    queue: str
-    """The leaf whose ask was made room for."""
-    batch: str
-    """The leaf that gave it."""
-    met: str
-    """A leaf of the market: it takes from the other's and gives to it."""
-    namespace: str
-    application: str
-    priority_class: str
-    node: str
-    ask: str
-    pod: str
-    """The one that went for ``ask``."""
-    form: str
-    """A format of documents."""
-    nothing: str
-    decision: int
-    """The number of the decision that took ``pod`` for ``ask``."""
-    draft: int
-    """The number of a draft of a tree of theirs, which is the staff's."""
-    comparison: int
-    """The number of a comparison in the shared cluster, which is the staff's."""
-    pause: int
-    """The number of a pause of a queue of theirs."""
-    window: int
-    """The number of a window of theirs."""
-    channel: int
-    """The number of a channel by mail."""
-    token: int
-    """The number of a token of a person of theirs."""
-    mapping: int
-    """The number of what a group of another door is at their tenant."""
-    run: int
-    """The number of a pass over the shared cluster, which is the staff's."""
-    snapshot: int
-    """The number of a saved snapshot with their pod in it, which is the staff's."""
-    saved: int
-    """The number of filters by which the admin finds their decisions in the shared cluster's history."""
-
-    @classmethod
-    def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
-        """All of somebody's names."""
-        team = f"root.{canary}-team"
-        plain = ("tenant", "cluster", "namespace", "application", "priority_class", "node", "ask", "pod")
-        return cls(
-            canary=canary,
-            hierarchy=tree_of(f"{canary}-cluster"),
-            revision=revision,
-            team=team,
-            queue=f"{team}.{canary}-leaf",
-            batch=f"{team}.{canary}-batch",
-            met=f"{MARKET}.{met}",
-            form="kueue",
-            nothing=f"{canary}-nothing",
-            decision=number,
-            draft=number,
-            comparison=number,
-            pause=number,
-            window=number,
-            mapping=number,
-            token=number,
-            run=number,
-            snapshot=number,
-            saved=number,
-            channel=number,
-            **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
-        )
-
-
-MET = ("metred", "metblue")
-"""The leaves that take from each other: of those, each tenant learns the other's name."""
-RED, BLUE = (Side.of(canary, met=met) for canary, met in zip(("canaryred", "canaryblue"), MET, strict=True))
-GUEST = {RED: BLUE, BLUE: RED}
-"""Whose pods run in a side's queues as well: pods choose their queue."""
-NOBODYS = Side.of("nosuch", met="nosuch-met", revision=2**31)
-"""Names that nothing has."""
-STAFF, ADMIN, SECRET = "canarystaff", "canaryadmin", "canarysecret"
-"""Canaries of what is for those who see everything, for admins, and for nobody."""
-MAY_SEE = {
-    "anonymous": set[str](),
-    "nobody": set[str](),
-    "other": {BLUE.canary, *MET},
-    "tenant": {RED.canary, *MET},
-    "editor": {RED.canary, *MET},
-    "auditor": {RED.canary, BLUE.canary, *MET, STAFF},
-    "operator": {RED.canary, BLUE.canary, *MET, STAFF},
-    "admin": {RED.canary, BLUE.canary, *MET, STAFF, ADMIN},
-}
-"""Who may see which canaries: a tenant the own ones, and of the other the name of the queue that took or gave."""
 
 
 def amounts(**quantities: str) -> Amounts:

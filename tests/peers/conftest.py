@@ -1,4 +1,4 @@
-"""The real YuniKorn and the real Kueue, each beside a control plane of its own, with one product that looks at both."""
+"""The real YuniKorn beside a control plane of its own, with one product that looks at it."""
 
 import json
 import subprocess

@@ -9,6 +9,7 @@ from engine.formats.kubernetes_rules import node_affinity, tolerations
 from engine.formats.kubernetes_wire import Condition
 from engine.formats.kueue import wire
 from engine.formats.kueue.conditions import to_preempted
+from engine.formats.texts import kept_text
 from engine.resources import PODS
 from engine.snapshot import FlavorResource, PodSet, Workload
 
@@ -41,7 +42,7 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
         requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
         waits_ms=_since(waits) if waits and not done else None,
-        waits_why=(waits.message or "").replace("\0", "")[:LONGEST_MESSAGE] if waits and not done else "",
+        waits_why=kept_text(waits.message, LONGEST_MESSAGE) if waits and not done else "",
         waits_until_ms=to_ms(status.requeue_state.requeue_at)
         if status.requeue_state and status.requeue_state.requeue_at
         else None,

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='copy',
             name='effect',
-            field=models.CharField(choices=[('unknown', 'unknown'), ('pending', 'pending'), ('in-force', 'in-force'), ('refused', 'refused')], default='unknown', help_text='Whether the scheduler goes by it.', max_length=10),
+            field=models.CharField(choices=[('unknown', 'unknown'), ('pending', 'pending'), ('in-force', 'in-force'), ('refused', 'refused')], default='unknown', help_text='Whether the scheduler uses it.', max_length=10),
         ),
         migrations.AddField(
             model_name='copy',
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='copy',
             name='good',
-            field=models.TextField(blank=True, help_text='What it said when the scheduler was last known to go by it.'),
+            field=models.TextField(blank=True, help_text='What it said when the scheduler was last known to use it.'),
         ),
         migrations.AddField(
             model_name='copy',
@@ -40,6 +40,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='writing',
             name='revision',
-            field=models.ForeignKey(blank=True, help_text='None: what the scheduler last went by.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='queues.revision'),
+            field=models.ForeignKey(blank=True, help_text='None: what the scheduler last used.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='queues.revision'),
         ),
     ]

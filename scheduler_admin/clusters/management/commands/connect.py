@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from engine.cluster.errors import ClusterError
 from engine.cluster.kubeconfig import LONGEST, default_path
 from engine.discovery import Found, Scheduler
+from engine.formats.native import SYSTEMS
 from engine.resources import PODS, format_amounts
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.models import Cluster
@@ -71,10 +72,6 @@ def _found(found: Found) -> Iterator[str]:
         yield f"  skipped: {sentence}"
 
 
-_OWNERS = {"kueue": "Kueue", "consumers": "kube-arbitrator"}
-"""Whose tree a proposal takes over, beside YuniKorn's."""
-
-
 def _known_by(one: Scheduler) -> str:
     signs = [f"{one.named_by} pods name it"] if one.named_by else []
     signs += [f"runs as {', '.join(one.own_pods)}"] if one.own_pods else []
@@ -94,7 +91,7 @@ def _tree(seen: Look) -> Iterator[str]:
     if seen.found.unplaced:
         yield f"  {seen.found.unplaced} pods run in no queue of the tree"
     for note in (*seen.proposal.notes, *seen.proposal.refused):
-        yield f"  {_OWNERS.get(seen.proposal.origin, 'YuniKorn')}'s tree: {note.severity}: {note}"
+        yield f"  {SYSTEMS[seen.proposal.scheduler]}'s tree: {note.severity}: {note}"
 
 
 def _next(seen: Look, cluster: Cluster) -> Iterator[str]:

@@ -13,7 +13,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.copies import Effect
 from engine.cluster.errors import ClusterError
 from engine.cluster.rights import CONFIG
-from engine.formats.native import Format
+from engine.formats.native import SYSTEMS, Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
@@ -23,7 +23,6 @@ from scheduler_admin.copies.standing import Standing, differences, standing
 from scheduler_admin.copies.tending import CLAIM, SETTLING, visit
 from scheduler_admin.queues.models import Revision
 
-_SCHEDULERS = {"yunikorn": "YuniKorn", "kueue": "Kueue", "consumers": "kube-arbitrator"}
 _STANDINGS = {
     Standing.NONE: "there is nothing to compare with",
     Standing.UNREAD: "can't be read as a tree, to be compared with",
@@ -109,13 +108,13 @@ class Command(BaseCommand):
     def _settled(self, copy: Copy, cluster: Cluster, connection: Connection) -> Copy:
         """The copy once its scheduler has taken it over, or has had the time to."""
         while copy.effect == Effect.PENDING:
-            self.stdout.write(f"Waiting for {_SCHEDULERS[copy.form]} to use it …")
+            self.stdout.write(f"Waiting for {SYSTEMS[copy.form]} to use it …")
             sleep(SETTLING.total_seconds())
             copy = self._visited(cluster, connection, copy.namespace)
         return copy
 
     def _report_effect(self, copy: Copy) -> None:
-        scheduler = _SCHEDULERS[copy.form]
+        scheduler = SYSTEMS[copy.form]
         if copy.effect == Effect.REFUSED:
             raise CommandError(f"{scheduler} does not use it: {copy.effect_note or 'it keeps what it had'}")
         if copy.effect == Effect.IN_FORCE:
