@@ -52,7 +52,7 @@ def test_what_is_no_time_is_kept_to_be_told(said: str) -> None:
 
 def test_of_a_long_text_only_the_beginning_is_kept() -> None:
     """As it may be of any length, and hold what no database takes."""
-    assert read("\0" + "x" * 300).odd_checkpoint == "x" * 63
+    assert read("\0" + "x" * 300).odd_checkpoint == "x" * 64
 
 
 @pytest.mark.parametrize("annotations", [None, {}, {"scheduler-admin.io/last-checkpoint": ""}])
