@@ -273,11 +273,32 @@ class PodVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
 
 
+class JointLimit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What lets pods of one node go one by one, but not together, though together they would make the room."""
+
+    queue: str = ""
+    """Whose guarantee it is; empty: it is a disruption budget's."""
+    resource: str = ""
+    guaranteed: int = 0
+    used: int = 0
+    """What the queue uses of the resource, pods on their way out left aside."""
+    budget: str = ""
+    """``namespace/name``."""
+    left: int
+    """So much of the resource, or so many of the budget's pods, may go for the ask."""
+    held: int
+    """So much goes where all go that are needed."""
+
+
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Why a node was passed over; ``detail`` names what its reason's sentence does."""
+
     node: str
     reason: NodeReason
     detail: str = ""
     victims: int = 0
+    limit: JointLimit | UnsetType = UNSET
+    """With reason ``not-enough``, what stops those who would make the room. Unset where they would not."""
 
 
 class QueueFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -14,6 +14,8 @@ class Change(StrEnum):
     """The victim's, where ``request`` is the ask's."""
     START = "start"
     GUARANTEE = "guarantee"
+    LESS_GUARANTEED = "less-guaranteed"
+    """Of the queue that victims are of, where ``guarantee`` is the ask's own."""
     WEIGHT = "weight"
     MAX = "max"
     HARD = "hard"

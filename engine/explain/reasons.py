@@ -5,6 +5,7 @@ from collections.abc import Callable
 from engine.decision import Decision, Outcome, Reason
 from engine.explain import deserved, priority, quota
 from engine.explain.figures import asked, decisive, figures, shortfall
+from engine.explain.limits import limited_decision
 from engine.explain.message import (
     Message,
     Moment,
@@ -292,6 +293,8 @@ def _waiting(decision: Decision) -> Message:
 
 
 def _no_room(decision: Decision) -> Message:
+    if (limited := limited_decision(decision)) is not None:
+        return limited
     wanted = listed(asked(decision))
     if not decision.trace.candidates:
         return Message(SENTENCES[Reason.NO_ROOM], {"asked": wanted})

@@ -3,6 +3,7 @@
 from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
 from engine.explain import deserved, priority
 from engine.explain.figures import decisive, figures, narrowest
+from engine.explain.limits import limited_node
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.explain.words import words
 from engine.policies import FOREIGN
@@ -286,6 +287,8 @@ def node_verdict(verdict: NodeVerdict) -> Message:
     """Why one node was passed over."""
     if verdict.reason is NodeReason.DEARER and verdict.detail in DEARER:
         return counted(DEARER[verdict.detail], verdict.victims)
+    if verdict.limit:
+        return limited_node(verdict.limit, verdict.victims)
     if verdict.reason is NodeReason.NOT_ENOUGH and verdict.victims:
         return counted(NOT_ENOUGH_COUNTED, verdict.victims)
     if verdict.victims and verdict.reason in priority.NODES:

@@ -2,6 +2,7 @@
 
 from engine.decision import NodeReason
 from engine.explain import waiting_shares
+from engine.explain.limits import limited_tier
 from engine.explain.message import (
     Message,
     Name,
@@ -182,6 +183,8 @@ def _node(tier: Tier, _priority: int) -> Message:
     node = Name(near[0].where)
     if tier.soon:
         return Message(NODE_SOON, {"node": node})
+    if tier.limit is not None:
+        return limited_tier(tier.limit, tier.limited)
     if tier.passes:
         free = all(need.available >= need.required for need in near)
         return Message(NODE_FREE if free else NODE_MADE, {"node": node})

@@ -177,8 +177,17 @@ def _node(told: Told) -> Tier:
         needs: tuple[Need, ...] = ()
     else:
         needs = nodes.needs(columns, question.feasibility, question.ask, place, gone=leaving, evicted=gone & ~leaving)
-    refusing = {} if len(told.ranked) else told.trace().node_counts
-    return Tier.of(TierName.NODE, [first, *needs], refusing=refusing)
+    if len(told.ranked):
+        return Tier.of(TierName.NODE, [first, *needs])
+    trace = told.trace()
+    limited = next((one for one in trace.nodes if one.limit), None)
+    return Tier.of(
+        TierName.NODE,
+        [first, *needs],
+        refusing=trace.node_counts,
+        limited=limited.node if limited else "",
+        limit=(limited.limit or None) if limited else None,
+    )
 
 
 def most_gone(told: Told) -> Flags:

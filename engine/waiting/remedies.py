@@ -64,6 +64,7 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
             yield from _priority(case, tier.name)
         case TierName.NODE:
             yield from _smaller(case, tier)
+            yield from _less_guaranteed(case, tier)
             yield from _priority(case, tier.name)
         case TierName.MOST | TierName.LEFT if any(need.missing for need in tier.needs):
             yield from _smaller(case, tier)
@@ -108,6 +109,23 @@ def _raised(case: Case, tier: Tier, field: str) -> dict[str, Amounts]:
         now = getattr(case.tree[need.where], field).get(need.resource, 0)
         queues.setdefault(need.where, {})[need.resource] = now + need.missing
     return queues
+
+
+def _less_guaranteed(case: Case, tier: Tier) -> Iterator[Remedy]:
+    """The guarantee that keeps pods from going together, by as little less as does."""
+    limit = tier.limit
+    if limit is None or not limit.queue:
+        return
+    guaranteed, most = case.tree[limit.queue].guaranteed[limit.resource], limit.held - limit.left
+
+    def remedy(less: int) -> Remedy:
+        return Remedy(change=Change.LESS_GUARANTEED, queues={limit.queue: {limit.resource: guaranteed - less}})
+
+    def passes(less: int) -> bool:
+        return case.with_remedy(remedy(less)).lets(tier.name)
+
+    if most <= guaranteed and passes(most):
+        yield remedy(bisect_left(range(most), True, lo=1, key=passes))
 
 
 def _reserved(tier: Tier) -> dict[str, Amounts]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Notice
+from engine.decision import JointLimit, Notice
 from engine.otherwise import Change
 from engine.resources import Amounts
 
@@ -78,8 +78,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     smaller: Amounts = {}
     """Of change ``request``: by how much less of each resource."""
     queues: dict[str, Amounts] = {}
-    """Of changes ``max``, ``hard``, ``guarantee`` and ``reserved``: path -> what it would have to be; of ``fence`` the
-    queue alone."""
+    """Of changes ``max``, ``hard``, ``guarantee``, ``less-guaranteed`` and ``reserved``: path -> what it would have to
+    be; of ``fence`` the queue alone."""
     unkept: str = ""
     """Of change ``guarantee``: the nearest queue upwards whose own one or max does not allow for that; empty: none."""
     priority: int | None = None
@@ -107,6 +107,10 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Of tier ``grace``, who still has time to give back; the queue is empty where it is not told."""
     soon: bool = False
     """Of tier ``node-fit``, whether there is room only once pods on their way out are gone."""
+    limited: str = ""
+    """Of tier ``node-fit``, the node where those who may go one by one would make the room together."""
+    limit: JointLimit | None = None
+    """What stops them from going together there."""
     refusing: dict[str, int] = {}
     """Of tier ``node-fit``, why nodes can't take it: NodeReason -> number of nodes."""
     remedies: tuple[Remedy, ...] = ()

@@ -9,11 +9,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.decision import NodeReason, Notice
+from engine.decision import JointLimit, NodeReason, Notice
 from engine.explain import asks_ahead, remedy_sentence, tier_sentence
 from engine.journal import JournalError
 from engine.otherwise import Change
-from engine.resources import format_amount
+from engine.resources import PODS, format_amount
 from engine.waiting import Ahead, Need, Reached, Remedy, Tier, TierName
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
@@ -31,6 +31,7 @@ _CHANGES = (
     Change.MAX,
     Change.HARD,
     Change.GUARANTEE,
+    Change.LESS_GUARANTEED,
     Change.RESERVED,
     Change.FENCE,
     Change.PRIORITY,
@@ -73,6 +74,34 @@ class ReachedSerializer(serializers.Serializer[Reached]):
     spare = AmountsField(help_text="What may be taken from it before a guarantee, or what it deserves, breaks.")
 
 
+class LimitSerializer(serializers.Serializer[JointLimit]):
+    """What lets pods of a node go one by one, but not together, though together they would make the room."""
+
+    queue = serializers.CharField(help_text="Whose guarantee it is; empty: it is a disruption budget's.")
+    budget = serializers.CharField(help_text="`namespace/name`; empty: it is a guarantee.")
+    resource = serializers.CharField(help_text="Empty: pods are counted.")
+    guaranteed = serializers.SerializerMethodField()
+    used = serializers.SerializerMethodField(help_text="By the queue, pods on their way out left aside.")
+    left = serializers.SerializerMethodField(help_text="So much may go for the ask.")
+    held = serializers.SerializerMethodField(help_text="So much would have to go.")
+
+    def get_guaranteed(self, limit: JointLimit) -> str:
+        """Empty for a budget."""
+        return format_amount(limit.resource, limit.guaranteed) if limit.queue else ""
+
+    def get_used(self, limit: JointLimit) -> str:
+        """Empty for a budget."""
+        return format_amount(limit.resource, limit.used) if limit.queue else ""
+
+    def get_left(self, limit: JointLimit) -> str:
+        """An amount of the resource, or a number of pods."""
+        return format_amount(limit.resource or PODS, limit.left)
+
+    def get_held(self, limit: JointLimit) -> str:
+        """An amount of the resource, or a number of pods."""
+        return format_amount(limit.resource or PODS, limit.held)
+
+
 class GraceSerializer(serializers.Serializer[Notice]):
     """A queue that still has time to give back."""
 
@@ -93,7 +122,7 @@ class RemedySerializer(serializers.Serializer[Remedy]):
     smaller = AmountsField(help_text="Of change `request`: by how much less of each resource.")
     queues = serializers.DictField(
         child=AmountsField(),
-        help_text="Of `max` and `guarantee`, under policy `deserved` `hard` and `reserved`: what it would have to be.",
+        help_text="Of `max`, `guarantee`, `less-guaranteed`, and of `hard` and `reserved`: what it would have to be.",
     )
     unkept = serializers.CharField(
         help_text="Of `guarantee`: the nearest queue upwards whose own or max does not allow for that; empty: none."
@@ -118,6 +147,12 @@ class TierSerializer(serializers.Serializer[Tier]):
         source="refusing",
         child=serializers.IntegerField(),
         help_text=f"Why nodes can't take it -> how many: {', '.join(sorted(reason.value for reason in NodeReason))}.",
+    )
+    limited = serializers.CharField(
+        help_text="Of `node-fit`: the node where those who may go one by one would make the room together."
+    )
+    limit = LimitSerializer(
+        allow_null=True, help_text="What stops them from going together there; for tenants where the queue is theirs."
     )
     staying = serializers.DictField(
         child=serializers.IntegerField(),

@@ -1,6 +1,6 @@
 """Reads for tenants: what became of their own pods, whatever cluster they run in, and nothing of anybody else's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from engine.decision import Decision as EngineDecision
-from engine.decision import Reason
+from engine.decision import NodeVerdict, Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_heads, status_of
@@ -281,6 +281,7 @@ def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
         deserved=tuple(one for one in decision.trace.deserved if own(one.queue)),
         reprieved=(),
         excluded=(),
+        nodes=tuple(_node_seen(one, own) for one in decision.trace.nodes),
         excluded_counts={},
         candidates=0,
     )
@@ -290,3 +291,9 @@ def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
         detail="" if decision.reason is Reason.GRACE and not own(decision.detail) else decision.detail,
         notices=tuple(one for one in decision.notices if own(one.queue)),
     )
+
+
+def _node_seen(verdict: NodeVerdict, own: Callable[[str], bool]) -> NodeVerdict:
+    """A node as a tenant sees it: what a queue may lose that is not theirs is nobody's business."""
+    limited = verdict.limit and not own(verdict.limit.queue)
+    return msgspec.structs.replace(verdict, limit=msgspec.UNSET) if limited else verdict

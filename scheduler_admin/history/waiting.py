@@ -111,6 +111,7 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
     elif tier.passes and tier.name not in (TierName.MOST, TierName.DESERVED):
         needs = ()
+    limit = tier.limit if tier.limit is not None and own(tier.limit.queue) else None
     return msgspec.structs.replace(
         tier,
         needs=needs,
@@ -118,6 +119,8 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         held={},
         staying=dict.fromkeys(tier.staying, 0),
         notices=tuple(one if own(one.queue) else Notice(queue="", over={}, due_ms=one.due_ms) for one in tier.notices),
+        limited=tier.limited if limit else "",
+        limit=limit,
         remedies=tuple(one for one in tier.remedies if all(map(own, one.queues))),
     )
 

@@ -185,7 +185,10 @@ def test_the_nearest_node_is_told_with_what_it_lacks() -> None:
         Need(where="n0", resource="cpu", required=4000, available=0, evictable=2000),
     )
     assert lacking.refusing == {"not-enough": 2, "unschedulable": 1}
-    assert lacking.remedies == (Remedy(change=Change.REQUEST, smaller=amounts(2), enough=True),)
+    assert lacking.remedies == (
+        Remedy(change=Change.REQUEST, smaller=amounts(2), enough=True),
+        Remedy(change=Change.LESS_GUARANTEED, queues={"root.test": amounts(4)}, enough=True),
+    )
 
 
 def test_where_rules_keep_it_off_every_node_none_is_near() -> None:

@@ -24,7 +24,7 @@ class Turns:
     def __init__(self, ground: Ground, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
         """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
         self.places, self.count = places, count
-        self.rows = _nearest_first(ground, leaf, rows)
+        self.rows = nearest_first(ground, leaf, rows)
         self.start: Rows = running(count)
         """Where the candidates of the place that is so many-th begin, and where all end."""
 
@@ -33,8 +33,8 @@ class Turns:
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
-def _nearest_first(ground: Ground, leaf: str, rows: Rows) -> Rows:
-    """The same rows; of those that nothing before it tells apart, the nearest queue's come first."""
+def nearest_first(ground: Ground, leaf: str, rows: Rows) -> Rows:
+    """The same rows, node by node; of those that nothing before it tells apart, the nearest queue's come first."""
     steps = ground.distance(leaf)[ground.row_queue[rows]]
     turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
     if np.all(turn[1:] >= turn[:-1]):

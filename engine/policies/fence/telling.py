@@ -5,9 +5,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
+from msgspec import UNSET
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
+from engine.policies.fence.limits import limit_on
 from engine.policies.fence.question import Question
 from engine.policies.fence.survey import WHY, Survey
 from engine.snapshot import Pod
@@ -65,6 +68,13 @@ class Told:
         useless[self.places] = False
         return useless
 
+    @cached_property
+    def limited(self) -> Rows:
+        """The places where nobody would go, though the ask could run there with all gone who may go one by one."""
+        survey = self.survey
+        together = (survey.why == WHY.index(NodeReason.NOT_ENOUGH)) & (survey.refusing == FITS)
+        return np.flatnonzero(self.useless & ~self.question.usage.kept & together)
+
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
         question = self.question
@@ -121,14 +131,16 @@ def _among(rows: Rows, these: range) -> list[int]:
 
 
 def _passed_over(told: Told) -> Iterator[NodeVerdict]:
-    """The next best nodes, cheapest first, then those that were of no use."""
+    """The next best nodes, cheapest first, then those of no use; of these first where pods may not go together."""
     costs, nodes = told.survey.costs, told.question.columns.nodes
     dearer = told.ranked[1 : _NODES_IN_FULL + 1]
     lost = costs.loses(dearer, int(told.ranked[0])) if len(dearer) else []
     known = zip(costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True)
     for place, victims, criterion in known:
         yield NodeVerdict(node=nodes[place].name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
-    for place in np.flatnonzero(told.useless)[: _NODES_IN_FULL - len(dearer)]:
+    others = np.flatnonzero(told.useless)
+    others = np.concatenate([told.limited, others[~np.isin(others, told.limited)]])
+    for place in others[: _NODES_IN_FULL - len(dearer)]:
         yield _verdict(told, int(place))
 
 
@@ -138,7 +150,8 @@ def _verdict(told: Told, place: int) -> NodeVerdict:
     if question.usage.kept[place]:
         return NodeVerdict(node=name, reason=NodeReason.RESERVED)
     if reason is NodeReason.NOT_ENOUGH:
-        return NodeVerdict(node=name, reason=reason, victims=int(survey.counts[place]))
+        limit = (limit_on(question, survey, place) if place in told.limited else None) or UNSET
+        return NodeVerdict(node=name, reason=reason, victims=int(survey.counts[place]), limit=limit)
     if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
         return NodeVerdict(node=name, reason=reason)
     return NodeVerdict(

@@ -3,6 +3,7 @@
 Source: tryNodes and checkPreemptionPredicates of yunikorn-core.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -10,13 +11,14 @@ import msgspec
 import numpy as np
 
 from engine.decision import NodeReason, NodeVerdict, PodReason
-from engine.feasibility import Feasibility
+from engine.feasibility import Feasibility, Refusal
 from engine.feasibility.checks import Rule
 from engine.policies.yunikorn import design
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
 from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
 from engine.policies.yunikorn.reach import ANY, Reach
+from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 from engine.resources import Amounts
 from engine.snapshot import Pod, Snapshot
@@ -185,6 +187,8 @@ class Survey:
         self.reserved = reserved
         self.available = ~reserved & ~self.columns.unschedulable & ~self.too_small
         self.planned: Flags = self.available & ((self.index >= 0) | ((self.index == FITS) & (not self.nodes_tried)))
+        self._rated: dict[int, int] = {}
+        self._refused: dict[int, Refusal] = {}
         best: tuple[int, int, Plan] | None = None
         for batch in self._batches():
             # What the node's rules demand beyond its index makes a plan worse, never better.
@@ -192,9 +196,13 @@ class Survey:
             for score, rank, place in sorted(rated):
                 if best is not None and best[:2] < (score, rank):
                     break
-                if (plan := self._with_all_rules(place)) is not None:
-                    found = self._score(place, plan.index), rank, plan
-                    best = found if best is None or found[:2] < best[:2] else best
+                plan = self._with_all_rules(place)
+                if isinstance(plan, Refusal):
+                    self._refused[place] = plan
+                    continue
+                self._rated[place] = self._score(place, plan.index)
+                found = self._rated[place], rank, plan
+                best = found if best is None or found[:2] < best[:2] else best
             if best is not None and best[0] < _GOOD_ENOUGH:
                 break
         return None if best is None else best[2]
@@ -217,18 +225,21 @@ class Survey:
             return EMPTY
         return int(np.bitwise_or.reduce(self.table.dear[rows[: index + 1]], initial=0)) + index + 1
 
-    def _with_all_rules(self, place: int) -> Plan | None:
-        """What would go so that all rules of the node let the ask in; None where they never do."""
-        if any(isinstance(check, Rule) and check.refused[place] for check in self.feasibility.checks):
-            return None
+    def _with_all_rules(self, place: int) -> Plan | Refusal:
+        """What would go so that all rules of the node let the ask in, or why they never do."""
+        for number, check in enumerate(self.feasibility.checks):
+            if isinstance(check, Rule) and check.refused[place]:
+                return self.feasibility.refusal(number, place)
         plan = self.alone(place)
         if plan is None:
-            return None
+            return Refusal(NodeReason.NOT_ENOUGH)
         spot, leaving = self.feasibility.on(place), [pod.uid for pod in self.leaving(place)]
+        refusal = None
         for index in range(plan.index, len(plan.victims)):
-            if spot.refusal([*leaving, *(pod.uid for pod in plan.victims[: index + 1])]) is None:
+            refusal = spot.refusal([*leaving, *(pod.uid for pod in plan.victims[: index + 1])])
+            if refusal is None:
                 return msgspec.structs.replace(plan, index=index)
-        return plan if plan.index < 0 and spot.refusal() is None else None
+        return refusal if refusal is not None and (plan.index >= 0 or spot.refusal() is not None) else plan
 
     def others(self, chosen: Sequence[Pod]) -> Iterator[Pod]:
         """All candidates but the chosen ones, in their order on whatever node."""
@@ -242,16 +253,23 @@ class Survey:
 
     def passed_over(self, best: Plan | None) -> tuple[NodeVerdict, ...]:
         """The next best nodes, then the first ones of no use."""
-        own = None if best is None else best.node.name
-        found: list[NodeVerdict] = []
-        for place in self._ranked[: _NODES_IN_FULL + 1].tolist():
-            name, victims = self.columns.nodes[place].name, int(self.index[place]) + 1
-            if name != own:
-                found.append(NodeVerdict(node=name, reason=NodeReason.DEARER, detail="victims", victims=victims))
+        own = None if best is None else self.columns.place[best.node.name]
+        ranked = [place for place in self._ranked[: _NODES_IN_FULL + 1].tolist() if place != own]
+        found = [self._passed(place, own) for place in ranked]
         for place in np.flatnonzero(~self.planned)[:_NODES_IN_FULL].tolist():
             node, victims = self.columns.nodes[place].name, int(self._ends[place + 1] - self._ends[place])
             found.append(NodeVerdict(node=node, reason=self._why_not(place), victims=victims))
         return tuple(found[:_NODES_IN_FULL])
+
+    def _passed(self, place: int, own: int | None) -> NodeVerdict:
+        """Why a node with a plan was passed over: a rule that was looked at late, or what its plan is rated."""
+        name = self.columns.nodes[place].name
+        if own is None or place in self._refused:
+            refused = self._refused[place]
+            return NodeVerdict(node=name, reason=refused.reason, detail=refused.detail)
+        index = int(self.index[place])
+        detail = _criterion(self._rated[own], self._rated.get(place, self._score(place, index)))
+        return NodeVerdict(node=name, reason=NodeReason.DEARER, detail=detail, victims=index + 1)
 
     def _why_not(self, place: int) -> NodeReason:
         return next(reason for reason, flags in self._refusals() if flags[place])
@@ -266,12 +284,21 @@ class Survey:
 
     def node_counts(self, best: Plan | None) -> dict[str, int]:
         """Why nodes were passed over, counted."""
-        counts = {NodeReason.DEARER: len(self._ranked) - (best is not None)}
+        counts = Counter(refused.reason for refused in self._refused.values())
+        counts[NodeReason.DEARER] = len(self._ranked) - len(self._refused) - (best is not None)
         left = ~self.planned
         for reason, flags in self._refusals():
-            counts[reason] = int(np.count_nonzero(left & flags))
+            counts[reason] += int(np.count_nonzero(left & flags))
             left = left & ~flags
         return {str(reason): count for reason, count in sorted(counts.items()) if count}
+
+
+def _criterion(best: int, other: int) -> str:
+    """By what a node loses against the best, of ``_score``; by name where both are rated the same."""
+    for flag, criterion in ((OPTED_OUT, "opted-out"), (ORIGINATOR, "originators")):
+        if other & flag != best & flag:
+            return criterion
+    return "victims" if other != best else "name"
 
 
 def _number(reason: PodReason) -> int:

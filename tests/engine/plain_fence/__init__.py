@@ -7,6 +7,8 @@ where, and is what that is held against: decision and trace alike, to the byte.
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import UNSET
+
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS, Feasibility, unjudged
 from engine.policies.fence import DIALECT, POLICY, Parameters
@@ -14,7 +16,7 @@ from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
 from engine.snapshot.leaving import Leaving
 from tests.engine.plain_fence.candidates import ORDER, Claim, Verdict, candidates_of, judge
-from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on
+from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on, limit_on
 from tests.engine.plain_fence.usage import figures, ledger_of
 
 _NODES_IN_FULL = 20
@@ -154,6 +156,7 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     candidates = candidates_of(snapshot, verdicts)
     choices: list[Choice] = []
     passed: list[NodeVerdict] = []
+    together: list[NodeVerdict] = []
     going = {pod.uid for pods in candidates.values() for pod in pods}
     columns = snapshot.columns
     gone = Leaving(columns, columns.terminating | columns.among(going))
@@ -162,10 +165,12 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
         found = _on_node(case, node, candidates.get(node.name, []), int(refusing[columns.place[node.name]]))
         if isinstance(found, Choice):
             choices.append(found)
+        elif found.reason is NodeReason.NOT_ENOUGH and refusing[columns.place[node.name]] == FITS:
+            together.append(found)
         else:
             passed.append(found)
     best, dearer = cheapest(choices)
-    trace = _trace(case, claim, verdicts, best, [*dearer, *passed])
+    trace = _trace(case, claim, verdicts, best, [*dearer, *together, *passed])
     if best is None:
         reason, detail = _why_none(claim, verdicts, any_candidates=any(candidates.values()))
         return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
@@ -197,7 +202,10 @@ def _on_node(case: _Case, node: Node, candidates: list[Pod], refusing: int) -> C
         return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
     spot = case.feasibility.on(place)
     found = None if refused else choose_on(case.snapshot, case.tree, case.ledger, case.ask, node, spot, candidates)
-    return found or NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=len(candidates))
+    if found is not None:
+        return found
+    limit = None if refused else limit_on(case.snapshot, case.tree, case.ledger, case.ask, node, spot, candidates)
+    return NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=len(candidates), limit=limit or UNSET)
 
 
 def _why_none(claim: Claim, verdicts: dict[str, Verdict | None], *, any_candidates: bool) -> tuple[Reason, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
+from engine.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
 from engine.feasibility import Spot
 from engine.queues import QueueTree
 from engine.resources import Amounts, add, fits, total
@@ -56,6 +56,31 @@ def choose_on(
     reprieved = tuple(PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "") for pod, reason in passed)
     cost = _cost(snapshot, tree, leaf, node.name, taken)
     return Choice(node=node.name, victims=tuple(taken), reprieved=reprieved, cost=cost)
+
+
+def limit_on(
+    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, spot: Spot, candidates: Sequence[Pod]
+) -> JointLimit | None:
+    """What stops the fewest candidates that would make the room: the first queue from the leaves upwards."""
+    leaf = ask.queue or tree.root
+    room = _Room(snapshot, ledger, ask, node, spot)
+    needed = sorted(candidates, key=lambda pod: _expendable(snapshot, tree, leaf, pod))
+    if not room.made_by(needed):
+        return None
+    for pod in reversed(needed.copy()):
+        without = [other for other in needed if other is not pod]
+        if room.made_by(without):
+            needed = without
+    paths = {path for pod in needed for path in tree.lineage(pod.queue or tree.root)}
+    for path in sorted(paths, key=lambda one: (-len(tree.lineage(one)), one)):
+        for resource, guaranteed in sorted(tree[path].guaranteed.items()):
+            held = sum(pod.requests.get(resource, 0) for pod in needed if tree.contains(path, pod.queue or tree.root))
+            left = ledger.may_lose(ask, path, resource)
+            if held > max(0, left):
+                used = ledger.giving[path].get(resource, 0)
+                amounts = {"guaranteed": guaranteed, "used": used, "left": max(0, left), "held": held}
+                return JointLimit(queue=path, resource=resource, **amounts)
+    return None
 
 
 class _Room:

@@ -45,6 +45,13 @@ class Ledger:
                     return path
         return None
 
+    def may_lose(self, ask: Pod, path: str, resource: str) -> int:
+        """How much of what is guaranteed a queue may lose by law 2; less than nothing where it is below already."""
+        before, floor = self.giving[path].get(resource, 0), self.tree[path].guaranteed[resource]
+        if path in self.tree.lineage(ask.queue or self.tree.root):
+            return before + ask.requests.get(resource, 0) - min(floor, before)
+        return before - floor
+
     def at_most(self, ask: Pod, leaf: str, wanted: Mapping[str, int]) -> Amounts:
         """So much of ``wanted`` a leaf can give before it, or a queue above it alone, is down at its guarantee."""
         shared = set(self.tree.lineage(ask.queue or self.tree.root))

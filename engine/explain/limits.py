@@ -1,0 +1,79 @@
+"""What lets the pods of a node go one by one but not together, in words."""
+
+from engine.decision import Decision, JointLimit
+from engine.explain.message import (
+    Message,
+    Name,
+    Param,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+)
+from engine.resources import format_amount
+
+NODE_GUARANTEE = gettext_noop(
+    "only together do the %(count)s pods on it that may go make the room, and %(queue)s may lose only %(left)s for the "
+    "ask, not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s"
+)
+NODE_BUDGET = ngettext_noop(
+    "only together do the pods on it that may go make the room, and the disruption budget %(budget)s lets only "
+    "%(count)s pod go",
+    "only together do the pods on it that may go make the room, and the disruption budget %(budget)s lets only "
+    "%(count)s pods go",
+)
+REASON_GUARANTEE = gettext_noop(
+    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
+    "%(queue)s may lose only %(left)s for it, not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s."
+)
+REASON_BUDGET = ngettext_noop(
+    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
+    "the disruption budget %(budget)s lets only %(count)s pod go.",
+    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
+    "the disruption budget %(budget)s lets only %(count)s pods go.",
+)
+TIER_GUARANTEE = gettext_noop(
+    "No node has room, and no pods that may go together make it. On %(node)s, %(queue)s may lose only %(left)s for it, "
+    "not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s."
+)
+TIER_BUDGET = ngettext_noop(
+    "No node has room, and no pods that may go together make it. On %(node)s, the disruption budget %(budget)s lets "
+    "only %(count)s pod go.",
+    "No node has room, and no pods that may go together make it. On %(node)s, the disruption budget %(budget)s lets "
+    "only %(count)s pods go.",
+)
+
+
+def limited_node(limit: JointLimit, candidates: int) -> Message:
+    """Why a node was passed over on which so many pods may go one by one."""
+    count = {"count": str(candidates)} if limit.queue else {}
+    return _told(limit, NODE_GUARANTEE, NODE_BUDGET, **count)
+
+
+def limited_decision(decision: Decision) -> Message | None:
+    """Why nobody goes, by the first node where pods would make the room together; None: there is no such node."""
+    first = next((one for one in decision.trace.nodes if one.limit), None)
+    if first is None or not first.limit:
+        return None
+    wanted = {name: value for name, value in decision.ask.requests.items() if value > 0}
+    return _told(first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=listed(wanted), node=Name(first.node))
+
+
+def limited_tier(limit: JointLimit, node: str) -> Message:
+    """Why an ask waits for a node."""
+    return _told(limit, TIER_GUARANTEE, TIER_BUDGET, node=Name(node))
+
+
+def _told(limit: JointLimit, guarantee: str, budget: tuple[str, str], **params: Param) -> Message:
+    if not limit.queue:
+        return counted(budget, limit.left, budget=Name(limit.budget), **params)
+    amounts: dict[str, Param] = {
+        "queue": short_name(limit.queue),
+        "left": amount(limit.resource, limit.left),
+        "held": format_amount(limit.resource, limit.held),
+        "used": format_amount(limit.resource, limit.used),
+        "guaranteed": format_amount(limit.resource, limit.guaranteed),
+    }
+    return Message(guarantee, {**params, **amounts})
