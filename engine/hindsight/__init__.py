@@ -5,7 +5,7 @@ whichever came first: kube-scheduler writes both at the same time. YuniKorn nomi
 Kueue says of whole Workloads that it preempted them; it goes by quota alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -37,8 +37,10 @@ class Retraced(NamedTuple):
     """By place in ``found``: the cluster as it was just before, of what was decided again for an ask."""
 
 
-def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) -> Retraced:
+def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]) -> Retraced:
     """The same with the hindsight of each that is a scheduler's, or why there is none.
+
+    ``tree_at``: by which tree it went at a time, in milliseconds since 1970.
 
     Of those that would take too long together the oldest are decided again, one at least.
     """
@@ -60,6 +62,7 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
+        tree = tree_at(told[number].at_ms)
         again = _again(told[number], past, state, tree, quirks=quirks, weighed=weighed)
         if again.hindsight is not None and (said := log.said(told[number], place)):
             again = msgspec.structs.replace(again, hindsight=msgspec.structs.replace(again.hindsight, said=said))

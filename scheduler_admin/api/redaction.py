@@ -9,10 +9,10 @@ import msgspec
 from django.db.models import Prefetch
 
 from engine.decision import Reason
-from engine.explain import hindsight_lines
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
 from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.rewinding import again_lines
 from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.history.sentences import text
 
@@ -109,7 +109,7 @@ class SeenDecision:
         if not self.scope.everything:
             return None
         seen = read_observed(self.decision)
-        return [text(message) for message in hindsight_lines(seen)] if seen else []
+        return [text(message) for message in again_lines(self.decision, seen)] if seen else []
 
     @property
     def laws(self) -> list[dict[str, Any]]:

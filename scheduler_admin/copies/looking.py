@@ -18,6 +18,7 @@ from engine.formats.tree import encode_tree
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.kinds import form_of, kind_of
 from scheduler_admin.copies.models import Copy
+from scheduler_admin.copies.used import note_used
 from scheduler_admin.queues.models import Revision
 
 SETTLES = timedelta(seconds=30)
@@ -53,6 +54,7 @@ def keep_effect(*, copy: Copy, answer: Answer, now: datetime) -> None:
     if effect is Effect.IN_FORCE:
         found |= {"good": copy.text, "good_at": now}
     _store(copy, **found)
+    note_used(copy=copy, now=now)
 
 
 @transaction.atomic

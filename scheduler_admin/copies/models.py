@@ -67,6 +67,27 @@ class Copy(models.Model):
         return self.there and refused and bool(self.good) and self.good != self.text
 
 
+class UsedTreeQuerySet(RestrictedQuerySet["UsedTree"]):
+    """Trees that schedulers used; a tenant sees none."""
+
+
+class UsedTree(models.Model):
+    """The tree that a cluster's scheduler went by from a moment on, as far as is known; never changed afterwards."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="used_trees", db_index=False)
+    document = models.TextField(help_text=_("In canonical JSON."))
+    since = models.DateTimeField(help_text=_("When the copy was written that said it."))
+
+    objects = UsedTreeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-since", "-pk"]
+        indexes = [models.Index(fields=["cluster", "-since"], name="used_tree_since")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} since {self.since:%Y-%m-%dT%H:%MZ}"
+
+
 class WritingQuerySet(RestrictedQuerySet["Writing"]):
     """Writings; a tenant sees none."""
 

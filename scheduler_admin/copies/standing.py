@@ -11,12 +11,12 @@ from engine.changes import Change, changes
 from engine.cluster.copies import Effect
 from engine.formats import native
 from engine.formats.native import Format
-from engine.formats.tree import decode_tree
 from engine.formats.written import Written
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy
+from scheduler_admin.copies.used import decoded
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 
@@ -70,14 +70,9 @@ def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
     return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at", "effect", "effect_note")}
 
 
-@lru_cache(maxsize=16)
-def _decoded(document: str) -> QueueTree:
-    return decode_tree(document.encode())
-
-
 def copied_tree(copy: Copy) -> QueueTree | None:
     """What it says; None where that is no tree."""
-    return _decoded(copy.document) if copy.document else None
+    return decoded(copy.document) if copy.document else None
 
 
 @dataclass(frozen=True)
@@ -97,14 +92,14 @@ def differences(copy: Copy, current: Revision) -> Differences | None:
     tree, wanted = copied_tree(copy), tree_of(current)
     if tree is None:
         return None
-    agreed = _decoded(copy.agreed) if copy.agreed else None
+    agreed = decoded(copy.agreed) if copy.agreed else None
     there = changes(agreed, tree) if agreed is not None else ()
     return Differences(there, changes(tree, wanted), tree.placement != wanted.placement)
 
 
 @lru_cache(maxsize=16)
 def _written(form: str, text: str, document: str) -> Written:
-    return native.write(Format(form), text, _decoded(document))
+    return native.write(Format(form), text, decoded(document))
 
 
 def wanted(copy: Copy, current: Revision) -> Written:

@@ -14,6 +14,8 @@ from engine.observed import Key, Observed, decode, observe, sighted
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.models import UsedTree
+from scheduler_admin.copies.used import UsedTrees, tree_used
 from scheduler_admin.history.following import follow
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.others import Others
@@ -35,14 +37,24 @@ class Seen(NamedTuple):
     """Victim (uid) -> the decision (id) that it is recorded with, where an Event now says for which ask it went."""
     before: dict[int, ClusterState]
     """See engine.hindsight.Retraced."""
+    trees: dict[int, UsedTree]
+    """By place in ``found``: the tree that the scheduler went by, where that was not the revision's."""
 
 
 def look(
-    *, cluster: Cluster, tree: QueueTree, state: ClusterState, settled: set[Key], now: datetime, events: bool = True
+    *,
+    cluster: Cluster,
+    revision: Revision,
+    tree: QueueTree,
+    state: ClusterState,
+    settled: set[Key],
+    now: datetime,
+    events: bool = True,
 ) -> Seen:
-    """See what others evicted, and decide again what kube-scheduler decided. Nothing is written here.
+    """See what others evicted, and decide again what schedulers decided, by the tree that they went by then.
 
-    ``settled`` holds what need not be looked at again; it is kept up here. ``events``: whether Events can be read.
+    Nothing is written here. ``tree``: the revision's, grown by the dynamic queues of the ``state``. ``settled`` holds
+    what need not be looked at again; it is kept up here. ``events``: whether Events can be read.
     """
     now_ms = int(now.timestamp() * 1000)
     keys = sighted(state, now_ms=now_ms, events=events)
@@ -50,10 +62,14 @@ def look(
     known = _known(cluster, [key for key in keys if key not in settled])
     settled |= known.done
     if len(settled) == len(keys):
-        return Seen((), {}, {})
+        return Seen((), {}, {}, {})
+    used = UsedTrees(cluster, revision)
+    if (other := used.other(now_ms)) is not None:
+        tree = state.snapshot(tree_used(other), now_ms=now_ms).tree
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
-    again = retraced(found, state, tree)
-    return Seen(again.found, known.unsure, again.before)
+    again = retraced(found, state, used.tree)
+    others = {number: row for number, seen in enumerate(found) if (row := used.other(seen.at_ms)) is not None}
+    return Seen(again.found, known.unsure, again.before, others)
 
 
 def record_others(
@@ -66,7 +82,7 @@ def record_others(
     waiting, news = follow(cluster, state, now)
     if seen.found:
         others = Others(cluster, revision, state, now, waiting=waiting, unsure=seen.unsure)
-        keep(others.record(seen.found), seen.found, seen.before, state=state, entry=entry)
+        keep(others.record(seen.found), seen.found, seen.before, seen.trees, state=state, entry=entry)
     return bool(seen.found) or news
 
 

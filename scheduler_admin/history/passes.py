@@ -115,7 +115,13 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         return Ended.FAILED
     events = "Event" not in watch.watcher.health().missing
     others = look(
-        cluster=cluster, tree=found.snapshot.tree, state=found.state, settled=watch.settled, now=now, events=events
+        cluster=cluster,
+        revision=revision,
+        tree=found.snapshot.tree,
+        state=found.state,
+        settled=watch.settled,
+        now=now,
+        events=events,
     )
     rows = _store(cluster, revision, watch, found, others, now, settled=settled)
     for row, finding in rows:

@@ -27,13 +27,16 @@ def replay_file(row: Decision) -> bytes:
     """
     if not replays(row) or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")
-    seen, tree = read_observed(row), tree_of(row.revision)
+    seen = read_observed(row)
     if seen is None:
         assert row.entry is not None
         state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
-        return pack(state, moment, tree, terms_of(row.revision)._asdict(), Kept(decision=decode(row.document)))
+        return pack(
+            state, moment, tree_of(row.revision), terms_of(row.revision)._asdict(), Kept(decision=decode(row.document))
+        )
     again, decision = rewinding.as_it_was(row, seen)
     state, moment = rewinding.just_before(row)
     state.pods[again.ask.uid] = msgspec.structs.replace(state.pods[again.ask.uid], nominated_node="")
     terms = {"policy": decision.policy, "dialect": decision.dialect, "parameters": {}}
+    tree = rewinding.tree_gone_by(row)
     return pack(state, Moment(now_ms=moment.now_ms), tree, terms, Kept(decision=decision, alone=True))

@@ -8,10 +8,15 @@ from engine import journal
 from engine.counterfactual import Again
 from engine.decision import Decision as EngineDecision
 from engine.decision import encode
+from engine.explain import Message, hindsight_lines
+from engine.explain.message import gettext_noop
 from engine.hindsight import question
 from engine.journal import Moment
 from engine.observed import Observed, Weighed, agrees, decode
+from engine.queues import QueueTree
 from engine.snapshot import ClusterState
+from scheduler_admin.copies.models import UsedTree
+from scheduler_admin.copies.used import tree_used
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision, Rewound, Victim
 from scheduler_admin.history.replay import CannotReplayError
@@ -22,27 +27,30 @@ def keep(
     rows: Sequence[Decision],
     found: Sequence[Observed],
     before: Mapping[int, ClusterState],
+    trees: Mapping[int, UsedTree],
     *,
     state: ClusterState,
     entry: int,
 ) -> None:
     """Keep what was seen before each of the decisions, as far as it is not as in ``state``.
 
-    ``rows`` hold what was ``found``; ``before``: see engine.hindsight.Retraced; ``entry`` (id) of the journal has
-    ``state``. What would have spared their victims is worked out later, where it can be. Called within a transaction.
+    ``rows`` hold what was ``found``; ``before`` and ``trees``: see history.observing.Seen; ``entry`` (id) of the
+    journal has ``state``. What would have spared their victims is worked out later, where it can be. Called within a
+    transaction.
     """
     whole = {row.pk: decode(row.document) for row in rows}
     kept = [
         Rewound(
             decision=rows[number],
             entry_id=entry,
+            tree=trees.get(number),
             blob=journal.advance(state, one, Moment(now_ms=found[number].at_ms)),
         )
         for number, one in before.items()
         if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another
     ]
     Rewound.objects.bulk_create(
-        kept, update_conflicts=True, unique_fields=["decision"], update_fields=["entry", "blob"]
+        kept, update_conflicts=True, unique_fields=["decision"], update_fields=["entry", "blob", "tree"]
     )
     askable = {pk for pk, seen in whole.items() if agrees(seen)}
     Victim.objects.filter(decision__in=askable).update(changes=None)
@@ -73,12 +81,33 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
     state, moment = just_before(row)
     # What was learned of it first may have been of an earlier moment, and was not decided again.
-    again = question(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_of(row.revision))
+    again = question(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_gone_by(row))
     decision = again.as_it_was() if again is not None else None
     assert seen.hindsight is not None
     if again is None or decision is None or encode(decision) != encode(seen.hindsight.decision):
         raise CannotReplayError(f"Decision {row.pk} does not come out again.")
     return again, decision
+
+
+GONE_BY = gettext_noop(
+    "Decided again by the tree that %(scheduler)s went by at that moment. Revision %(number)s, which was in force "
+    "here, says something else."
+)
+
+
+def again_lines(row: Decision, seen: Observed) -> tuple[Message, ...]:
+    """What another scheduler's own rules answer; before that by which tree, where it was not the revision's."""
+    lines = hindsight_lines(seen)
+    if not lines or row.revision is None or not hasattr(row, "rewound") or row.rewound.tree_id is None:
+        return lines
+    told = {"scheduler": str(row.get_source_display()), "number": str(row.revision.number)}
+    return (Message(GONE_BY, told), *lines)
+
+
+def tree_gone_by(row: Decision) -> QueueTree:
+    """The tree that another scheduler went by, in a decision that can be decided again."""
+    assert row.revision is not None
+    return tree_of(row.revision) if row.rewound.tree is None else tree_used(row.rewound.tree)
 
 
 def just_before(row: Decision) -> tuple[ClusterState, Moment]:

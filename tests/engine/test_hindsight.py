@@ -73,7 +73,7 @@ class Cluster:
 
     def seen(self) -> list[Observed]:
         """All preemptions, with hindsight."""
-        return list(retraced(observe(self.state, TREE, now_ms=NOW), self.state, TREE).found)
+        return list(retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found)
 
     def one(self) -> Observed:
         """The one preemption."""

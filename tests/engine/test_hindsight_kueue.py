@@ -65,7 +65,7 @@ class Kueue:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, TREE).found
+        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
         assert found.source is Source.KUEUE
         return found
 
@@ -264,7 +264,7 @@ def two_asks() -> Kueue:
 
 
 def again_of(world: Kueue) -> list[Observed]:
-    found = retraced(observe(world.state, TREE, now_ms=NOW), world.state, TREE).found
+    found = retraced(observe(world.state, TREE, now_ms=NOW), world.state, lambda _ms: TREE).found
     return sorted(found, key=lambda one: one.untold or "")
 
 

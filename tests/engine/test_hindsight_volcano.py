@@ -66,7 +66,7 @@ class Volcano:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, TREE).found
+        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
         assert found.source is Source.VOLCANO
         return decode(encode(found))
 

@@ -45,7 +45,7 @@ class Yunikorn(Cluster):
         self.state.yunikorn[f"event-{victim}"] = told
 
     def seen(self) -> list[Observed]:
-        return list(retraced(observe(self.state, self.tree, now_ms=NOW), self.state, self.tree).found)
+        return list(retraced(observe(self.state, self.tree, now_ms=NOW), self.state, lambda _ms: self.tree).found)
 
 
 def runs(name: str, on: str = "n1", of: str = "test", **settings: Any) -> Pod:

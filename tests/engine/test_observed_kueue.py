@@ -269,7 +269,7 @@ def test_what_kueue_did_is_judged_by_its_own_rules_alone() -> None:
 def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
     """Nothing is made up."""
     before = state(workload("w"), WEB, of("w", "w-0"))
-    (found,) = retraced(observe(before, TREE, now_ms=NOW), before, TREE).found
+    (found,) = retraced(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
     assert (found.hindsight, found.laws) == (None, ())
     assert "how the cluster was just before was not seen" in text(hindsight_lines(found)[0])
 

@@ -369,7 +369,7 @@ def _seen(cluster: Cluster, number: int, *, asker: Side, giver: Side) -> None:
         ask_name=ask.name,
     )
     revision, tree = cluster.hierarchy.current, builders.tree(_queues((RED, BLUE)))
-    seen = look(cluster=cluster, tree=tree, state=state, settled=set(), now=at)
+    seen = look(cluster=cluster, revision=revision, tree=tree, state=state, settled=set(), now=at)
     assert record_others(cluster=cluster, revision=revision, state=state, seen=seen, entry=0, now=at)
 
 

@@ -241,7 +241,7 @@ def test_why_it_got_room(cluster, vision):
 
 
 FOREIGN = ["bidder", "replay", "ads-prod", "bids-prod", "metrics-gateway", "keeper", "tenant-2"]
-FOREIGN_TO_SEARCH = [*FOREIGN, "vision", "0041", "0042"]
+FOREIGN_TO_SEARCH = [*FOREIGN, "vision", "-0041", "-0042"]  # with the dash: they may be digits of a moment
 FOREIGN_TO_VISION = [*FOREIGN, "embed", "rank-batch", "notebook", ">search<", "/search"]
 
 

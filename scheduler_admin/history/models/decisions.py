@@ -10,6 +10,7 @@ from engine.resources import Amounts
 from engine.work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.history.models.documents import DocumentField
 from scheduler_admin.history.models.names import number_of
 from scheduler_admin.history.models.passes import JournalEntry
@@ -192,6 +193,13 @@ class Rewound(models.Model):
     decision = models.OneToOneField(Decision, on_delete=models.CASCADE, related_name="rewound")
     entry = models.ForeignKey(JournalEntry, on_delete=models.CASCADE, related_name="+")
     blob = models.BinaryField(help_text=_("As engine.journal writes it, next after the entry."))
+    tree = models.ForeignKey(
+        UsedTree,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text=_("By which it went; null: by the decision's revision."),
+    )
 
     objects = RewoundQuerySet.as_manager()
 

@@ -1,0 +1,68 @@
+"""The trees that a cluster's scheduler itself went by: not always the revision that is in force here."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from engine.cluster.copies import Effect
+from engine.formats.native import Format
+from engine.formats.tree import decode_tree
+from engine.queues import QueueTree
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.models import Copy, UsedTree
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import tree_of
+
+SCHEDULERS = (Format.YUNIKORN, Format.KUEUE)
+"""Whose copies a scheduler reads: kube-scheduler knows no queues, and nobody but us acts by Consumers."""
+
+
+def note_used(*, copy: Copy, now: datetime) -> None:
+    """Note what the copy says as what its scheduler goes by from now on, unless that is known already.
+
+    What the scheduler refuses, or may not have taken over yet, it does not go by; where it can't be asked, it is taken
+    to go by its copy.
+    """
+    taken = copy.effect in (Effect.IN_FORCE, Effect.UNKNOWN) and copy.there and bool(copy.document)
+    if not taken or copy.form not in SCHEDULERS:
+        return
+    last = UsedTree.objects.filter(cluster=copy.cluster_id).first()
+    if last is not None and last.document == copy.document:
+        return
+    since = min(copy.written_at or copy.changed_at or now, now)
+    since = max(since, last.since) if last else since
+    UsedTree.objects.create(cluster_id=copy.cluster_id, document=copy.document, since=since)
+
+
+@lru_cache(maxsize=16)
+def decoded(document: str) -> QueueTree:
+    """The tree of a canonical document."""
+    return decode_tree(document.encode())
+
+
+def tree_used(used: UsedTree) -> QueueTree:
+    """What it says."""
+    return decoded(used.document)
+
+
+class UsedTrees:
+    """What a cluster's scheduler went by, by the time; the revision in force where that says the same."""
+
+    def __init__(self, cluster: Cluster, revision: Revision) -> None:
+        self._revision = revision
+        self._rows = list(UsedTree.objects.filter(cluster=cluster).only("since", "cluster"))
+        self._known: dict[int, UsedTree | None] = {}
+
+    def other(self, at_ms: int) -> UsedTree | None:
+        """What was used at a moment, in milliseconds since 1970; None: the revision, or it is not known."""
+        at = datetime.fromtimestamp(at_ms / 1000, UTC)
+        row = next((one for one in self._rows if one.since <= at), None)
+        if row is None:
+            return None
+        if row.pk not in self._known:
+            self._known[row.pk] = row if row.document != self._revision.document else None
+        return self._known[row.pk]
+
+    def tree(self, at_ms: int) -> QueueTree:
+        """The tree that was used at a moment, or is taken to have been."""
+        other = self.other(at_ms)
+        return tree_of(self._revision) if other is None else tree_used(other)
