@@ -11,6 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.scalarstring import ScalarString
 
 from engine.formats import libyaml
 from engine.formats.manifests import plain
@@ -95,6 +96,14 @@ def dump(documents: Sequence[Any], like: str = "") -> str:
     yaml.explicit_start = like.lstrip().startswith("---")
     yaml.dump_all(documents, stream)
     return stream.getvalue()
+
+
+def typed_like(text: str, other: Any) -> Any:
+    """An amount as it is typed beside another: in the same quotes, and without any where that has none."""
+    if isinstance(other, ScalarString):
+        return type(other)(text)
+    bare = other is not None and text.isdecimal()
+    return int(text) if bare else text
 
 
 def commented(value: Any) -> Any:

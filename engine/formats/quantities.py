@@ -6,7 +6,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, mapping_at
+from engine.formats.documents import line_of, mapping_at, typed_like
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.objects import Fields
 from engine.resources import Amounts, format_amount, is_resource_name
@@ -55,11 +55,13 @@ def write_quantities(
     if given is None:
         given = holder[field] = CommentedMap()
     keys = {named(str(name)): name for name in given}
+    like = next(iter(given.values()), None)
     for resource in said:
         if resource not in wanted:
             del given[keys[resource]]
     for resource, amount in wanted.items():
         if said.get(resource) != amount:
-            given[keys.get(resource, spelled(resource))] = format_amount(resource, amount)
+            name = keys.get(resource, spelled(resource))
+            given[name] = typed_like(format_amount(resource, amount), given.get(name, like))
     if not given:
         del holder[field]

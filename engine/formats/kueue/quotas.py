@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, list_at, note_others
+from engine.formats.documents import line_of, list_at, note_others, typed_like
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.objects import Fields, Object
 from engine.resources import FLAVOR, Amounts, base, format_amount, is_resource_name
@@ -157,7 +157,7 @@ def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, l
         if amount is None:
             fields.pop(field, None)
         elif field not in fields or read_amount(resource, str(fields[field]), saturate=True) != amount:
-            fields[field] = format_amount(resource, amount)
+            fields[field] = typed_like(format_amount(resource, amount), fields.get(field, fields.get("nominalQuota")))
 
 
 def _entry(spec: Fields, name: str, flavors: Flavors) -> Quota:

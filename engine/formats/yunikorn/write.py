@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.documents import dump, rewritten
+from engine.formats.documents import dump, rewritten, typed_like
 from engine.formats.durations import format_duration
 from engine.formats.form import write_sharing
 from engine.formats.notes import Notebook
@@ -115,11 +115,14 @@ def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> 
     resources = fields["resources"] = CommentedMap() if resources is None else resources
     given = resources.get(key)
     given = resources[key] = CommentedMap() if given is None else given
-    for name in [name for name in given if said.get(our_resource(name)) != wanted.get(our_resource(name))]:
+    names = {our_resource(str(name)): name for name in given}
+    like = next(iter(given.values()), None)
+    for name in [name for name in given if our_resource(str(name)) not in wanted]:
         del given[name]
     for resource, amount in wanted.items():
         if said.get(resource) != amount:
-            given[VCORE if resource == CPU else resource] = format_amount(resource, amount)
+            name = names.get(resource, VCORE if resource == CPU else resource)
+            given[name] = typed_like(format_amount(resource, amount), given.get(name, like))
     _drop_if_empty(resources, key)
     _drop_if_empty(fields, "resources")
 
