@@ -88,6 +88,7 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
     if given.tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
     state, ignored, unread = whole_cluster(objects)
+    state.scheduler = moment.scheduler if moment else ""
     within = guarded(by, dialect, acting=False)
     quotas = limits(state.quotas.values()) if within_quotas(by, dialect) else {}
     found = forecast(

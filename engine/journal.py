@@ -62,6 +62,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Namespace -> the most that its ResourceQuotas let it have, where the policy divides within that."""
     safeguards: Safeguards | None = None
     """What the policy had to choose within; None: nothing."""
+    scheduler: str = ""
+    """See ClusterState: whose pods alone are in queues."""
     holds: dict[str, str] = {}
     """An ask's uid -> the interlock that held its decision back."""
 
@@ -162,6 +164,7 @@ def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, Moment]]:
         if blob.whole != (place == 0):
             raise TornError("the journal has a gap")
         _apply(blob, state)
+        state.scheduler = blob.moment.scheduler
         yield state, blob.moment
 
 

@@ -251,6 +251,7 @@ class _Mask:
     def _moment(self, moment: Moment) -> Moment:
         return Moment(
             now_ms=moment.now_ms,
+            scheduler=moment.scheduler,
             protection=msgspec.structs.replace(
                 moment.protection,
                 namespaces=frozenset(self.name("namespace", one) for one in moment.protection.namespaces),

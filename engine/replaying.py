@@ -36,6 +36,7 @@ def replayed(found: Bundle) -> Replayed:
     if found.kept is None or found.moment is None or found.tree is None:
         raise BundleError(gettext_noop("There is no decision in it to be replayed."))
     state = whole_cluster(document.obj for document in load(found.objects)).state
+    state.scheduler = found.moment.scheduler
     given, decision = given_by(found.tree), found.kept.decision
     decided = _alone if found.kept.alone else _in_turn
     return Replayed(decision, decided(state, found.moment, given, decision.ask.uid))

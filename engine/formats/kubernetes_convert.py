@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from sys import intern
+from types import MappingProxyType
 
 import msgspec
 
@@ -56,8 +57,18 @@ from engine.snapshot import (
 )
 
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
-"""Where a pod names its queue; the first one present wins."""
-APPLICATION_LABELS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId")
+"""Where a pod names its queue; the first one present wins. Before the last one comes the annotation."""
+QUEUE_ANNOTATION = "yunikorn.apache.org/queue"
+APPLICATION_LABELS = (
+    "scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId", "spark-app-selector"
+)  # fmt: skip
+"""The same of its application; before the last two comes the annotation.
+
+Source: GetQueueNameFromPod and GetApplicationIDFromPod of yunikorn-k8shim.
+"""
+APPLICATION_ANNOTATION = "yunikorn.apache.org/app-id"
+_OWN_SUFFIX = "-uniqueautogen"
+"""Of an application that YuniKorn's admission controller made for one pod alone."""
 WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
@@ -140,8 +151,8 @@ def to_pod(pod: PodObject) -> Pod:
         ),
         own_claims=tuple(f"{name}-{one.name}" for one in spec.volumes or () if one.ephemeral),
         unread_rules=unread_rules(spec),
-        queue_label=queue_label(labels),
-        application_label=_first(labels, APPLICATION_LABELS),
+        queue_label=queue_label(labels, meta.annotations or {}),
+        application_label=application_label(labels, meta.annotations or {}, meta.uid or ""),
         workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
         pod_group=_first(meta.annotations or {}, GROUP_ANNOTATIONS),
         kept_by_volcano=_first({**labels, **(meta.annotations or {})}, (PREEMPTABLE,)) == "false",
@@ -164,9 +175,16 @@ def _grace_s(told: int | None) -> int:
     return told if told >= 0 else 1
 
 
-def queue_label(labels: Mapping[str, str]) -> str:
-    """What a pod's labels say of its queue; empty: nothing."""
-    return _first(labels, QUEUE_LABELS)
+def queue_label(labels: Mapping[str, str], annotations: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What a pod's labels and annotations say of its queue; empty: nothing."""
+    return _first(labels, QUEUE_LABELS[:2]) or annotations.get(QUEUE_ANNOTATION, "") or _first(labels, QUEUE_LABELS[2:])
+
+
+def application_label(labels: Mapping[str, str], annotations: Mapping[str, str], uid: str) -> str:
+    """What they say of its application; empty: nothing."""
+    said = _first(labels, APPLICATION_LABELS[:2]) or annotations.get(APPLICATION_ANNOTATION, "")
+    said = said or _first(labels, APPLICATION_LABELS[2:])
+    return f"{said.removesuffix(_OWN_SUFFIX)}-{uid}" if said.endswith(_OWN_SUFFIX) else said
 
 
 def to_node(node: NodeObject) -> Node:

@@ -3,7 +3,16 @@
 import msgspec
 
 from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
-from engine.formats.kubernetes_convert import MIRROR_ANNOTATION, NEVER, OPT_OUT_ANNOTATION, WORKLOAD_ANNOTATION
+from engine.formats.kubernetes_convert import (
+    APPLICATION_ANNOTATION,
+    MIRROR_ANNOTATION,
+    NEVER,
+    OPT_OUT_ANNOTATION,
+    QUEUE_ANNOTATION,
+    WORKLOAD_ANNOTATION,
+    application_label,
+    queue_label,
+)
 from engine.formats.kubernetes_unread import UNREAD_ANNOTATION
 from engine.formats.kubernetes_write_rules import Object, affinity, metadata, ports, sparse, spread, texts, time_of
 from engine.formats.kubernetes_write_rules import tolerations as written_tolerations
@@ -53,6 +62,10 @@ def _annotations(pod: Pod) -> dict[str, str]:
         CHECKPOINT_ANNOTATION: pod.odd_checkpoint or time_of(pod.checkpoint_ms) or "",
         UNREAD_ANNOTATION: "true" if pod.unread else "",
     }
+    if pod.queue_label != queue_label(pod.labels):
+        said[QUEUE_ANNOTATION] = pod.queue_label
+    if pod.application_label != application_label(pod.labels, {}, pod.uid):
+        said[APPLICATION_ANNOTATION] = pod.application_label
     if (pod.user, pod.groups) != submitter(pod.labels, {}):
         said[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
     return {key: value for key, value in sorted(said.items()) if value}

@@ -13,7 +13,7 @@ from engine.snapshot.fields import in_turn
 from engine.snapshot.followed import Followed, Step
 from engine.snapshot.narrowing import capped
 from engine.snapshot.objects import Namespace, Pod, PriorityClass
-from engine.snapshot.placing import Protection, originators, placed, shielded, sparing, unplaced, wanted
+from engine.snapshot.placing import Protection, led, originators, placed, shielded, sparing, unplaced, wanted
 from engine.snapshot.roster import Roster
 from engine.snapshot.unjudged import unjudged
 
@@ -26,6 +26,8 @@ class Rules(NamedTuple):
 
     tree: QueueTree
     protection: Protection | None
+    scheduler: str
+    """Whose pods alone are in queues; empty: anybody's are."""
     classes: dict[str, PriorityClass]
     above: dict[str, str]
     """Namespace -> the queue that it says its pods belong below, where the tree heeds it."""
@@ -35,17 +37,18 @@ class Rules(NamedTuple):
         cls,
         tree: QueueTree,
         protection: Protection | None,
+        scheduler: str,
         classes: Mapping[str, PriorityClass],
         namespaces: Mapping[str, Namespace],
     ) -> "Rules":
         """What holds now; later changes of what is given here change nothing."""
         above = {name: one.parent_queue for name, one in namespaces.items() if tree.placement and one.parent_queue}
-        return cls(tree, protection, dict(classes), above)
+        return cls(tree, protection, scheduler, dict(classes), above)
 
     def stands(self, pod: Pod) -> Pod:
         """The pod with queue, application and, under a protection, shield."""
-        above = self.above.get(pod.namespace, "")
-        return shielded(placed(pod, self.tree, self.classes.get(pod.priority_class), above), self.tree, self.protection)
+        above, own_class = self.above.get(pod.namespace, ""), self.classes.get(pod.priority_class)
+        return shielded(placed(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
 
     def roster(self, pods: Iterable[Pod]) -> Roster:
         """Those that are not finished."""
@@ -77,6 +80,7 @@ class Freezing:
         roster = self._carried_on(pods, rules)
         roster = originators(rules.roster(pods.values()) if roster is None else roster)
         self._last = _Last(pods.reach(), rules, roster) if isinstance(pods, Followed) else None
+        roster = led(roster, rules.tree, rules.protection, rules.scheduler)
         roster, tree = self._within(roster, rules)
         roster = unjudged(roster, frozenset(known))
         if rules.protection is not None and rules.protection.min_run_ms:
@@ -97,7 +101,7 @@ class Freezing:
     def _carried_on(self, pods: dict[str, Pod], rules: Rules) -> Roster | None:
         """The last roster with what changed since; None where too much did."""
         last = self._last
-        if last is None or last.rules[:2] != rules[:2] or not isinstance(pods, Followed):
+        if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, Followed):
             return None
         changed = pods.since(last.step)
         if changed is None:

@@ -6,8 +6,10 @@ import numpy as np
 from engine.placement import Submission, leaf_for, template_of
 from engine.queues import QueueTree
 from engine.snapshot import fields
-from engine.snapshot.objects import SYSTEM_PRIORITY, Pod, PriorityClass, Shield
+from engine.snapshot.objects import SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
 from engine.snapshot.roster import Roster
+
+_LONGEST_LABEL = 63
 
 
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +40,15 @@ CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
 """Of the pods that Kueue admitted."""
 
 
-def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "") -> str | None:
+def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str = "") -> str | None:
     """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
 
-    Of a tree without rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
+    ``scheduler``: whose pods alone are in queues, as all else is foreign to it; empty: anybody's are. Of a tree without
+    rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
     ClusterQueue that Kueue admitted it to, else the leaf that claims its namespace, else none.
     """
+    if scheduler not in ("", pod.scheduler):
+        return None
     if tree.placement:
         return leaf_for(tree, Submission(pod.queue_label, pod.user, pod.groups, pod.namespace, parent_queue))
     if pod.queue_label:
@@ -57,16 +62,31 @@ def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "") -> str | None:
     return tree.leaf_by_namespace.get(pod.namespace)
 
 
-def placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "") -> Pod:
+def placed(
+    pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "", scheduler: str = ""
+) -> Pod:
     """The pod with its queue and application, and what its class says of it."""
     return msgspec.structs.replace(
         pod,
-        queue=queue_of(pod, tree, parent_queue),
-        application=pod.application_label or pod.controller or pod.name,
+        queue=queue_of(pod, tree, parent_queue, scheduler),
+        application=application_of(pod, scheduler),
         opted_out=priority_class is not None and priority_class.opted_out,
         scheduler_preempts=not _never_by_scheduler(pod, priority_class),
         never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
     )
+
+
+def application_of(pod: Pod, scheduler: str = "") -> str:
+    """The application that a pod is of: the one that it names, else what made it.
+
+    To YuniKorn all pods of a namespace that name none are of one. Source: GenerateApplicationID of yunikorn-k8shim, as
+    it is set unless somebody wants one for each pod.
+    """
+    if pod.application_label:
+        return pod.application_label
+    if scheduler == pod.scheduler == YUNIKORN_SCHEDULER:
+        return f"yunikorn-{pod.namespace}-autogen"[:_LONGEST_LABEL]
+    return pod.controller or pod.name
 
 
 def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
@@ -88,6 +108,32 @@ def originators(roster: Roster) -> Roster:
     other = np.flatnonzero(marked != roster.numbers(fields.originator, np.bool_))
     pods = [msgspec.structs.replace(pod, originator=not pod.originator) for pod in roster.at(other)]
     return roster.swapped(other, pods)
+
+
+def led(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
+    """The same where pods of an application are in the queue of its first pod, if this is its scheduler.
+
+    Source: Context.addTask and Application of yunikorn-k8shim, which submits an application once, with the queue of the
+    first pod that it sees of it.
+    """
+    if scheduler != YUNIKORN_SCHEDULER or not roster.pods:
+        return roster
+    application, queue = roster.coded(fields.application), roster.coded(fields.queue)
+    own = roster.coded(fields.scheduler)
+    known = own.numbers.get(scheduler, -1)
+    rows = np.flatnonzero(own.of == known)
+    created = roster.numbers(fields.created)[rows]
+    rows = rows[np.lexsort((rows, created))][::-1]
+    first = np.full(len(application.each), -1, np.intp)
+    first[application.of[rows]] = rows  # of many the last one stays: the oldest
+    leads = first[application.of[rows]]
+    differing = np.sort(rows[queue.of[rows] != queue.of[leads]])
+    leaders = first[application.of[differing]].tolist()
+    pods = [
+        shielded(msgspec.structs.replace(pod, queue=roster.pods[leader].queue, shield=Shield.NONE), tree, protection)
+        for pod, leader in zip(roster.at(differing), leaders, strict=True)
+    ]
+    return roster.swapped(differing, pods)
 
 
 def unplaced(pod: Pod, protection: Protection | None) -> Pod:

@@ -5,12 +5,16 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import msgspec
+
 from engine.queues import QueueTree
 from engine.resources import Amounts
+from engine.snapshot.fields import in_turn
 from engine.snapshot.followed import Followed
 from engine.snapshot.freezing import Freezing, Rules
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
+    YUNIKORN_SCHEDULER,
     Claim,
     ClassQuota,
     DisruptionBudget,
@@ -21,7 +25,7 @@ from engine.snapshot.objects import (
     PriorityClass,
     Volume,
 )
-from engine.snapshot.placing import Protection, placed, queue_of
+from engine.snapshot.placing import Protection, application_of, placed, queue_of
 from engine.snapshot.quota import (
     ClusterQueue,
     Cohort,
@@ -109,7 +113,10 @@ class ClusterState:
         """The same of Workloads that were preempted: that of a plain pod goes with it."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         """What happened last, in the order in which it came; nothing is missing in between."""
+        self.scheduler = ""
+        """Whose pods alone are in queues, and by whose rules; empty: anybody's are."""
         self._freezing = Freezing()
+        self._led: tuple[object, object, dict[tuple[str, str], str | None]] | None = None
 
     def copy(self) -> "ClusterState":
         """The same objects (they never change), kept apart from what happens to this one from now on."""
@@ -150,11 +157,31 @@ class ClusterState:
         pod = self.pods.get(uid) or self.departed.get(uid)
         if pod is None:
             return None
-        return placed(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod))
+        found = placed(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod), self.scheduler)
+        return msgspec.structs.replace(found, queue=self.queue_of(pod, tree)) if self.scheduler else found
 
     def queue_of(self, pod: Pod, tree: QueueTree) -> str | None:
         """The leaf that a pod runs in."""
-        return queue_of(pod, tree, self._parent_queue(pod))
+        own = queue_of(pod, tree, self._parent_queue(pod), self.scheduler)
+        if self.scheduler != YUNIKORN_SCHEDULER or pod.scheduler != self.scheduler:
+            return own
+        return self._leading(tree).get((pod.namespace, application_of(pod, self.scheduler)), own)
+
+    def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
+        """Application, by namespace and name -> the leaf of its first pod; see placing.led."""
+        step = self.pods.step if isinstance(self.pods, Followed) else None
+        if self._led is not None and step is not None and self._led[:2] == (tree, step):
+            return self._led[2]
+        first: dict[tuple[str, str], Pod] = {}
+        for pod in self.pods.values():
+            if pod.scheduler == self.scheduler and not pod.finished:
+                key = (pod.namespace, application_of(pod, self.scheduler))
+                other = first.get(key)
+                if other is None or (pod.created_ms, in_turn(pod)) < (other.created_ms, in_turn(other)):
+                    first[key] = pod
+        found = {key: queue_of(pod, tree, self._parent_queue(pod), self.scheduler) for key, pod in first.items()}
+        self._led = (tree, step, found)
+        return found
 
     def _parent_queue(self, pod: Pod) -> str:
         namespace = self.namespaces.get(pod.namespace)
@@ -181,7 +208,7 @@ class ClusterState:
 
         All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
         """
-        rules = Rules.of(tree, protection, self.classes, self.namespaces)
+        rules = Rules.of(tree, protection, self.scheduler, self.classes, self.namespaces)
         roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
         tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
         return Snapshot.of_roster(

@@ -88,6 +88,10 @@ class UnplacedSerializer(serializers.Serializer[Any]):
     waiting = serializers.IntegerField()
     used = AmountsField()
     namespaces = PodsOfSerializer(many=True, help_text="The twenty with the most.")
+    foreign = serializers.IntegerField(
+        help_text="Running pods of other schedulers where YuniKorn runs: in none of its queues, and not counted above."
+    )
+    foreign_used = AmountsField()
 
 
 class ClusterSerializer(serializers.Serializer[Cluster]):
@@ -146,7 +150,15 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         status = status_of(cluster) if self.context["scope"].everything else None
         if status is None:
             return None
-        kept = {"running": 0, "waiting": 0, "used": {}, "namespaces": [], **status.unplaced}
+        kept: dict[str, Any] = {
+            "running": 0,
+            "waiting": 0,
+            "used": {},
+            "namespaces": [],
+            "foreign": 0,
+            "foreign_used": {},
+        }
+        kept |= status.unplaced
         spaces = [{"namespace": name, "pods": pods} for name, pods in kept["namespaces"]]
         return dict(UnplacedSerializer({**kept, "namespaces": spaces}).data)
 

@@ -60,7 +60,7 @@ def store_status(
         "revision_number": revision_number,
         "nodes": len(snapshot.nodes),
         "pods": len(snapshot.pods),
-        "unplaced": unplaced(snapshot) if len(tree.queues) > 1 else {},
+        "unplaced": unplaced(snapshot, state.scheduler) if len(tree.queues) > 1 else {},
         "capacity": snapshot.capacity,
         "queues": figures,
         "applications": applications(snapshot),

@@ -1,22 +1,30 @@
 """Pods that are in no queue: the tree decides nothing about them, and what they use counts for nobody."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from engine.resources import total
-from engine.snapshot import Snapshot
+from engine.snapshot import Pod, Snapshot
 from engine.snapshot.narrowing import SYSTEM
 
 _NAMESPACES = 20
 
 
-def unplaced(snapshot: Snapshot) -> dict[str, Any]:
+def unplaced(snapshot: Snapshot, scheduler: str = "") -> dict[str, Any]:
     """{"running", "waiting", "used": amounts, "namespaces": [[name, pods], ...]}; empty where all are in a queue.
 
     Those of the cluster's own namespace are left out: hardly anybody gives it a queue. Of namespaces the twenty with
-    the most are named.
+    the most are named. ``scheduler``: whose pods alone may be in queues; how many run that are of others is told as
+    {"foreign", "foreign_used"}, as they have lost nothing.
     """
     found = [pod for pod in snapshot.pods if pod.queue is None and pod.namespace != SYSTEM]
+    own = [pod for pod in found if scheduler in ("", pod.scheduler)]
+    foreign = [pod for pod in snapshot.pods if scheduler not in ("", pod.scheduler) and pod.node is not None]
+    return {**_own(own), **_foreign(foreign)}
+
+
+def _own(found: Sequence[Pod]) -> dict[str, Any]:
     if not found:
         return {}
     bound = [pod for pod in found if pod.node is not None]
@@ -29,3 +37,7 @@ def unplaced(snapshot: Snapshot) -> dict[str, Any]:
             :_NAMESPACES
         ],
     }
+
+
+def _foreign(found: Sequence[Pod]) -> dict[str, Any]:
+    return {"foreign": len(found), "foreign_used": total(pod.requests for pod in found)} if found else {}

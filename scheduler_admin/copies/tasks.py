@@ -39,6 +39,7 @@ def visit_copy(copy_id: int) -> None:
     try:
         watch = WATCHES.of(copy.cluster)
         namespaces = yunikorn_namespaces(watch.watcher.state().pods.values())
+        Copy.objects.filter(pk=copy.pk).exclude(runs=bool(namespaces)).update(runs=bool(namespaces))
         visit(copy=copy, connection=watch.connection, namespaces=namespaces, now=now)
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)

@@ -7,6 +7,7 @@ from engine.cluster.copies import Effect
 from engine.formats.native import Format
 from engine.formats.tree import decode_tree
 from engine.queues import QueueTree
+from engine.snapshot import YUNIKORN_SCHEDULER
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, UsedTree
 from scheduler_admin.queues.models import Revision
@@ -66,3 +67,11 @@ class UsedTrees:
         """The tree that was used at a moment, or is taken to have been."""
         other = self.other(at_ms)
         return tree_of(self._revision) if other is None else tree_used(other)
+
+
+def scheduler_of(cluster: Cluster, revision: Revision) -> str:
+    """Whose pods alone are in queues: YuniKorn's, where it runs and the tree is its own; empty: anybody's are."""
+    if revision.source_format != Format.YUNIKORN:
+        return ""
+    runs = bool(cluster.yunikorn_service) or Copy.objects.filter(cluster=cluster, runs=True).exists()
+    return YUNIKORN_SCHEDULER if runs else ""

@@ -28,6 +28,7 @@ from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
+from scheduler_admin.copies.used import scheduler_of
 from scheduler_admin.faults import reached
 from scheduler_admin.history import allocating, giving_back, journal
 from scheduler_admin.history.aftermath import follow_aftermath
@@ -200,6 +201,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     tree, agreed = tree_of(revision), terms(revision.parameters)
     now = timezone.now()
     state = watch.watcher.state()
+    state.scheduler = scheduler_of(cluster, revision)
     moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.INTENDED:
@@ -250,6 +252,7 @@ def _moment(
         ),
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
         notices=giving_back.told(cluster),
+        scheduler=state.scheduler,
         quotas=quotas(revision, state),
         safeguards=Safeguards(paused=stops.paused_queues) if within else None,
     )
@@ -260,6 +263,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     stops = Stops.of(cluster, now)
     state = journal.seen(watch=watch, now=now)
+    state.scheduler = scheduler_of(cluster, revision)
     moment = _moment(cluster, revision, state, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)

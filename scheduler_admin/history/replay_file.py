@@ -39,4 +39,10 @@ def replay_file(row: Decision) -> bytes:
     state.pods[again.ask.uid] = msgspec.structs.replace(state.pods[again.ask.uid], nominated_node="")
     terms = {"policy": decision.policy, "dialect": decision.dialect, "parameters": {}}
     tree = rewinding.tree_gone_by(row)
-    return pack(state, Moment(now_ms=moment.now_ms), tree, terms, Kept(decision=decision, alone=True))
+    return pack(
+        state,
+        Moment(now_ms=moment.now_ms, scheduler=moment.scheduler),
+        tree,
+        terms,
+        Kept(decision=decision, alone=True),
+    )

@@ -44,7 +44,7 @@ def keep(
             decision=rows[number],
             entry_id=entry,
             tree=trees.get(number),
-            blob=journal.advance(state, one, Moment(now_ms=found[number].at_ms)),
+            blob=journal.advance(state, one, Moment(now_ms=found[number].at_ms, scheduler=state.scheduler)),
         )
         for number, one in before.items()
         if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another

@@ -15,11 +15,11 @@ def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection
     """What ``state.snapshot`` gives, reservations and notices apart."""
     above = {name: one.parent_queue if tree.placement else "" for name, one in state.namespaces.items()}
     every = [
-        placed(pod, tree, state.classes.get(pod.priority_class), above.get(pod.namespace, ""))
+        placed(pod, tree, state.classes.get(pod.priority_class), above.get(pod.namespace, ""), state.scheduler)
         for pod in state.pods.values()
         if not pod.finished
     ]
-    pods = [shielded(pod, tree, protection) for pod in every]
+    pods = [shielded(pod, tree, protection) for pod in _led(every, state.scheduler)]
     pods, tree = _within(pods, tree, protection)
     pods = _unjudged(pods, state.namespaces)
     first = _originators(pods)
@@ -88,6 +88,21 @@ def _within(pods: list[Pod], tree: QueueTree, protection: Protection | None) -> 
     tree = grown(tree, wanted)
     refused = {path for path in wanted if path not in tree or not tree.is_leaf(path)}
     return [unplaced(pod, protection) if pod.queue in refused else pod for pod in pods], tree
+
+
+def _led(pods: list[Pod], scheduler: str) -> list[Pod]:
+    """To YuniKorn all pods of an application are in the queue of its first one."""
+    first: dict[tuple[str, str], Pod] = {}
+    for pod in sorted(pods, key=lambda pod: (pod.created_ms, pod.namespace, pod.name, pod.uid)):
+        if pod.scheduler == scheduler == "yunikorn":
+            first.setdefault((pod.namespace, pod.application), pod)
+    leads = {key: pod.queue for key, pod in first.items()}
+    return [
+        msgspec.structs.replace(pod, queue=leads[pod.namespace, pod.application])
+        if pod.scheduler == scheduler == "yunikorn"
+        else pod
+        for pod in pods
+    ]
 
 
 def _originators(pods: Iterable[Pod]) -> set[str]:

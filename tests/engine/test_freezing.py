@@ -129,6 +129,11 @@ class Carrying(RuleBasedStateMachine):
         """A revision is published, or a protection set."""
         self.tree, self.protection = shape, protection
 
+    @rule(scheduler=st.sampled_from(["", "yunikorn"]))
+    def the_scheduler_changes(self, scheduler: str) -> None:
+        """It is known by now that YuniKorn runs there, or that it no longer does."""
+        self.state.scheduler = scheduler
+
     @rule()
     def a_copy_goes_its_own_way(self) -> None:
         """From here on both are fed, one after the other."""
@@ -143,6 +148,9 @@ class Carrying(RuleBasedStateMachine):
         assert msgspec.structs.replace(got, tree=PLAIN) == msgspec.structs.replace(want, tree=PLAIN)
         assert got.tree.queues == want.tree.queues
         assert got.asks == want.asks
+        if not self.tree.placement:  # where a leaf can't be is known of the snapshot alone
+            told = {pod.uid: state.queue_of(state.pods[pod.uid], self.tree) for pod in got.pods}
+            assert told == {pod.uid: pod.queue for pod in got.pods}
         assert got.unread == want.unread
         if looks > 1:
             assert _told(got.columns) == plain_columns(want)
@@ -240,6 +248,7 @@ def _pod(random: Random, uid: str) -> Pod:
         priority_class=random.choice(["", "low"]),
         controller=random.choice(["", "ReplicaSet/r", "DaemonSet/d"]),
         gated=random.random() < 0.1,
+        scheduler=random.choice(["yunikorn", "yunikorn", "default-scheduler"]),
         host_ports=random.choice([(), (), (HostPort("TCP", "", 80),)]),
         anti_affinity=random.choice([(), (), (), (TERM,)]),
         claims=random.choice([(), (), ("c",)]),

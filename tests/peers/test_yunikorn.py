@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kubernetes.utils import parse_quantity
@@ -25,7 +26,17 @@ def full(yunikorn: Yunikorn) -> None:
     yunikorn.apply(*pods("nightly", 8, 1, "2Gi", namespace="reports", queue="root.prod.reports"))
     yunikorn.apply(*pods("scratch", 3, 1, "1Gi", namespace="tools", queue=""))
     yunikorn.apply(*pods("held", 3, 2, "1Gi", namespace="lab", queue="root.lab"))
+    yunikorn.apply(*astray())
     wait_for(lambda: used(yunikorn, "root") == 23, "A full cluster")
+
+
+def astray() -> list[Any]:
+    """Two that name a queue which they are not in: one of another scheduler, one of an application of the lab."""
+    foreign, late = (pods(name, 1, 1, "1Gi", namespace="lab", queue="root.prod.web")[0] for name in ("other", "late"))
+    foreign["spec"] |= {"schedulerName": "default-scheduler", "nodeName": "n1"}
+    foreign["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m"}}
+    late["metadata"]["labels"]["yunikorn.apache.org/app-id"] = "train"
+    return [foreign, late]
 
 
 def used(yunikorn: Yunikorn, path: str) -> Fraction:
@@ -58,10 +69,10 @@ def theirs(yunikorn: Yunikorn, field: str) -> dict[tuple[str, str], Fraction]:
     [("used", "allocatedResource"), ("guaranteed", "guaranteedResource"), ("max", "maxResource")],
 )
 def test_queue_by_queue_the_figures_are_its_own(yunikorn: Yunikorn, figure: str, field: str) -> None:
-    """Of every queue that both have; the pod that stands for YuniKorn is no queue's there."""
+    """Of every queue: what other schedulers placed is in none of them. The root's max is what the nodes have."""
 
     def shared() -> list[dict[tuple[str, str], Fraction]]:
-        both = yunikorn.queues().keys() & yunikorn.their_queues().keys() - {"root", "root.adhoc"}
+        both = (yunikorn.queues().keys() | yunikorn.their_queues().keys()) - ({"root"} if figure == "max" else set())
         return [
             {key: amount for key, amount in side.items() if key[0] in both and key[1] != "pods"}
             for side in (ours(yunikorn, figure), theirs(yunikorn, field))
@@ -76,6 +87,13 @@ def test_what_the_max_of_a_queue_holds_back_is_pending(yunikorn: Yunikorn) -> No
     unbound = [one["metadata"]["name"] for one in listed if "nodeName" not in one["spec"]]
     assert unbound
     wait_for(lambda: yunikorn.queues()["root.lab"]["asks_waiting"] == len(unbound), f"{unbound} to be pending")
+
+
+def test_an_application_is_in_the_queue_of_its_first_pod(yunikorn: Yunikorn) -> None:
+    """Whatever a later one names: that one waits in the lab, and takes nothing of another queue."""
+    application = yunikorn.rest("/ws/v1/partition/default/queue/root.lab/application/train")
+    assert application["queueName"] == "root.lab"
+    wait_for(lambda: yunikorn.queues()["root.prod.web"]["asks_waiting"] == 0, "nobody to wait in web")
 
 
 def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn: Yunikorn) -> None:
