@@ -105,6 +105,8 @@ class PodReason(StrEnum):
     """Inside the queue whose guarantee is claimed: taking from it would gain nothing."""
     OUTSIDE_FENCE = "outside-fence"
     HIGHER_PRIORITY = "higher-priority"
+    OUTSIDE_SCOPE = "outside-scope"
+    """It is in none of the queues and namespaces that we act within."""
     PAUSED = "paused"
     """People have paused its queue, or one above; ``detail`` names that."""
     DISABLED = "preemption-disabled"
@@ -208,6 +210,8 @@ class Interlock(StrEnum):
     """Another installation acts on this cluster."""
     RIVAL = "rival"
     """Another scheduler has appeared in the cluster since somebody let us act there."""
+    SCOPE = "scope"
+    """We act for some queues and namespaces alone, and it concerns others."""
     STOPPED = "stopped"
     """Somebody stopped all engines in the cluster itself."""
     NO_LEASE = "no-lease"
@@ -396,7 +400,7 @@ class Safeguard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     interlock: Interlock
     detail: str
-    """The queue that is paused, or the disruption budgets (``namespace/name``)."""
+    """The queue that is paused, the disruption budgets (``namespace/name``), or the queue that we do not act in."""
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):

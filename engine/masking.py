@@ -273,7 +273,15 @@ class _Mask:
         )
 
     def _safeguards(self, given: Safeguards | None) -> Safeguards | None:
-        return None if given is None else Safeguards(paused=tuple(map(self.path, given.paused)))
+        return (
+            None
+            if given is None
+            else Safeguards(
+                paused=tuple(map(self.path, given.paused)),
+                queues=tuple(map(self.path, given.queues)),
+                namespaces=tuple(self.name("namespace", one) for one in given.namespaces),
+            )
+        )
 
     def _tree(self, tree: QueueTree) -> QueueTree:
         return QueueTree(self._queue(tree[path]) for path in tree.walk())

@@ -25,6 +25,7 @@ HEADINGS: dict[Interlock, str] = {
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
     Interlock.LEASE: gettext_noop("Another installation acts"),
     Interlock.RIVAL: gettext_noop("Another scheduler has appeared"),
+    Interlock.SCOPE: gettext_noop("Enforce is limited"),
     Interlock.STOPPED: gettext_noop("Stopped in the cluster"),
     Interlock.NO_LEASE: gettext_noop("The lease can’t be taken"),
 }
@@ -34,6 +35,10 @@ _UNTIL_SOMEBODY: dict[Interlock, str] = {
     Interlock.RIVAL: gettext_noop(
         "It may preempt beside us. Nothing is evicted until somebody sets enforce again and confirms it with the "
         "cluster’s name."
+    ),
+    Interlock.SCOPE: gettext_noop(
+        "Only where the ask and all victims are in these queues and namespaces is anything evicted. All else is only "
+        "told."
     ),
     Interlock.STOPPED: gettext_noop(
         "Nothing is evicted while the lease in the cluster has the annotation scheduler-admin.io/stop. Take it away "

@@ -41,6 +41,7 @@ SENTENCES: dict[Law, str] = {
     Law.TOLD: gettext_noop("The victims’ queues were told, and had their grace period"),
     Law.BUDGETS: gettext_noop("Disruption budgets are kept"),
     Law.PAUSED: gettext_noop("Nothing where evictions are paused"),
+    Law.SCOPE: gettext_noop("Nothing outside the places that enforce is limited to"),
     Law.SYSTEM: gettext_noop("Nothing is taken from kube-system"),
     Law.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
 }
@@ -67,6 +68,7 @@ BROKEN: dict[Law, str] = {
     Law.TOLD: gettext_noop("Refused: a victim’s queue was not told to give back, or still has time to do so."),
     Law.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
     Law.PAUSED: gettext_noop("Refused: evictions are paused in the queue of the ask or of a victim."),
+    Law.SCOPE: gettext_noop("Refused: enforce is limited to other places than that of the ask or of a victim."),
     Law.SYSTEM: gettext_noop("Refused: a victim is of kube-system."),
     Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
@@ -102,6 +104,7 @@ NOTHING_TO_CHECK: dict[Law, str] = {
     Law.TOLD: gettext_noop("an ask of high priority need not wait for that"),
     Law.BUDGETS: gettext_noop("no budget covers a victim"),
     Law.PAUSED: gettext_noop("paused nowhere above the asker or a victim"),
+    Law.SCOPE: gettext_noop("the asker and all victims are in them"),
     Law.SYSTEM: gettext_noop("no victim is of it"),
     Law.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
 }

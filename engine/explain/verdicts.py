@@ -25,6 +25,7 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.HIGHER_PRIORITY: gettext_noop("higher priority"),
     PodReason.DISABLED: gettext_noop("preemption disabled"),
     PodReason.PAUSED: gettext_noop("queue paused"),
+    PodReason.OUTSIDE_SCOPE: gettext_noop("enforce is limited"),
     PodReason.OPTED_OUT: gettext_noop("opted out"),
     PodReason.DAEMONSET: gettext_noop("DaemonSet"),
     PodReason.TERMINATING: gettext_noop("on its way out"),
@@ -58,6 +59,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s (law 7)"),
     PodReason.HIGHER_PRIORITY: gettext_noop("has the higher priority %(priority)s (law 6)"),
     PodReason.DISABLED: gettext_noop("runs under %(queue)s, where preemption is disabled"),
+    PodReason.OUTSIDE_SCOPE: gettext_noop("is in none of the queues and namespaces that enforce is limited to"),
     PodReason.PAUSED: gettext_noop("runs under %(queue)s, which is paused: nothing is evicted there"),
     PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class (law 1)"),
     PodReason.DAEMONSET: gettext_noop("a DaemonSet’s pod, which would come straight back to the node"),
@@ -201,6 +203,9 @@ INTERLOCKS: dict[Interlock, str] = {
         "Held back: another scheduler has appeared in the cluster since enforce was set, and nobody has confirmed that"
         " both are to act."
     ),
+    Interlock.SCOPE: gettext_noop(
+        "Only told: enforce is limited to some queues and namespaces, and the ask or a victim is in none of them."
+    ),
     Interlock.STOPPED: gettext_noop("Held back: somebody stopped all engines in the cluster itself, by its lease."),
     Interlock.NO_LEASE: gettext_noop(
         "Held back: nobody holds the cluster’s lease, and we can’t take it; without it nothing is evicted. The page"
@@ -208,6 +213,7 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
+_OUTSIDE = gettext_noop("Only told: enforce is limited to some queues and namespaces, and %(queue)s is none of them.")
 _PAUSED = gettext_noop("Held back: %(queue)s is paused, so nothing is evicted for its pods.")
 _ALL_PAUSED = gettext_noop("Held back: %(queue)s is paused, and without its pods there is no room for the ask.")
 _ALL_BUDGETS = gettext_noop(
@@ -305,6 +311,8 @@ def held_back(decision: Decision | None, hold: str) -> Message:
     if hold == Interlock.DISRUPTION_BUDGET:
         return Message(_ALL_BUDGETS, {"budget": Name(safeguard.detail)})
     queue = safeguard.detail
+    if hold == Interlock.SCOPE:
+        return Message(_OUTSIDE, {"queue": short_name(queue)})
     own = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
     return Message(_PAUSED if own else _ALL_PAUSED, {"queue": short_name(queue)})
 

@@ -153,7 +153,10 @@ def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[fence.Che
     """The laws on safeguards, where these are known; a decision that one holds back is not held against them."""
     if not laws or snapshot.safeguards is None or decision.safeguard:
         return ()
-    return tuple(law for law in (safeguards.budgets_kept, safeguards.pauses_kept) if law not in laws)
+    found = [safeguards.budgets_kept, safeguards.pauses_kept]
+    if snapshot.safeguards.limited:
+        found.append(safeguards.scope_kept)
+    return tuple(law for law in found if law not in laws)
 
 
 def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:

@@ -54,6 +54,8 @@ class Law(StrEnum):
     """Disruption budgets are kept."""
     PAUSED = "paused"
     """Nothing is taken where people have paused evictions."""
+    SCOPE = "scope"
+    """Nothing is taken, and for nobody, outside the places that enforce is limited to."""
     SYSTEM = "system"
     """Nothing is taken from the cluster's own namespace."""
     PROGRESS = "progress"

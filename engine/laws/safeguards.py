@@ -50,3 +50,16 @@ def pauses_kept(case: Case) -> LawCheck:
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
     return LawCheck.of(Law.PAUSED, lines)
+
+
+def scope_kept(case: Case) -> LawCheck:
+    """The ask and all who are evicted are where we act: in one of the namespaces, or of the queues or below."""
+    given, lines = case.snapshot.safeguards, list[Comparison]()
+    if given is None:
+        return LawCheck.of(Law.SCOPE, lines)
+    for pod in (case.ask, *_evicted(case)):
+        above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
+        if pod.namespace not in given.namespaces and not set(above) & set(given.queues):
+            places = ", ".join((*given.queues, *given.namespaces))
+            lines.append(same(pod.key, pod.queue or pod.namespace, places))
+    return LawCheck.of(Law.SCOPE, lines)

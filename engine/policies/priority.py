@@ -116,7 +116,8 @@ def _trace(found: Survey) -> Trace:
     best = found.best
     candidates = int(np.count_nonzero(found.candidates))
     shielded = int(np.count_nonzero(found.lower & found.columns.shielded))
-    refused = {reason: _count(found, reason) for reason in (PodReason.PAUSED, PodReason.OVER_BUDGET)}
+    kept = (PodReason.PAUSED, PodReason.OUTSIDE_SCOPE, PodReason.OVER_BUDGET)
+    refused = {reason: _count(found, reason) for reason in kept}
     higher = len(found.columns.pods) - candidates - shielded - sum(refused.values())
     counts = {PodReason.HIGHER_PRIORITY: higher, PodReason.SHIELDED: shielded, **refused}
     return Trace(

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.decision import Decision, Interlock, Outcome, PodReason, Safeguard
 from engine.feasibility import matches
+from engine.paths import is_inside
 from engine.queues import QueueTree
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags, Rows
@@ -26,7 +27,7 @@ class Limit(NamedTuple):
     allowed: int
 
 
-_WORKED_OUT = ("refused", "limits", "restrains", "_many", "_paused_rows", "_rows")
+_WORKED_OUT = ("refused", "limits", "restrains", "_many", "_paused_rows", "_outside_rows", "_rows")
 """What stays the same while the same is refused."""
 
 
@@ -42,6 +43,7 @@ class Restraints:
         self._given, self._of = given, snapshot.budgets
         self._columns, self._tree = snapshot.columns, tree
         self._paused: tuple[str, ...] = given.paused if given else ()
+        self._scope = (given.queues, given.namespaces) if given else ((), ())
         self._budgets: Sequence[DisruptionBudget] = snapshot.budgets if given else ()
         self._covered = [_covered(self._columns, budget) for budget in self._budgets]
         self._left = [self._remaining(budget, rows) for budget, rows in zip(self._budgets, self._covered, strict=True)]
@@ -56,7 +58,7 @@ class Restraints:
     @cached_property
     def refused(self) -> Flags:
         """Row -> whether the pod may not go, whoever else does."""
-        refused = self._many | self._paused_rows
+        refused = self._many | self._paused_rows | self._outside_rows
         for rows, left in zip(self._covered, self._left, strict=True):
             if left <= 0:
                 refused[rows] = True
@@ -71,7 +73,7 @@ class Restraints:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """Equal at two moments of a pass where the same is refused."""
-        return (self._paused, *self._left)
+        return (self._paused, self._scope, *self._left)
 
     @cached_property
     def restrains(self) -> bool:
@@ -84,18 +86,21 @@ class Restraints:
         return bool(self._paused)
 
     def rows(self, reason: PodReason) -> Rows:
-        """The rows of those who are refused for a reason, PAUSED or OVER_BUDGET; who is paused is that first."""
+        """The rows of those who are refused for a reason, the first of PAUSED, OUTSIDE_SCOPE and OVER_BUDGET."""
         return self._rows[reason]
 
     def why(self, row: int) -> tuple[PodReason, str]:
         """Why a pod that is refused may not go, with the paused queue or the budgets meant."""
-        return PodReason.PAUSED if self._paused_rows[row] else PodReason.OVER_BUDGET, self.detail(row)
+        reasons = (PodReason.PAUSED, PodReason.OUTSIDE_SCOPE)
+        reason = next((one for one in reasons if row in self._rows[one]), PodReason.OVER_BUDGET)
+        return reason, self.detail(row)
 
     def detail(self, row: int) -> str:
         """The paused queue, or the budgets, that keep a pod; empty where none do."""
         if not self.refused[row]:
             return ""
-        return self.pause_of(self._columns.pods[row].queue or "") or self.budgets_of(row)
+        pod = self._columns.pods[row]
+        return self.pause_of(pod.queue or "") or (pod.queue or "" if self.outside(pod) else self.budgets_of(row))
 
     def budgets_of(self, row: int) -> str:
         """The names of the budgets that cover a pod."""
@@ -109,11 +114,20 @@ class Restraints:
         lineage = self._tree.lineage(queue) if queue in self._tree else (queue,)
         return next((path for path in lineage if path in self._paused), "")
 
+    def outside(self, pod: Pod) -> bool:
+        """Whether a pod is in none of the queues and namespaces that we act within."""
+        queues, namespaces = self._scope
+        if not queues and not namespaces:
+            return False
+        return pod.namespace not in namespaces and not any(is_inside(pod.queue or "", above) for above in queues)
+
     def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Safeguard | None:
         """What holds back the eviction of all of these, or of anybody, for an ask; None: nothing that lasts."""
         for pod in (ask, *victims):
             if pause := self.pause_of(pod.queue or ""):
                 return Safeguard(interlock=Interlock.QUEUE_PAUSED, detail=pause)
+            if self.outside(pod):
+                return Safeguard(interlock=Interlock.SCOPE, detail=pod.queue or pod.namespace)
         found = (self._columns.row_of(pod.uid, pod.node) for pod in victims)
         rows = np.array([row for row in found if row is not None], np.intp)
         over = [
@@ -129,10 +143,11 @@ class Restraints:
 
     @cached_property
     def _rows(self) -> dict[PodReason, Rows]:
-        paused = self._paused_rows
+        paused, outside = self._paused_rows, self._outside_rows
         return {
             PodReason.PAUSED: np.flatnonzero(paused),
-            PodReason.OVER_BUDGET: np.flatnonzero(self.refused & ~paused),
+            PodReason.OUTSIDE_SCOPE: np.flatnonzero(outside & ~paused),
+            PodReason.OVER_BUDGET: np.flatnonzero(self.refused & ~paused & ~outside),
         }
 
     @cached_property
@@ -148,6 +163,14 @@ class Restraints:
         if not self._paused:
             return np.zeros(len(self._columns.pods), np.bool_)
         return self._columns.queue_kinds.flags(lambda pod: bool(self.pause_of(pod.queue or "")))
+
+    @cached_property
+    def _outside_rows(self) -> Flags:
+        queues, namespaces = self._scope
+        if not queues and not namespaces:
+            return np.zeros(len(self._columns.pods), np.bool_)
+        within = self._columns.queue_kinds.flags(lambda pod: any(is_inside(pod.queue or "", above) for above in queues))
+        return ~(within | self._columns.pod_kinds.flags(lambda pod: pod.namespace in namespaces))
 
     def _remaining(self, budget: DisruptionBudget, rows: Rows) -> int:
         """What a budget still allows: those on their way out whom the cluster does not show so yet are promised."""
@@ -201,6 +224,8 @@ def within_safeguards(
     """
     restraints = restraints_of(snapshot, tree)
     free = snapshot.guarded(None)
+    if snapshot.safeguards is not None and restraints.outside(ask):  # for it nothing is done, and all is told
+        snapshot = snapshot.guarded(snapshot.safeguards.everywhere)
     found, held = choose(free if regardless else snapshot), restraints.held(ask)
     if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains and not regardless:
         found, regardless = choose(free), True

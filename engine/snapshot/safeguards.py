@@ -12,3 +12,17 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     paused: tuple[str, ...] = ()
     """Queues (paths) in which, and for which, nothing is evicted, those below them included."""
+    queues: tuple[str, ...] = ()
+    """Within which alone something is evicted, those below them included; or within the ``namespaces``."""
+    namespaces: tuple[str, ...] = ()
+    """Where both are empty: anywhere."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are places in which nothing is evicted."""
+        return bool(self.queues or self.namespaces)
+
+    @property
+    def everywhere(self) -> "Safeguards":
+        """The same, but for these places."""
+        return msgspec.structs.replace(self, queues=(), namespaces=()) if self.limited else self

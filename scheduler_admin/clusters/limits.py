@@ -1,6 +1,6 @@
 """Writes to what bounds evictions in a cluster: its limits and its windows. Each has a reason, and is audited."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -26,10 +26,16 @@ LIMITS = (
     "publish",
     "yunikorn_service",
     "protected_namespaces",
+    "enforce_queues",
+    "enforce_namespaces",
 )
 """Fields of Cluster."""
 MOST = 2**31 - 1
 """Of a number; said here, as the columns' own bounds differ by database, and no calendar reaches as far as some."""
+
+
+MOST_NAMES = 200
+"""Queues or namespaces in one limit."""
 
 
 class ClashError(Exception):
@@ -62,6 +68,7 @@ def change_limits(
         raise ClashError(clashes)
     for name, value in wanted.items():
         setattr(cluster, name, value)
+    _check_queues(cluster, wanted.get("enforce_queues", []))
     check_reason(reason)
     cluster.full_clean()
     cluster.save(update_fields=list(wanted))
@@ -75,7 +82,7 @@ def _read(values: Mapping[str, Any]) -> dict[str, Any]:
     found, wrong = dict[str, Any](), dict[str, list[str]]()
     for name, value in values.items():
         try:
-            found[name] = _namespaces(value) if name == "protected_namespaces" else _cleaned(name, value)
+            found[name] = _LISTS[name](value) if name in _LISTS else _cleaned(name, value)
         except ValidationError as error:
             wrong[name] = error.messages
     if wrong:
@@ -90,15 +97,44 @@ def _cleaned(name: str, value: Any) -> Any:
     return found
 
 
-def _namespaces(value: Any) -> list[str]:
-    """Sorted, each once; kube-system always belongs to them. A text has them between spaces or commas."""
+def _listed(value: Any) -> list[str]:
+    """A text has the names between spaces or commas. Raises ValidationError."""
     given = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(given, list):
-        raise ValidationError(_("This is no list of namespaces."))
-    for name in given:
-        if not isinstance(name, str) or not name.replace("-", "").isalnum() or len(name) > 63:  # noqa: PLR2004
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ValidationError(_("This is no list of names."))
+    if len(given) > MOST_NAMES:
+        raise ValidationError(_("There may be at most %(most)s names."), params={"most": MOST_NAMES})
+    return sorted(set(given))
+
+
+def _namespaces(value: Any) -> list[str]:
+    """Sorted, each once. Raises ValidationError."""
+    found = _listed(value)
+    for name in found:
+        if not name.replace("-", "").isalnum() or len(name) > 63:  # noqa: PLR2004
             raise ValidationError(_("%(name)s is no name of a namespace."), params={"name": name})
-    return sorted({"kube-system", *given})
+    return found
+
+
+def _protected(value: Any) -> list[str]:
+    """The same; kube-system always belongs to them."""
+    return sorted({"kube-system", *_namespaces(value)})
+
+
+_LISTS: dict[str, Callable[[Any], list[str]]] = {
+    "protected_namespaces": _protected,
+    "enforce_namespaces": _namespaces,
+    "enforce_queues": _listed,
+}
+
+
+def _check_queues(cluster: Cluster, paths: list[str]) -> None:
+    for path in paths:
+        try:
+            check_queue(cluster, path)
+        except ValidationError:
+            message = _("There is no queue %(name)s.") % {"name": path}
+            raise ValidationError({"enforce_queues": message}) from None
 
 
 @transaction.atomic

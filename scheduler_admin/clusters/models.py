@@ -77,6 +77,12 @@ class Cluster(models.Model):
         max_length=10, choices=KeptBy, default=KeptBy.TAINT, help_text=_("How freed room is kept for its ask.")
     )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
+    enforce_queues = models.JSONField(
+        default=list,
+        blank=True,
+        help_text=_("In enforce: act only within these queues and below, and the namespaces; both empty: anywhere."),
+    )
+    enforce_namespaces = models.JSONField(default=list, blank=True)
     publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))
     yunikorn_service = models.CharField(
         max_length=150,

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
+from engine.decision import Interlock
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
@@ -69,7 +70,8 @@ class Carrier(Books):
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
-        if row.outcome != "preempt" or row.state != Decision.State.NOTED or not row.victims.exists():
+        only_told = row.state == Decision.State.NOTED or row.hold == Interlock.SCOPE
+        if row.outcome != "preempt" or not only_told or not row.victims.exists():
             return
         self.executor.event(_asker(row), "RoomCouldBeMade", would_tell_ask(row, self._link(row)))
 

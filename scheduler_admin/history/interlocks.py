@@ -10,6 +10,7 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import Interlock
 from engine.planning import Considered
 from engine.snapshot import Pod, Snapshot
+from scheduler_admin.clusters.acting import acts_within, places_of
 from scheduler_admin.clusters.breakers import open_breakers, unreadable
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
@@ -61,7 +62,8 @@ class Interlocks:
         losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.to_evict]
         victims = [(one.pod.uid, one.pod.namespace) for one in decision.to_evict]
         held = (
-            self._stops.interlock({decision.ask.queue, *(loss.queue for loss in losses)})
+            self._outside(decision)
+            or self._stops.interlock({decision.ask.queue, *(loss.queue for loss in losses)})
             or self._broken()
             or self._unable(decision)
             or self._budgets.exceeded(losses)
@@ -74,6 +76,9 @@ class Interlocks:
         self._budgets.charge(losses)
         self._reserved.add(decision.node or "")
         return ""
+
+    def _outside(self, decision: EngineDecision) -> Interlock | None:
+        return None if acts_within(self._cluster, places_of(decision)) else Interlock.SCOPE
 
     def _broken(self) -> Interlock | None:
         for name in self._breakers:
@@ -149,7 +154,10 @@ def may_go(cluster: Cluster, watch: Watch, row: Decision, victims: Iterable[Vict
         return False
     if any(hold.interlock is not Interlock.FAILING_WRITES or not watch.writes.may_try for hold in breakers_of(watch)):
         return False
-    if not Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE).exists():
+    victims = list(victims)
+    as_set = Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE).first()
+    places = [(row.ask_queue, row.ask_namespace), *((victim.queue, victim.namespace) for victim in victims)]
+    if as_set is None or not acts_within(as_set, places):
         return False
     queues = {row.ask_queue, *(victim.queue for victim in victims)}
     return Stops.of(cluster, timezone.now()).interlock(queues) is None

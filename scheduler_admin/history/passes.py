@@ -19,6 +19,7 @@ from engine.policies import UnknownPolicyError, enforceable, guarded, policy, te
 from engine.policies.deserved import Standing
 from engine.snapshot import ClusterState, Pod, Protection, Reservation, Safeguards, Snapshot, pending_workloads
 from engine.snapshot.narrowing import Narrower
+from scheduler_admin.clusters.acting import limited
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
@@ -129,7 +130,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         if finding.act:
             reached("intended")
             carrier.carry(row)
-        elif cluster.mode == Cluster.Mode.ADVISE and cluster.publish and row.first_seen == now:
+        elif _told_only(cluster, finding) and cluster.publish and row.first_seen == now:
             carrier.advise(row)
     if leads:
         decisions = [finding.considered.decision for finding in found.findings]
@@ -188,6 +189,11 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
         for row in opened:
             carrier.end(row, Decision.Ending.EXPIRED, f"mode {cluster.mode}", released=False)
     return bool(opened)
+
+
+def _told_only(cluster: Cluster, finding: Finding) -> bool:
+    """Whether what would be done is told and not done: in advise, and in enforce where that is limited."""
+    return cluster.mode == Cluster.Mode.ADVISE or finding.hold == Interlock.SCOPE
 
 
 def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
@@ -254,7 +260,17 @@ def _moment(
         notices=giving_back.told(cluster),
         scheduler=state.scheduler,
         quotas=quotas(revision, state),
-        safeguards=Safeguards(paused=stops.paused_queues) if within else None,
+        safeguards=_safeguards(cluster, stops) if within else None,
+    )
+
+
+def _safeguards(cluster: Cluster, stops: Stops) -> Safeguards:
+    """What people stopped, and in enforce the places that it is limited to."""
+    enforce = cluster.mode == Cluster.Mode.ENFORCE
+    return Safeguards(
+        paused=stops.paused_queues,
+        queues=tuple(cluster.enforce_queues) if enforce else (),
+        namespaces=tuple(cluster.enforce_namespaces) if enforce else (),
     )
 
 
@@ -278,7 +294,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         )
         options["hold"] = limits.hold
     considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
-    standing = [*stops.holds(), *(in_the_cluster(watch) if enforced else ()), *breakers]
+    standing = [*stops.holds(), *([*in_the_cluster(watch), *limited(cluster)] if enforced else ()), *breakers]
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from engine.queues import QueueTree
+from scheduler_admin.clusters import acting
 from scheduler_admin.clusters.models import Notice, Pause, Window
 from scheduler_admin.history.models import SavedFilter, Wait
 from scheduler_admin.notifications.models import Shortfall
@@ -18,6 +19,8 @@ def follow(hierarchy: Hierarchy, tree: QueueTree, **_signal: Any) -> None:
     if not tree.former_paths:
         return
     clusters = list(hierarchy.clusters.all())
+    for cluster in clusters:
+        acting.follow(cluster, tree)
     for table in (*_ONCE, Window.objects, Wait.objects):
         rows = table.filter(cluster__in=clusters).order_by()
         for path in rows.values_list("queue", flat=True).distinct():

@@ -49,6 +49,14 @@ _LABELS: dict[str, tuple[str, str]] = {
         gettext_noop("asked for its events and queues, written as yunikorn/yunikorn-service:9080; empty: not asked"),
     ),
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
+    "enforce_queues": (
+        gettext_noop("Enforce only in queues"),
+        gettext_noop("with all below them; elsewhere it is only told what would be evicted; empty: anywhere"),
+    ),
+    "enforce_namespaces": (
+        gettext_noop("… and in namespaces"),
+        gettext_noop("the pending pod and every victim have to be in one of these, or in one of the queues"),
+    ),
 }
 _CHANGED = {
     "cluster.mode": gettext_noop("mode"),

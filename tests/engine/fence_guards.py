@@ -125,6 +125,13 @@ ROWS |= {
         others=_TWO_TO_TAKE,
         safeguards=Safeguards(paused=("root.test.a",)),
     ),
+    "outside-scope": Scene(
+        law=Law.SCOPE,
+        queues=_TWO_LEAVES,
+        alone=True,
+        others=_TWO_TO_TAKE,
+        safeguards=Safeguards(queues=("root.prod", "root.test.b")),
+    ),
     "over-budget": Scene(
         law=Law.BUDGETS,
         queues=_TWO_LEAVES,

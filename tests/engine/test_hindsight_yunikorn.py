@@ -318,4 +318,4 @@ def test_every_law_that_others_are_held_to_has_its_words():
     """But for those that are rules for our own acting alone, and those of quota and shares, which others count anew."""
     of_quota = {Law.QUOTA, Law.BORROWS, Law.WHOLE}
     of_shares = {Law.DESERVED, Law.OVERUSED, Law.TOLD}
-    assert set(Law) - set(AGAINST) <= {Law.SHIELDED, Law.PAUSED, Law.MAY_PREEMPT, *of_quota, *of_shares}
+    assert set(Law) - set(AGAINST) <= {Law.SHIELDED, Law.PAUSED, Law.SCOPE, Law.MAY_PREEMPT, *of_quota, *of_shares}

@@ -70,6 +70,7 @@ STOPS: dict[str, Callable[[Cluster, Clock], object]] = {
         cluster, "allow", time(1), time(2), "root.lab"
     ),
     "a deny window that begins": lambda _, clock: clock.shift(timedelta(minutes=1)),
+    "enforce limited to another part": lambda _, __: Cluster.objects.update(enforce_queues=["root.prod"]),
     "the mode": lambda _, __: Cluster.objects.update(mode="advise"),
 }
 

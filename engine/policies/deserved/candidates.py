@@ -37,11 +37,20 @@ class Candidates:
         kinds = self._found()
         self.going: Flags = self._alike.going(question.nodes.columns, kinds)
         """Row -> whether that pod may go."""
+        self._leave_out(question.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
         self.queues: Flags = np.zeros(question.nodes.ground.nobody + 1, np.bool_)
         """Queue by number -> whether any of them are in it."""
         self.queues[self._alike.queue[kinds]] = True
         self.beyond = self.queues
         """The same, with those that still have time to give back by themselves."""
+
+    def _leave_out(self, rows: Rows) -> None:
+        """Of those who might go the ones in places that we do not act in."""
+        if not len(rows):
+            return
+        self.going = self.going.copy()  # the one before is kept for the next ask
+        self.counts[PodReason.OUTSIDE_SCOPE] += int(np.count_nonzero(self.going[rows]))
+        self.going[rows] = False
 
     @property
     def pods(self) -> list[Pod]:
@@ -180,7 +189,10 @@ class Candidates:
         return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
 
     def _of_staying(self, pod: Pod) -> Why | None:
-        return stays(pod) or self._kept(pod)
+        if found := stays(pod):
+            return found
+        outside = self.question.nodes.restraints.outside(pod)
+        return Why(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
 
     def _kept(self, pod: Pod) -> Why | None:
         if self.question.outranks:

@@ -211,6 +211,7 @@ def _because(reason: PodReason) -> Callable[[Question], Rows]:
 ROW_GUARDS: dict[PodReason, Callable[[Question], Rows]] = {
     PodReason.TERMINATING: lambda question: question.columns.leaving,
     PodReason.PAUSED: _because(PodReason.PAUSED),
+    PodReason.OUTSIDE_SCOPE: _because(PodReason.OUTSIDE_SCOPE),
     PodReason.OVER_BUDGET: _because(PodReason.OVER_BUDGET),
 }
 """The rows of those that are none before all others: what changes within a pass."""
