@@ -57,19 +57,19 @@ class Worker:
         self.store.take(empty.store)
         self._manage("import_queues", NAME, str(tree), "--reason", "test")
         self._manage("add_cluster", NAME, "--hierarchy", NAME, "--kubeconfig", str(kubeconfig))
-        self._write(**{"mode": "enforce", "untidy": True, "interval_ms": 200, **settings})
+        self.write(**{"mode": "enforce", "untidy": True, "interval_ms": 200, **settings})
 
     def copy(self, template: "Worker", *, kubeconfig: Path) -> None:
         """Take over the database of another, for another cluster."""
         self.folder.mkdir(parents=True)
         self.store.take(template.store)
-        self._write(kubeconfig=str(kubeconfig))
+        self.write(kubeconfig=str(kubeconfig))
 
     def restore(self, file: Path, *, kubeconfig: Path) -> None:
         """Take over a backup of another, which acted on the same cluster."""
         self.folder.mkdir(parents=True)
         self.store.restore(file)
-        self._write(kubeconfig=str(kubeconfig))
+        self.write(kubeconfig=str(kubeconfig))
 
     def listen(self, namespace: str) -> None:
         """A tenant of this namespace is told of its preemptions."""
@@ -153,7 +153,7 @@ class Worker:
         log = self.folder / "worker.log"
         return log.read_bytes() if log.exists() else b""
 
-    def _write(self, **fields: Any) -> None:
+    def write(self, **fields: Any) -> None:
         """Change the cluster's row."""
         self.store.execute(*changed("clusters_cluster", fields))
 
