@@ -231,6 +231,7 @@ def note_others(
     """
     for field in sorted(set(mapping) - set(read), key=str):
         line, name = line_of(mapping, field), str(field)
+        book.others[path, name] = line, plain(mapping[field])
         if field in known:
             message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
             book.add(Severity.INFO, path, line, message, field=name)

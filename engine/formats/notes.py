@@ -1,6 +1,7 @@
 """What an import says to the person who imports: translatable sentences with the place they are about."""
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -77,6 +78,8 @@ class Notebook:
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
+        self.others: dict[tuple[str, str], tuple[int | None, Any]] = {}
+        """Path of a queue and name of a field that means nothing here -> its line, and what it says."""
 
     def add(self, severity: Severity, path: str, line: int | None, message: str, **params: str) -> None:
         """One more note on a document with lines; ``params`` fill the message's names."""

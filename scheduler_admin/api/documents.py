@@ -23,7 +23,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
-from scheduler_admin.queues.consumers import FORMAT_CHANGES, consumers_of, format_changes, tree_errors
+from scheduler_admin.queues.consumers import FORMAT_CHANGES, consumers_of, format_changes, not_written, tree_errors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Native, Terms, check_terms, default_terms, native_of, terms_of, tree_of
@@ -172,7 +172,8 @@ def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) 
     found = tree_errors(imported.tree, consumers, kept=form, policy=terms.policy, dialect=terms.dialect)
     if wrong := _errors(found, place) + _wrong_terms(terms):
         raise problems.InvalidTree(wrong)
-    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources, consumers.form(form))
+    notes = (*imported.notes, *not_written(imported, consumers))
+    return Sent(imported.tree, terms, Native(form, text), notes, place, imported.sources, consumers.form(form))
 
 
 def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusal:

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple, Protocol, cast
 
+from engine.formats import native
+from engine.formats.imported import Imported
+from engine.formats.imported import not_written as unwritten
 from engine.formats.native import Format
-from engine.formats.notes import Note, gettext_noop
+from engine.formats.notes import ImportFailure, Note, gettext_noop
 from engine.lint import errors
 from engine.lint.yunikorn import unwritable
 from engine.queues import QueueTree
@@ -40,6 +43,20 @@ class Consumers(NamedTuple):
     def form(self, kept: str) -> str:
         """The format by which lint judges a tree that came from format ``kept``: YuniKorn's where that reads it."""
         return Format.YUNIKORN if self.documents else kept
+
+
+def not_written(imported: Imported, consumers: Consumers) -> tuple[Note, ...]:
+    """What a document of YuniKorn's says beside the tree, other than the first copy in a cluster that differs in it."""
+    if imported.form != Format.YUNIKORN:
+        return ()
+    return next(filter(None, (_not_written(imported, text) for text in consumers.documents)), ())
+
+
+def _not_written(imported: Imported, copy: str) -> tuple[Note, ...]:
+    try:
+        return unwritten(imported, native.read(copy, Format.YUNIKORN))
+    except ImportFailure:  # its page says so
+        return ()
 
 
 def consumers_of(hierarchy: Hierarchy | None) -> Consumers:

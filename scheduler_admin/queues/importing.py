@@ -20,7 +20,7 @@ from engine.resources import format_amounts
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.consumers import FORMAT_CHANGES, format_changes
+from scheduler_admin.queues.consumers import FORMAT_CHANGES, consumers_of, format_changes, not_written
 from scheduler_admin.queues.draft_form import fields_of, queues_of
 from scheduler_admin.queues.draft_storing import locked, store
 from scheduler_admin.queues.drafting import start
@@ -62,7 +62,7 @@ def import_tree(
         terms=terms,
         allow_orphans=allow_orphans,
     )
-    return revision, imported.notes
+    return revision, (*imported.notes, *not_written(imported, consumers_of(found)))
 
 
 @transaction.atomic

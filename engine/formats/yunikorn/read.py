@@ -65,6 +65,7 @@ def read(document: str | Mapping[str, Any]) -> Imported:
         notes=tuple(book.notes),
         sources={queue.path: source for queue, source in queues if source},
         partition=_settings(partition),
+        others=book.others,
     )
 
 
