@@ -10,10 +10,13 @@ from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from engine.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.limits import limits_of
 from scheduler_admin.clusters.models import Cluster, Pause, Window
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.stops import open_windows
 from scheduler_admin.clusters.windows import WEEKDAYS
 from scheduler_admin.queues.models import Queue
@@ -127,6 +130,7 @@ def settings_page(
         "queues": Queue.objects.filter(revision=revision).values_list("path", flat=True),
         "weekdays": [(day, day_name(day)) for day in WEEKDAYS],
         "modes": Cluster.Mode.choices,
+        "appeared": next((one.reason for one in holds_of(status_of(cluster)) if one.interlock is Interlock.RIVAL), ""),
         "changes": _changes(cluster),
         "yunikorn": yunikorn_section(cluster),
         "may_operate": scope_of(user, "operate").everything,

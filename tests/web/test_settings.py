@@ -167,6 +167,13 @@ def test_a_window_of_another_cluster_is_not_found_here(ada: Client, demo: Cluste
         assert ada.post(PAGE, {"act": "remove", "window": number, "reason": "x"}).status_code == 404
 
 
+def test_a_scheduler_that_appeared_is_told_where_it_is_confirmed(otto: Client, demo: Cluster) -> None:
+    """In the form's own words: what to do so that something is evicted again."""
+    assert "has appeared" not in otto.get(PAGE).content.decode()
+    ClusterStatus.objects.update(holds=[{"interlock": "rival", "reason": "Kueue"}])
+    assert "Kueue has appeared since enforce was set" in otto.get(PAGE).content.decode()
+
+
 def test_enforce_beside_a_rival_takes_the_clusters_name(otto: Client, demo: Cluster) -> None:
     """As on the command line."""
     Cluster.objects.update(mode="observe")
