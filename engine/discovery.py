@@ -258,8 +258,9 @@ class _Traits:
     groups: tuple[str, ...] = ()
 
 
+KUBE_SCHEDULER = "kube-scheduler"
 _TRAITS = {
-    "kube-scheduler": _Traits("default-scheduler", "kube-scheduler"),
+    KUBE_SCHEDULER: _Traits("default-scheduler", "kube-scheduler"),
     "YuniKorn": _Traits(YUNIKORN_SCHEDULER, "yunikorn-scheduler", ("yunikorn.apache.org",)),
     "Kueue": _Traits("", "kueue-controller-manager", ("kueue.x-k8s.io",)),
     "Volcano": _Traits("volcano", "volcano-scheduler", ("scheduling.volcano.sh",)),
@@ -305,6 +306,16 @@ def other_schedulers(pods: Iterable[Pod]) -> dict[str, frozenset[str]]:
 def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
     """Where YuniKorn runs, and so keeps its configuration."""
     return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))
+
+
+def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
+    """Name of a scheduler that runs in the cluster -> a pod of its own, the first by name."""
+    found: dict[str, Pod] = {}
+    for pod in pods:
+        for name, traits in _TRAITS.items():
+            if _is_own(pod, traits.own) and (name not in found or pod.key < found[name].key):
+                found[name] = pod
+    return found
 
 
 def _is_own(pod: Pod, name: str) -> bool:

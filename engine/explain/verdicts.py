@@ -204,7 +204,7 @@ INTERLOCKS: dict[Interlock, str] = {
         " both are to act."
     ),
     Interlock.SCOPE: gettext_noop(
-        "Only told: enforce is limited to some queues and namespaces, and the ask or a victim is in none of them."
+        "Held back: enforce is limited to some queues and namespaces, and the ask or a victim is in none of them."
     ),
     Interlock.STOPPED: gettext_noop("Held back: somebody stopped all engines in the cluster itself, by its lease."),
     Interlock.NO_LEASE: gettext_noop(
@@ -213,7 +213,7 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
-_OUTSIDE = gettext_noop("Only told: enforce is limited to some queues and namespaces, and %(queue)s is none of them.")
+_OUTSIDE = gettext_noop("Held back: enforce is limited to some queues and namespaces, and %(queue)s is none of them.")
 _PAUSED = gettext_noop("Held back: %(queue)s is paused, so nothing is evicted for its pods.")
 _ALL_PAUSED = gettext_noop("Held back: %(queue)s is paused, and without its pods there is no room for the ask.")
 _ALL_BUDGETS = gettext_noop(

@@ -10,11 +10,12 @@ from engine.observed.observing import observe
 from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
 from engine.observed.rules import Usage, judged
 from engine.observed.sightings import Key, sighted
-from engine.observed.sources import EVIDENCE, SCHEDULERS, Source
+from engine.observed.sources import EVIDENCE, RULES, SCHEDULERS, RulesOf, Source
 from engine.observed.weighed import Gone, KnownBy, Weighed
 
 __all__ = [
     "EVIDENCE",
+    "RULES",
     "SCHEDULERS",
     "Agreement",
     "Cause",
@@ -26,6 +27,7 @@ __all__ = [
     "Key",
     "KnownBy",
     "Observed",
+    "RulesOf",
     "Source",
     "Taken",
     "Untold",

@@ -57,3 +57,25 @@ REASONS = {
     "TerminationByKubelet": Source.KUBELET,
 }
 """Reasons of a pod's condition DisruptionTarget; Volcano's is of the condition Ready."""
+
+
+class RulesOf(msgspec.Struct, frozen=True, kw_only=True):
+    """By which version's rules what a scheduler did is decided again."""
+
+    version: str
+    """As people read it after the scheduler's name."""
+    releases: tuple[str, ...] = ()
+    """How releases begin that decide by them, as was tried; of a state between releases there is none."""
+
+    def cover(self, running: str) -> bool:
+        """Whether they were tried for a release: ``v1.36.3``."""
+        return any(running.removeprefix("v").startswith(one) for one in self.releases)
+
+
+RULES: dict[Source, RulesOf] = {
+    Source.KUBE_SCHEDULER: RulesOf(version="1.36", releases=("1.36.",)),
+    Source.KUEUE: RulesOf(version="0.19", releases=("0.19.",)),
+    Source.YUNIKORN: RulesOf(version="of 2026-07"),
+    Source.VOLCANO: RulesOf(version="of 2026-08"),
+}
+"""The schedulers whose decisions are decided again. Their recorded decisions are of these versions."""

@@ -12,7 +12,7 @@ from engine.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.history.rewinding import again_lines
+from scheduler_admin.history.rewinding import again_lines, running_of
 from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.history.sentences import text
 
@@ -109,7 +109,9 @@ class SeenDecision:
         if not self.scope.everything:
             return None
         seen = read_observed(self.decision)
-        return [text(message) for message in again_lines(self.decision, seen)] if seen else []
+        if seen is None:
+            return []
+        return [text(message) for message in again_lines(self.decision, seen, running_of(self.decision))]
 
     @property
     def laws(self) -> list[dict[str, Any]]:

@@ -301,6 +301,8 @@ class ClusterStatus(models.Model):
     """Kueue's workloads that wait for quota, at most five hundred: see clusters.pending."""
     holds = models.JSONField(default=list)
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
+    versions = models.JSONField(default=dict)
+    """Scheduler that runs there -> its version, as far as it is known: engine.cluster.versions."""
     schedulers = models.JSONField(default=list)
     """Other schedulers that run there, by name."""
     rivals = models.JSONField(default=list)

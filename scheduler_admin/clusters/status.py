@@ -31,6 +31,17 @@ _FIGURES = frozenset({"pods", "unplaced", "queues", "applications", "class_use"}
 """What moves all the time, and no page of decisions shows."""
 
 
+def note_versions(*, cluster: Cluster, versions: Mapping[str, str]) -> None:
+    """Note which versions of schedulers run there, where that is news; what could not be asked stays as it was."""
+    status = ClusterStatus.objects.filter(cluster=cluster).only("versions").first()
+    if status is None:
+        return
+    known = {**status.versions, **versions}
+    if known != status.versions:
+        ClusterStatus.objects.filter(pk=status.pk).update(versions=known)
+        mark_news(cluster.pk)
+
+
 def store_status(
     *,
     cluster: Cluster,

@@ -6,9 +6,11 @@ from celery import shared_task
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.discovery import yunikorn_namespaces
+from engine.cluster.versions import running
+from engine.discovery import own_pods, yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import queue_of
+from scheduler_admin.clusters.status import note_versions
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.copies.looking import keep_error
 from scheduler_admin.copies.models import Copy
@@ -38,7 +40,9 @@ def visit_copy(copy_id: int) -> None:
         return
     try:
         watch = WATCHES.of(copy.cluster)
-        namespaces = yunikorn_namespaces(watch.watcher.state().pods.values())
+        pods = watch.watcher.state().pods.values()
+        note_versions(cluster=copy.cluster, versions=running(watch.connection, own_pods(pods)))
+        namespaces = yunikorn_namespaces(pods)
         Copy.objects.filter(pk=copy.pk).exclude(runs=bool(namespaces)).update(runs=bool(namespaces))
         visit(copy=copy, connection=watch.connection, namespaces=namespaces, now=now)
     except ClusterError as error:

@@ -12,9 +12,10 @@ from engine.explain import Message, hindsight_lines
 from engine.explain.message import gettext_noop
 from engine.hindsight import question
 from engine.journal import Moment
-from engine.observed import Observed, Weighed, agrees, decode
+from engine.observed import RULES, Observed, Source, Weighed, agrees, decode
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.copies.used import tree_used
 from scheduler_admin.history.journal_selectors import chain
@@ -95,13 +96,35 @@ GONE_BY = gettext_noop(
 )
 
 
-def again_lines(row: Decision, seen: Observed) -> tuple[Message, ...]:
-    """What another scheduler's own rules answer; before that by which tree, where it was not the revision's."""
+BY_RULES = gettext_noop("Decided again by the rules of %(scheduler)s %(version)s.")
+BY_UNTRIED_RULES = gettext_noop(
+    "Decided again by the rules of %(scheduler)s %(version)s. The cluster runs %(running)s: they are untested with it."
+)
+
+
+def again_lines(row: Decision, seen: Observed, running: str = "") -> tuple[Message, ...]:
+    """What another scheduler's own rules answer; then by which tree, where it was not the revision's, and which rules.
+
+    ``running``: which version of it runs in the cluster; empty where that is not known.
+    """
     lines = hindsight_lines(seen)
-    if not lines or row.revision is None or not hasattr(row, "rewound") or row.rewound.tree_id is None:
+    if not lines or (seen.hindsight is None and seen.weighed is None):
         return lines
-    told = {"scheduler": str(row.get_source_display()), "number": str(row.revision.number)}
-    return (Message(GONE_BY, told), *lines)
+    scheduler, rules = str(row.get_source_display()), RULES[seen.source]
+    told = {"scheduler": scheduler, "version": rules.version}
+    tried = Message(BY_RULES, told)
+    if running and not rules.cover(running):
+        tried = Message(BY_UNTRIED_RULES, {**told, "running": running})
+    other = row.revision is not None and hasattr(row, "rewound") and row.rewound.tree_id is not None
+    number = str(row.revision.number) if row.revision else ""
+    return (*lines, *([Message(GONE_BY, {"scheduler": scheduler, "number": number})] if other else ()), tried)
+
+
+def running_of(row: Decision) -> str:
+    """Which version of the scheduler that decided runs in the cluster now; empty where that is not known."""
+    status = status_of(row.cluster)
+    name = "kube-scheduler" if row.source == Source.KUBE_SCHEDULER else str(row.get_source_display())
+    return str(status.versions.get(name, "")) if status else ""
 
 
 def tree_gone_by(row: Decision) -> QueueTree:

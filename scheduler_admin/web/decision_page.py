@@ -39,7 +39,7 @@ from engine.policies import FOREIGN
 from engine.resources import PODS, column
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
-from scheduler_admin.history.rewinding import again_lines
+from scheduler_admin.history.rewinding import again_lines, running_of
 from scheduler_admin.history.selectors import Detail, work_of
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
@@ -172,7 +172,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         victims=_victims(detail),
         units=_units(victims),
         lost=_lost(victims),
-        again=again_lines(row, seen) if seen else (),
+        again=again_lines(row, seen, running_of(row)) if seen else (),
         departures=departures(seen) if seen else (),
         node=(traced.node if traced else None) or row.node or _looked_at(trace),
         reprieved=_pods(trace.reprieved, policy) if trace else [],

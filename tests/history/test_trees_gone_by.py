@@ -8,7 +8,7 @@ import pytest
 from engine.bundle import unpack
 from engine.cluster.copies import Effect
 from engine.formats.tree import encode_tree
-from engine.observed import decode
+from engine.observed import RULES, Source, decode
 from engine.queues import QueueTree
 from engine.replaying import replayed
 from engine.snapshot import Preempted
@@ -62,9 +62,9 @@ def preempted(cluster: Cluster) -> Decision:
     return Decision.objects.select_related("rewound", "revision").get(source="yunikorn")
 
 
-def again(row: Decision) -> str:
+def again(row: Decision, running: str = "") -> str:
     """What is said of its being decided again."""
-    return " ".join(map(text, again_lines(row, decode(row.document))))
+    return " ".join(map(text, again_lines(row, decode(row.document), running)))
 
 
 def test_a_preemption_that_the_schedulers_own_tree_allows_is_no_breach_of_ours(cluster: Cluster) -> None:
@@ -79,10 +79,10 @@ def test_a_preemption_that_the_schedulers_own_tree_allows_is_no_breach_of_ours(c
 def test_it_is_decided_again_by_that_tree_and_the_page_says_so(cluster: Cluster) -> None:
     """With the number of the revision that says something else."""
     row = preempted_by(cluster, THERE)
-    assert again(row).startswith(
+    assert (
         "Decided again by the tree that YuniKorn went by at that moment. Revision 1, which was in force here, says "
         "something else."
-    )
+    ) in again(row)
     question, decision = as_it_was(row, decode(row.document))
     assert question.tree["root.a"].guaranteed == {"cpu": 2000}
     assert {one.pod.name for one in decision.victims} == {"b-0", "b-1"}
@@ -125,3 +125,34 @@ def test_what_the_scheduler_refuses_or_has_not_taken_over_yet_it_does_not_go_by(
     for _ in range(2):
         note_used(copy=copy, now=now)
     assert [one.document for one in UsedTree.objects.all()] == [copy.document] * noted
+
+
+@pytest.mark.parametrize(
+    ("running", "told"),
+    [
+        ("", "Decided again by the rules of YuniKorn of 2026-07."),
+        (
+            "1.7.0",
+            "Decided again by the rules of YuniKorn of 2026-07. The cluster runs 1.7.0: they are untested with it.",
+        ),
+    ],
+)
+def test_by_which_versions_rules_it_is_decided_again_is_told(cluster: Cluster, running: str, told: str) -> None:
+    """And that they are untested where the cluster runs another."""
+    assert told in again(preempted(cluster), running)
+
+
+@pytest.mark.parametrize(
+    ("source", "running", "tested"),
+    [
+        (Source.KUBE_SCHEDULER, "v1.36.3", True),
+        (Source.KUBE_SCHEDULER, "v1.37.0", False),
+        (Source.KUBE_SCHEDULER, "v1.3", False),
+        (Source.KUEUE, "v0.19.2", True),
+        (Source.KUEUE, "v0.20.0", False),
+        (Source.VOLCANO, "v1.14.0", False),
+    ],
+)
+def test_a_release_is_covered_where_its_own_decisions_were_recorded(source: Source, running: str, tested: bool) -> None:
+    """All patches of it; no other."""
+    assert RULES[source].cover(running) is tested
