@@ -11,7 +11,7 @@ import django
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import launch
-from tests.e2e.product import free_port
+from tests.ports import free_port
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 django.setup()

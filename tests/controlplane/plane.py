@@ -3,7 +3,6 @@
 import json
 import os
 import secrets
-import socket
 import ssl
 import subprocess
 import urllib.error
@@ -16,6 +15,7 @@ from typing import Any, Self
 from engine.simulator.server import AuditRecord
 from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, logged, wait_for
 
 _LOG_TAIL = 2_000
@@ -34,14 +34,6 @@ _USERS = {
     "system:kube-scheduler": "",
     "system:kube-controller-manager": "",
 }
-
-
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class ControlPlane:
@@ -187,6 +179,7 @@ class ControlPlane:
                 f"--service-account-signing-key-file={at / 'accounts.key'}",
             ),
             *("--service-cluster-ip-range=10.96.0.0/24", "--endpoint-reconciler-type=none"),
+            "--enable-aggregator-routing",  # services without a kube-proxy
             "--disable-admission-plugins=TaintNodesByCondition",
             *(f"--audit-policy-file={at / 'audit.json'}", f"--audit-log-path={self._audit_log}"),
         ]

@@ -14,8 +14,8 @@ from redis.exceptions import ConnectionError as NotThere
 
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import Place
-from tests.controlplane.plane import free_port
 from tests.deploy.helm import Manifest, container, pods
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.helm

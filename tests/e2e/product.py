@@ -5,7 +5,6 @@ import os
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -23,6 +22,7 @@ from ruamel.yaml import YAML
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import Supervisor
+from tests.ports import free_port
 from tests.stores import Store, store
 from tests.waiting import PATIENCE_S, logged, wait_for
 
@@ -31,19 +31,12 @@ _PREPARED = """
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.demo import assets
+from tests.ports import free_port
 
 assets.collect()
 user = User.objects.create_user(username="ci", password=None, role="auditor")
 print(create_token(user=user, name="tests")[1])
 """
-
-
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Product:

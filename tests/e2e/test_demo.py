@@ -13,7 +13,7 @@ import pytest
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import _JOINED, BASE, Place, join, keep
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
-from tests.e2e.product import free_port
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.e2e

@@ -1,4 +1,4 @@
-"""The real YuniKorn as binaries, built once from checkouts of their sources, and kept.
+"""The real YuniKorn and Kueue as binaries, built once from checkouts of their sources, and kept.
 
 PEERS_SRC names the folder with the checkouts. ``python -m tests.peers.binaries`` builds what is missing: some minutes
 where the control plane was built before, as they are built with its versions of the libraries and share its cache.
@@ -17,8 +17,8 @@ from pathlib import Path
 from tests.controlplane import binaries as controlplane
 
 VARIABLE = "PEERS_SRC"
-VALIDATOR, YUNIKORN = "yunikorn-validator", "yunikorn-scheduler"
-PROGRAMS = (VALIDATOR, YUNIKORN)
+VALIDATOR, YUNIKORN, KUEUE = "yunikorn-validator", "yunikorn-scheduler", "kueue-manager"
+PROGRAMS = (VALIDATOR, YUNIKORN, KUEUE)
 HERE = Path(__file__).parent
 _KUBE = controlplane.HERE / "kube"
 _FORM = "{{with .Module}}{{.Path}} {{if .Replace}}{{.Replace.Version}}{{else}}{{.Version}}{{end}}{{end}}"
@@ -37,6 +37,7 @@ SOURCES: Mapping[str, Source] = {
     "yunikorn-scheduler-interface": Source("https://github.com/apache/yunikorn-scheduler-interface", "2858f4d"),
     "yunikorn-core": Source("https://github.com/apache/yunikorn-core", "be3bb487"),
     "yunikorn-k8shim": Source("https://github.com/apache/yunikorn-k8shim", "8068e912"),
+    "kueue": Source("https://github.com/kubernetes-sigs/kueue", "v0.19.2"),
 }
 """By the name of the checkout; what is built here works together, see docs/beside-others.md."""
 
@@ -68,6 +69,9 @@ def build() -> None:
         for source in SOURCES:
             _export(source, place / source)
         _build_yunikorn(place)
+        _pin(place / "kueue", "./cmd/kueue")
+        version = f"-X sigs.k8s.io/kueue/pkg/version.GitVersion={SOURCES['kueue'].commit}"
+        _compile(place / "kueue", "./cmd/kueue", KUEUE, version)
 
 
 def source(name: str) -> Path:
@@ -127,11 +131,11 @@ def _versions(module: Path, *packages: str) -> dict[str, str]:
     return {name: more[0] if more else "" for name, *more in pairs}
 
 
-def _compile(module: Path, package: str, program: str) -> None:
+def _compile(module: Path, package: str, program: str, flags: str = "") -> None:
     sys.stderr.write(f"Building {program} …\n")
     wanted = folder() / program
     made = wanted.with_name(f".{program}")
-    _go(module, "build", "-p", "2", "-ldflags", "-s -w", "-o", str(made), package)
+    _go(module, "build", "-p", "2", "-ldflags", f"-s -w {flags}".rstrip(), "-o", str(made), package)
     made.rename(wanted)  # whole or not at all
 
 
