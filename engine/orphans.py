@@ -11,6 +11,8 @@ from engine.snapshot.narrowing import SYSTEM
 from engine.snapshot.placing import CLUSTER_QUEUE_LABEL
 
 _ALIKE = attrgetter("queue_label", "user", "groups", "namespace")
+_LED = attrgetter("scheduler", "application_label")
+"""What else counts where the scheduler places whole applications."""
 
 
 class Orphans(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +46,7 @@ def _remembering(state: ClusterState, tree: QueueTree) -> Callable[[Pod], str | 
     known: dict[tuple[object, ...], str | None] = {}
 
     def queue_of(pod: Pod) -> str | None:
-        alike = (*_ALIKE(pod), pod.labels.get(CLUSTER_QUEUE_LABEL))
+        alike = (*_ALIKE(pod), pod.labels.get(CLUSTER_QUEUE_LABEL), *(_LED(pod) if state.scheduler else ()))
         if alike not in known:
             known[alike] = state.queue_of(pod, tree)
         return known[alike]

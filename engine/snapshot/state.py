@@ -116,7 +116,8 @@ class ClusterState:
         self.scheduler = ""
         """Whose pods alone are in queues, and by whose rules; empty: anybody's are."""
         self._freezing = Freezing()
-        self._led: tuple[object, object, dict[tuple[str, str], str | None]] | None = None
+        self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
+        """A step of the pods, and what ``_leading`` found then."""
 
     def copy(self) -> "ClusterState":
         """The same objects (they never change), kept apart from what happens to this one from now on."""
@@ -169,9 +170,11 @@ class ClusterState:
 
     def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
         """Application, by namespace and name -> the leaf of its first pod; see placing.led."""
-        step = self.pods.step if isinstance(self.pods, Followed) else None
-        if self._led is not None and step is not None and self._led[:2] == (tree, step):
-            return self._led[2]
+        step = self.pods.step if isinstance(self.pods, Followed) else object()
+        if self._led[0] is not step:
+            self._led = (step, {})
+        if tree in self._led[1]:
+            return self._led[1][tree]
         first: dict[tuple[str, str], Pod] = {}
         for pod in self.pods.values():
             if pod.scheduler == self.scheduler and not pod.finished:
@@ -180,7 +183,7 @@ class ClusterState:
                 if other is None or (pod.created_ms, in_turn(pod)) < (other.created_ms, in_turn(other)):
                     first[key] = pod
         found = {key: queue_of(pod, tree, self._parent_queue(pod), self.scheduler) for key, pod in first.items()}
-        self._led = (tree, step, found)
+        self._led[1][tree] = found
         return found
 
     def _parent_queue(self, pod: Pod) -> str:

@@ -6,6 +6,7 @@ from engine import journal
 from engine.formats.kubernetes import decode_pod
 from engine.formats.kubernetes_write_pods import write_pod
 from engine.journal import Moment
+from engine.orphans import Orphans, orphans
 from engine.snapshot import ClusterState, Pod, Snapshot
 from tests.builders import NOW, node, pod, queue, tree
 
@@ -59,6 +60,18 @@ def test_all_pods_of_an_application_are_in_the_queue_of_its_first() -> None:
     placed = at.placed(later.uid, TREE)
     assert placed is not None
     assert placed.queue == "root.prod"
+
+
+def test_a_change_orphans_the_pods_of_an_application_by_its_first_pod() -> None:
+    """And none of another scheduler, which are in no queue as it is."""
+    there = state(
+        of_yunikorn("driver", queue="test", app="spark", created_ms=1),
+        of_yunikorn("executor", queue="prod", app="spark", created_ms=2),
+        of_yunikorn("web", queue="prod", app="web"),
+        pod("foreign", queue="test", node="n1"),
+    )
+    without = tree({"prod": queue("4")})
+    assert orphans(there, TREE, without) == (Orphans(queue="root.test", running=2),)
 
 
 def test_pods_that_name_no_application_are_of_one_for_each_namespace() -> None:

@@ -48,6 +48,13 @@ class Yunikorn(Peer):
         with urllib.request.urlopen(f"{_REST}{path}", timeout=10) as answer:
             return json.load(answer)
 
+    def answers(self) -> bool:
+        """Whether it runs."""
+        try:
+            return bool(self.rest("/ws/v1/partitions"))
+        except OSError:
+            return False
+
     def their_queues(self) -> dict[str, dict[str, Any]]:
         """The queues as YuniKorn has them, by path."""
         found, pending = {}, [self.rest("/ws/v1/partition/default/queues")]
@@ -107,8 +114,9 @@ def yunikorn(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iter
         found.apply(*_stands_for_it(address))
         token = found.kubectl("-n", _SPACE, "create", "token", "yunikorn-admin", "--duration", "8h").strip()
         variables = {"KUBECONFIG": str(plane.kubeconfig("yunikorn", token)), "NAMESPACE": _SPACE}
-        with program(binaries.folder() / binaries.YUNIKORN, plane.folder / "yunikorn.log", variables):
-            wait_for(lambda: _answers(found), "YuniKorn")
+        path = binaries.folder() / binaries.YUNIKORN
+        with program(path, plane.folder / "yunikorn.log", variables) as found.scheduler:
+            wait_for(found.answers, "YuniKorn")
             found.connect("yunikorn", "apply-tree")
             code = "from scheduler_admin.clusters.models import Cluster as C; C.objects.update(yunikorn_service={!r})"
             product.manage("shell", "-c", code.format(SERVICE))
@@ -129,10 +137,3 @@ def _done(found: Peer, document: dict[str, Any]) -> bool:
     except AssertionError:
         return False
     return True
-
-
-def _answers(found: Yunikorn) -> bool:
-    try:
-        return bool(found.rest("/ws/v1/partitions"))
-    except OSError:
-        return False

@@ -69,7 +69,7 @@ def kueue(plane: ControlPlane, product: Product, checkout: Path) -> Iterator[Kue
     certificates = threading.Thread(target=_keep_certificates, args=(found, folder / "certs", over))
     certificates.start()
     try:
-        with program(binaries.folder() / binaries.KUEUE, log, variables, *options):
+        with program(binaries.folder() / binaries.KUEUE, log, variables, *options) as found.scheduler:
             yield found
     finally:
         over.set()

@@ -24,6 +24,13 @@ class Peer:
     def __init__(self, plane: ControlPlane, product: Product, name: str) -> None:
         self.plane, self.product, self.name = plane, product, name
         self.folder = plane.folder
+        self.scheduler: Program | None = None
+        """Its process, once it runs."""
+
+    def restart(self) -> None:
+        """End the scheduler, and begin it anew."""
+        assert self.scheduler is not None
+        self.scheduler.restart()
 
     def kubectl(self, *arguments: str, document: str = "") -> str:
         """Run kubectl as an admin. Raises AssertionError where it fails."""
@@ -65,18 +72,44 @@ class Peer:
         return found
 
 
+class Program:
+    """A scheduler's own process, which may be ended and started again."""
+
+    def __init__(self, path: Path, log: Path, environment: Mapping[str, str], *arguments: str) -> None:
+        self.log, self._command = log, [str(path), *arguments]
+        self._environment = {**os.environ, **environment}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Run it; it writes on where it wrote before."""
+        with self.log.open("ab") as written:
+            self._process = subprocess.Popen(
+                self._command, stdout=written, stderr=subprocess.STDOUT, env=self._environment
+            )
+
+    def stop(self) -> None:
+        """End it in order, if it runs."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(30)
+            self._process = None
+
+    def restart(self) -> None:
+        """As an upgrade does."""
+        self.stop()
+        self.start()
+
+
 @contextmanager
-def program(path: Path, log: Path, environment: Mapping[str, str] | None = None, *arguments: str) -> Iterator[None]:
-    """A scheduler's own process, until the block ends."""
-    with log.open("wb") as written, logged(path.name, lambda: log.read_text(errors="replace")):
-        command = [str(path), *arguments]
-        variables = {**os.environ, **(environment or {})}
-        process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT, env=variables)
+def program(path: Path, log: Path, environment: Mapping[str, str] | None = None, *arguments: str) -> Iterator[Program]:
+    """Run a scheduler's own process until the block ends."""
+    made = Program(path, log, environment or {}, *arguments)
+    with logged(path.name, lambda: log.read_text(errors="replace")):
+        made.start()
         try:
-            yield
+            yield made
         finally:
-            process.terminate()
-            process.wait(30)
+            made.stop()
 
 
 @contextmanager

@@ -94,6 +94,18 @@ def test_a_reclaim_is_recorded_with_its_victims_and_decided_again_to_the_same_an
     assert "by the rules of Kueue 0.19" in said
 
 
+def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> None:
+    """It reads its queues and workloads anew."""
+    before = [one["id"] for one in real.product.decisions("kueue")]
+    waiting = real.their_queues()["serving"]["status"]["pendingWorkloads"]
+    real.restart()
+    real.job("research", "late", 8, "low")
+    wait_for(lambda: real.their_queues()["research"]["status"]["pendingWorkloads"] == 1, "Kueue to be back")
+    wait_for(lambda: leaf(real, "research")["asks_waiting"] == 1, "the late job to wait")
+    wait_for(lambda: leaf(real, "serving")["asks_waiting"] == waiting, "as much to wait as before")
+    assert [one["id"] for one in real.product.decisions("kueue")] == before
+
+
 def test_its_queues_are_in_force_and_in_step(real: Kueue) -> None:
     """The tree came from its own objects."""
     wait_for(lambda: (real.copy()["effect"], real.copy()["standing"]) == ("in-force", "in-step"), "in force")

@@ -99,12 +99,40 @@ def test_an_application_is_in_the_queue_of_its_first_pod(yunikorn: Yunikorn) -> 
 def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn: Yunikorn) -> None:
     """Inside the fence, for the queue below its guarantee."""
     yunikorn.apply(*pods("shop", 1, 2, "4Gi", namespace="web", queue="root.prod.web"))
-    found = wait_for(
-        lambda: [one for one in yunikorn.product.decisions("yunikorn") if one["source"] == "yunikorn"], "a decision"
-    )
+    found = wait_for(lambda: by_yunikorn(yunikorn), "a decision")
     victims = yunikorn.product.api(f"/decisions/{found[0]['id']}")["victims"]
     assert {one["name"].partition("-")[0] for one in victims} == {"nightly"}
     assert found[0]["ask"]["name"] == "shop-0"
+
+
+def test_pods_that_go_as_a_max_was_lowered_are_recorded_as_such(yunikorn: Yunikorn) -> None:
+    """Of that queue alone, whose new max is told; then it gets back what it had."""
+    yunikorn.write_config(CONFIG.replace("max: {vcore: 12, memory: 24Gi}", "max: {vcore: 9, memory: 24Gi}"))
+    (row,) = wait_for(
+        lambda: [one for one in yunikorn.product.decisions("yunikorn") if one["reason"] == "lowered-max"], "a decision"
+    )
+    whole = yunikorn.product.api(f"/decisions/{row['id']}")
+    assert {one["queue"] for one in whole["victims"]} == {"root.lab"}
+    wait_for(lambda: used(yunikorn, "root.lab") <= 9, "the lab within its max")
+    yunikorn.write_config(CONFIG)
+    wait_for(lambda: yunikorn.copy()["effect"] == "in-force", "the former max")
+
+
+def test_a_restart_changes_nothing_and_records_nothing_twice(yunikorn: Yunikorn) -> None:
+    """It reads the cluster anew, and so do we what it says."""
+    before = {one["id"] for one in by_yunikorn(yunikorn)}
+    held = used(yunikorn, "root")
+    yunikorn.restart()
+    wait_for(lambda: yunikorn.answers() and used(yunikorn, "root") == held, "YuniKorn with what it had")
+    wait_for(lambda: ours(yunikorn, "used")["root", "cpu"] == held, "the same used")
+    last = yunikorn.product.api("/clusters/yunikorn")["last_pass"]["at"]
+    wait_for(lambda: yunikorn.product.api("/clusters/yunikorn")["last_pass"]["at"] > last, "another pass")
+    assert {one["id"] for one in by_yunikorn(yunikorn)} == before
+
+
+def by_yunikorn(yunikorn: Yunikorn) -> list[dict[str, Any]]:
+    """What it preempted, as the product has it."""
+    return [one for one in yunikorn.product.decisions("yunikorn") if one["source"] == "yunikorn"]
 
 
 class TestTheCopy:
