@@ -6,6 +6,7 @@ from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     EVICTION_BY_VOLCANO,
     HIGHEST_PRIORITY,
+    KUEUE,
     PREEMPTION_BY_SCHEDULER,
     SYSTEM_PRIORITY,
     YUNIKORN_SCHEDULER,
@@ -70,6 +71,7 @@ __all__ = [
     "DEPARTED_KEPT",
     "EVICTION_BY_VOLCANO",
     "HIGHEST_PRIORITY",
+    "KUEUE",
     "PREEMPTION_BY_SCHEDULER",
     "SYSTEM_PRIORITY",
     "YUNIKORN_SCHEDULER",

@@ -23,6 +23,8 @@ PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
 EVICTION_BY_VOLCANO = "Evict"
 """What the condition Ready of a pod gives as its reason where Volcano evicted it, until its kubelet writes over it."""
 YUNIKORN_SCHEDULER = "yunikorn"
+KUEUE = "kueue"
+"""What gives quota to pods, whichever scheduler binds them."""
 """The name by which pods ask for YuniKorn."""
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""

@@ -6,7 +6,7 @@ import numpy as np
 from engine.placement import Submission, leaf_for, template_of
 from engine.queues import QueueTree
 from engine.snapshot import fields
-from engine.snapshot.objects import SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
+from engine.snapshot.objects import KUEUE, SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
 from engine.snapshot.roster import Roster
 
 _LONGEST_LABEL = 63
@@ -40,14 +40,30 @@ CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
 """Of the pods that Kueue admitted."""
 
 
+QUEUE_NAME_LABEL = "kueue.x-k8s.io/queue-name"
+"""Of the pods that wait for it, and of the jobs whose pods do."""
+
+
+def is_foreign(pod: Pod, scheduler: str) -> bool:
+    """Whether a pod is none that YuniKorn schedules, or none that Kueue gives quota to; to nobody ("") none is.
+
+    Source: GetApplicationIDFromPod of yunikorn-k8shim; the feature AssignQueueLabelsForPods of Kueue, on since 0.17.
+    """
+    if scheduler == YUNIKORN_SCHEDULER:
+        return pod.scheduler != YUNIKORN_SCHEDULER
+    if scheduler == KUEUE:
+        return not pod.workload and pod.labels.keys().isdisjoint((CLUSTER_QUEUE_LABEL, QUEUE_NAME_LABEL))
+    return False
+
+
 def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str = "") -> str | None:
     """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
 
-    ``scheduler``: whose pods alone are in queues, as all else is foreign to it; empty: anybody's are. Of a tree without
+    ``scheduler``: to whom pods may be foreign, which are in no queue then; empty: to nobody. Of a tree without
     rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
     ClusterQueue that Kueue admitted it to, else the leaf that claims its namespace, else none.
     """
-    if scheduler not in ("", pod.scheduler):
+    if is_foreign(pod, scheduler):
         return None
     if tree.placement:
         return leaf_for(tree, Submission(pod.queue_label, pod.user, pod.groups, pod.namespace, parent_queue))

@@ -114,7 +114,7 @@ class ClusterState:
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         """What happened last, in the order in which it came; nothing is missing in between."""
         self.scheduler = ""
-        """Whose pods alone are in queues, and by whose rules; empty: anybody's are."""
+        """By whose rules pods are in queues: YUNIKORN_SCHEDULER, KUEUE, or nobody's; see placing.is_foreign."""
         self._freezing = Freezing()
         self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
         """A step of the pods, and what ``_leading`` found then."""

@@ -7,6 +7,7 @@ from typing import Any
 from engine.resources import total
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.narrowing import SYSTEM
+from engine.snapshot.placing import is_foreign
 
 _NAMESPACES = 20
 
@@ -15,13 +16,13 @@ def unplaced(snapshot: Snapshot, scheduler: str = "") -> dict[str, Any]:
     """{"running", "waiting", "used": amounts, "namespaces": [[name, pods], ...]}; empty where all are in a queue.
 
     Those of the cluster's own namespace are left out: hardly anybody gives it a queue. Of namespaces the twenty with
-    the most are named. ``scheduler``: whose pods alone may be in queues; how many run that are of others is told as
-    {"foreign", "foreign_used"}, as they have lost nothing.
+    the most are named. ``scheduler``: to whom pods may be foreign; how many run that are is told as {"foreign",
+    "foreign_used", "foreign_to"}, as they have lost nothing.
     """
     found = [pod for pod in snapshot.pods if pod.queue is None and pod.namespace != SYSTEM]
-    own = [pod for pod in found if scheduler in ("", pod.scheduler)]
-    foreign = [pod for pod in snapshot.pods if scheduler not in ("", pod.scheduler) and pod.node is not None]
-    return {**_own(own), **_foreign(foreign)}
+    own = [pod for pod in found if not is_foreign(pod, scheduler)]
+    foreign = [pod for pod in snapshot.pods if pod.node is not None and is_foreign(pod, scheduler)]
+    return {**_own(own), **_foreign(foreign, scheduler)}
 
 
 def _own(found: Sequence[Pod]) -> dict[str, Any]:
@@ -39,5 +40,7 @@ def _own(found: Sequence[Pod]) -> dict[str, Any]:
     }
 
 
-def _foreign(found: Sequence[Pod]) -> dict[str, Any]:
-    return {"foreign": len(found), "foreign_used": total(pod.requests for pod in found)} if found else {}
+def _foreign(found: Sequence[Pod], scheduler: str) -> dict[str, Any]:
+    if not found:
+        return {}
+    return {"foreign": len(found), "foreign_used": total(pod.requests for pod in found), "foreign_to": scheduler}

@@ -34,7 +34,7 @@ class Copy(models.Model):
         max_length=63, blank=True, validators=[check_namespace], help_text=_("Empty: where YuniKorn's own pods run.")
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT], default=KEPT[0].value)
-    runs = models.BooleanField(default=False, help_text=_("Whether YuniKorn's own pods were seen in the cluster."))
+    runs = models.BooleanField(default=False, help_text=_("Whether pods show that its scheduler runs."))
     there = models.BooleanField(default=False, help_text=_("Whether there was any when it was looked at last."))
     text = models.TextField(blank=True)
     version = models.CharField(max_length=150, blank=True, help_text=_("Another one whenever it says something else."))

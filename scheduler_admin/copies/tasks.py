@@ -16,6 +16,7 @@ from scheduler_admin.copies.looking import keep_error
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import copy_of
 from scheduler_admin.copies.tending import claim, fail, visit
+from scheduler_admin.copies.used import seen_running
 
 log = logging.getLogger(__name__)
 _EXPIRES_S = 2.0
@@ -43,7 +44,8 @@ def visit_copy(copy_id: int) -> None:
         pods = watch.watcher.state().pods.values()
         note_versions(cluster=copy.cluster, versions=running(watch.connection, own_pods(pods)))
         namespaces = yunikorn_namespaces(pods)
-        Copy.objects.filter(pk=copy.pk).exclude(runs=bool(namespaces)).update(runs=bool(namespaces))
+        runs = seen_running(copy.form, pods)
+        Copy.objects.filter(pk=copy.pk).exclude(runs=runs).update(runs=runs)
         visit(copy=copy, connection=watch.connection, namespaces=namespaces, now=now)
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)

@@ -1,13 +1,16 @@
 """The trees that a cluster's scheduler itself went by: not always the revision that is in force here."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from engine.cluster.copies import Effect
+from engine.discovery import yunikorn_namespaces
 from engine.formats.native import Format
 from engine.formats.tree import decode_tree
 from engine.queues import QueueTree
-from engine.snapshot import YUNIKORN_SCHEDULER
+from engine.snapshot import KUEUE, YUNIKORN_SCHEDULER, Pod
+from engine.snapshot.placing import CLUSTER_QUEUE_LABEL
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, UsedTree
 from scheduler_admin.queues.models import Revision
@@ -70,8 +73,20 @@ class UsedTrees:
 
 
 def scheduler_of(cluster: Cluster, revision: Revision) -> str:
-    """Whose pods alone are in queues: YuniKorn's, where it runs and the tree is its own; empty: anybody's are."""
-    if revision.source_format != Format.YUNIKORN:
+    """By whose rules pods are in queues: YuniKorn's or Kueue's where it runs and the tree is its own, else nobody's."""
+    form = revision.source_format
+    if form not in _NAMES:
         return ""
-    runs = bool(cluster.yunikorn_service) or Copy.objects.filter(cluster=cluster, runs=True).exists()
-    return YUNIKORN_SCHEDULER if runs else ""
+    told = form == Format.YUNIKORN and bool(cluster.yunikorn_service)
+    runs = told or Copy.objects.filter(cluster=cluster, form=form, runs=True).exists()
+    return _NAMES[form] if runs else ""
+
+
+_NAMES = {Format.YUNIKORN.value: YUNIKORN_SCHEDULER, Format.KUEUE.value: KUEUE}
+
+
+def seen_running(form: str, pods: Collection[Pod]) -> bool:
+    """Whether pods show that whoever reads trees of a format runs: YuniKorn's own pods, those that Kueue admitted."""
+    if form == Format.KUEUE:
+        return any(CLUSTER_QUEUE_LABEL in pod.labels for pod in pods)
+    return form == Format.YUNIKORN and bool(yunikorn_namespaces(pods))

@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from engine.cluster.config_map import KEY
 from engine.simulator.kubeconfig import kubeconfig
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.copies import tasks
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import look_now
+from scheduler_admin.copies.used import scheduler_of
 from scheduler_admin.queues.importing import import_tree
 from tests.cluster.doubles import Simulated, simulate
 from tests.copies.copies import CONFIG, TEXT
@@ -36,7 +37,8 @@ def cluster(theirs: Simulated, tmp_path: Path) -> Cluster:
     path.write_text(kubeconfig(theirs.address))
     theirs.create("namespaces", {"metadata": {"name": "batch"}})
     meta = {"name": "yunikorn-scheduler-0", "namespace": "batch"}
-    theirs.create("pods", {"metadata": meta, "spec": {"containers": [{"name": "main", "image": "i"}]}})
+    container = {"name": "main", "image": "apache/yunikorn:scheduler-1.7.0"}
+    theirs.create("pods", {"metadata": meta, "spec": {"containers": [container]}})
     theirs.create("configmaps", {"metadata": {"name": CONFIG, "namespace": "batch"}, "data": {KEY: TEXT}})
     revision, _notes = import_tree(hierarchy="demo", text=TEXT, author=None, reason="as it was")
     return Cluster.objects.create(name="demo", hierarchy=revision.hierarchy, kubeconfig=str(path))
@@ -69,6 +71,24 @@ def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list
     tasks.send_due_visits()
     wait_for(seen, "its pods are known, and so is where to look")
     assert (Copy.objects.get().namespace, Copy.objects.get().error) == ("batch", "")
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    assert revision is not None
+    assert scheduler_of(cluster, revision) == "yunikorn"
+
+
+def test_a_visit_notes_which_versions_run(cluster: Cluster, theirs: Simulated) -> None:
+    """By the image of the scheduler's own pod, and by what the API server says."""
+    ClusterStatus.objects.create(cluster=cluster)
+
+    def noted() -> dict[str, str]:
+        look_now(cluster=cluster)
+        tasks.visit_copy(Copy.objects.get_or_create(cluster=cluster)[0].pk)
+        versions: dict[str, str] = ClusterStatus.objects.get().versions
+        return versions if "YuniKorn" in versions else {}
+
+    versions = wait_for(noted, "YuniKorn's version")
+    assert versions["YuniKorn"] == "1.7.0"
+    assert versions["kube-scheduler"].startswith("v1.")
 
 
 def test_a_way_that_can_not_be_used_is_said(cluster: Cluster, sent: list[int]) -> None:

@@ -1,5 +1,7 @@
 """Where YuniKorn schedules, its pods alone are in queues, and an application is in the queue of its first pod."""
 
+from typing import Any
+
 import pytest
 
 from engine import journal
@@ -7,6 +9,7 @@ from engine.formats.kubernetes import decode_pod
 from engine.formats.kubernetes_write_pods import write_pod
 from engine.journal import Moment
 from engine.orphans import Orphans, orphans
+from engine.queues import Queue
 from engine.snapshot import ClusterState, Pod, Snapshot
 from tests.builders import NOW, node, pod, queue, tree
 
@@ -115,3 +118,21 @@ def test_queue_and_application_are_read_where_yunikorn_reads_them(
     assert (read.queue_label, read.application_label) == (queue, application)
     again = decode_pod(write_pod(read))
     assert (again.queue_label, again.application_label) == (queue, application)
+
+
+@pytest.mark.parametrize(
+    ("settings", "queue"),
+    [
+        ({}, None),
+        ({"labels": {"kueue.x-k8s.io/cluster-queue-name": "prod"}}, "root.prod"),
+        ({"labels": {"kueue.x-k8s.io/queue-name": "local"}}, "root.prod"),
+        ({"workload": "job-web"}, "root.prod"),
+    ],
+)
+def test_where_kueue_gives_quota_only_pods_that_it_manages_are_in_queues(
+    settings: dict[str, Any], queue: str | None
+) -> None:
+    """Others of a namespace with a LocalQueue count towards no quota."""
+    claimed = tree({"prod": Queue(path="", guaranteed={"cpu": 4000}, namespaces=("ns",))})
+    there = state(pod("one", node="n1", **settings), scheduler="kueue")
+    assert queues(there.snapshot(claimed, now_ms=NOW)) == {"one": queue}

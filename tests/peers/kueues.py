@@ -4,7 +4,7 @@ import json
 import subprocess
 import threading
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -130,12 +130,14 @@ def _keep_certificates(found: Kueue, folder: Path, over: threading.Event) -> Non
 
 def ready(found: Kueue) -> None:
     """Wait until its webhooks let a queue be made."""
-    wait_for(lambda: _made(found, (HERE / "kueue" / "objects.yaml").read_text()), "Kueue's webhooks")
+    text = (HERE / "kueue" / "objects.yaml").read_text()
+    wait_for(lambda: works(lambda: found.kubectl("apply", "-f", "-", document=text)), "Kueue's webhooks")
 
 
-def _made(found: Kueue, text: str) -> bool:
+def works(act: Callable[[], object]) -> bool:
+    """Whether something could be done, for which its webhooks have to answer."""
     try:
-        found.kubectl("apply", "-f", "-", document=text)
+        act()
     except AssertionError:
         return False
     return True

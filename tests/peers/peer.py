@@ -24,6 +24,7 @@ class Peer:
     def __init__(self, plane: ControlPlane, product: Product, name: str) -> None:
         self.plane, self.product, self.name = plane, product, name
         self.folder = plane.folder
+        self._kubeconfig = str(plane.kubeconfig())  # written once: several threads read it
         self.scheduler: Program | None = None
         """Its process, once it runs."""
 
@@ -34,7 +35,7 @@ class Peer:
 
     def kubectl(self, *arguments: str, document: str = "") -> str:
         """Run kubectl as an admin. Raises AssertionError where it fails."""
-        command = ["kubectl", "--kubeconfig", str(self.plane.kubeconfig()), *arguments]
+        command = ["kubectl", "--kubeconfig", self._kubeconfig, *arguments]
         done = subprocess.run(command, input=document, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -88,14 +89,14 @@ class Program:
             )
 
     def stop(self) -> None:
-        """End it in order, if it runs."""
+        """Kill it, if it runs: in order they take their time."""
         if self._process is not None:
-            self._process.terminate()
+            self._process.kill()
             self._process.wait(30)
             self._process = None
 
     def restart(self) -> None:
-        """As an upgrade does."""
+        """As after the loss of its node."""
         self.stop()
         self.start()
 

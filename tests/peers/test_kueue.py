@@ -11,7 +11,7 @@ from kubernetes.utils import parse_quantity
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.product import Product
 from tests.peers import binaries
-from tests.peers.kueues import Kueue, kueue, ready
+from tests.peers.kueues import Kueue, kueue, ready, works
 from tests.peers.peer import kubelet
 from tests.waiting import wait_for
 
@@ -37,6 +37,7 @@ def real(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             found.job("serving", name, 4, "low")
         wait_for(lambda: found.admitted("serving", "api-c"), "Serving to borrow")
         found.job("serving", "api-d", 8, "low")
+        found.apply(_stray("serving"))
         found.connect("apply-tree")
         yield found
 
@@ -44,6 +45,13 @@ def real(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def _priority(name: str, value: int) -> dict[str, Any]:
     meta = {"name": name}
     return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": meta, "value": value}
+
+
+def _stray(namespace: str) -> dict[str, Any]:
+    """A pod that Kueue has nothing to do with, beside those of its jobs."""
+    container = {"name": "main", "image": "pause", "resources": {"requests": {"cpu": "1"}}}
+    meta = {"name": "stray", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
 
 
 def leaf(found: Kueue, name: str) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def cores(amount: str | None) -> Fraction:
 
 @pytest.mark.parametrize("name", sorted(QUEUES))
 def test_what_a_queue_uses_is_what_kueue_counts(real: Kueue, name: str) -> None:
-    """Of what it is guaranteed, its nominal quota."""
+    """Of what it is guaranteed, its nominal quota; a pod that it does not manage counts for nobody."""
 
     def both() -> tuple[Fraction, Fraction]:
         status = real.their_queues()[name]["status"]
@@ -99,7 +107,7 @@ def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> Non
     before = [one["id"] for one in real.product.decisions("kueue")]
     waiting = real.their_queues()["serving"]["status"]["pendingWorkloads"]
     real.restart()
-    real.job("research", "late", 8, "low")
+    wait_for(lambda: works(lambda: real.job("research", "late", 8, "low")), "Kueue's webhooks")
     wait_for(lambda: real.their_queues()["research"]["status"]["pendingWorkloads"] == 1, "Kueue to be back")
     wait_for(lambda: leaf(real, "research")["asks_waiting"] == 1, "the late job to wait")
     wait_for(lambda: leaf(real, "serving")["asks_waiting"] == waiting, "as much to wait as before")

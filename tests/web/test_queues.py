@@ -343,3 +343,21 @@ def test_pods_that_are_in_no_queue_have_a_row_of_their_own(ada: Client, demo: Cl
     assert "44 in no queue" in ada.get("/clusters/").content.decode()
     ada.force_login(rows.tenant_user("tom", "root.tenant-1", ("vision",)))
     assert "in no queue" not in ada.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("to", "heading", "sentence"),
+    [
+        ("yunikorn", "of other schedulers", "YuniKorn counts them in no queue."),
+        ("kueue", "outside of Kueue", "Kueue counts them towards no quota."),
+    ],
+)
+def test_pods_that_are_foreign_to_the_scheduler_are_told_apart(
+    ada: Client, demo: Cluster, to: str, heading: str, sentence: str
+) -> None:
+    """They have lost no queue."""
+    ClusterStatus.objects.update(unplaced={"foreign": 7, "foreign_used": {"cpu": 3_000}, "foreign_to": to})
+    page = ada.get(PAGE).content.decode()
+    row = page.partition('id="foreign"')[2].partition("</tfoot>")[0]
+    assert all(told in row for told in (heading, sentence, "7 pods run", "cpu 3"))
+    assert "in no queue" not in ada.get("/clusters/").content.decode()

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='copy',
             name='runs',
-            field=models.BooleanField(default=False, help_text="Whether YuniKorn's own pods were seen in the cluster."),
+            field=models.BooleanField(default=False, help_text='Whether pods show that its scheduler runs.'),
         ),
         migrations.CreateModel(
             name='UsedTree',
