@@ -42,7 +42,7 @@ _SYSTEM = "kube-system"
 _KEPT = frozenset({ROOT, _SYSTEM})
 _KEPT_BEGINNINGS = ("system-",)
 """Of priority classes."""
-_DOMAINS = ("kubernetes.io", "k8s.io", "yunikorn.apache.org", "scheduler-admin.io", "volcano.sh")
+_DOMAINS = ("kubernetes.io", "k8s.io", "x-k8s.io", "yunikorn.apache.org", "scheduler-admin.io", "volcano.sh")
 _KEYS = frozenset({"queue", "applicationId"})
 QUEUE_LABEL = "scheduler-admin.io/queue"
 _NUMBER = re.compile(r"[+-]?[0-9]+")

@@ -58,7 +58,8 @@ from engine.snapshot import (
 
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
 """Where a pod names its queue; the first one present wins. Before the last one comes the annotation."""
-QUEUE_ANNOTATION = "yunikorn.apache.org/queue"
+QUEUE_ANNOTATIONS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue")
+"""Our own, which manifests of ours have where labels say something else, counts before all labels."""
 APPLICATION_LABELS = (
     "scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId", "spark-app-selector"
 )  # fmt: skip
@@ -66,7 +67,8 @@ APPLICATION_LABELS = (
 
 Source: GetQueueNameFromPod and GetApplicationIDFromPod of yunikorn-k8shim.
 """
-APPLICATION_ANNOTATION = "yunikorn.apache.org/app-id"
+APPLICATION_ANNOTATIONS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id")
+"""Likewise."""
 _OWN_SUFFIX = "-uniqueautogen"
 """Of an application that YuniKorn's admission controller made for one pod alone."""
 WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
@@ -177,13 +179,14 @@ def _grace_s(told: int | None) -> int:
 
 def queue_label(labels: Mapping[str, str], annotations: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a pod's labels and annotations say of its queue; empty: nothing."""
-    return _first(labels, QUEUE_LABELS[:2]) or annotations.get(QUEUE_ANNOTATION, "") or _first(labels, QUEUE_LABELS[2:])
+    own, theirs = (annotations.get(key, "") for key in QUEUE_ANNOTATIONS)
+    return own or _first(labels, QUEUE_LABELS[:2]) or theirs or _first(labels, QUEUE_LABELS[2:])
 
 
 def application_label(labels: Mapping[str, str], annotations: Mapping[str, str], uid: str) -> str:
     """What they say of its application; empty: nothing."""
-    said = _first(labels, APPLICATION_LABELS[:2]) or annotations.get(APPLICATION_ANNOTATION, "")
-    said = said or _first(labels, APPLICATION_LABELS[2:])
+    own, theirs = (annotations.get(key, "") for key in APPLICATION_ANNOTATIONS)
+    said = own or _first(labels, APPLICATION_LABELS[:2]) or theirs or _first(labels, APPLICATION_LABELS[2:])
     return f"{said.removesuffix(_OWN_SUFFIX)}-{uid}" if said.endswith(_OWN_SUFFIX) else said
 
 

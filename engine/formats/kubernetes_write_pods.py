@@ -4,11 +4,11 @@ import msgspec
 
 from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
 from engine.formats.kubernetes_convert import (
-    APPLICATION_ANNOTATION,
+    APPLICATION_ANNOTATIONS,
     MIRROR_ANNOTATION,
     NEVER,
     OPT_OUT_ANNOTATION,
-    QUEUE_ANNOTATION,
+    QUEUE_ANNOTATIONS,
     WORKLOAD_ANNOTATION,
     application_label,
     queue_label,
@@ -63,9 +63,9 @@ def _annotations(pod: Pod) -> dict[str, str]:
         UNREAD_ANNOTATION: "true" if pod.unread else "",
     }
     if pod.queue_label != queue_label(pod.labels):
-        said[QUEUE_ANNOTATION] = pod.queue_label
+        said[QUEUE_ANNOTATIONS[0]] = pod.queue_label
     if pod.application_label != application_label(pod.labels, {}, pod.uid):
-        said[APPLICATION_ANNOTATION] = pod.application_label
+        said[APPLICATION_ANNOTATIONS[0]] = pod.application_label
     if (pod.user, pod.groups) != submitter(pod.labels, {}):
         said[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
     return {key: value for key, value in sorted(said.items()) if value}

@@ -15,7 +15,7 @@ from engine.decision import Decision, Interlock, Outcome, PodReason, Safeguard
 from engine.feasibility import matches
 from engine.paths import is_inside
 from engine.queues import QueueTree
-from engine.snapshot import DisruptionBudget, Pod, Snapshot
+from engine.snapshot import DisruptionBudget, Pod, Safeguards, Snapshot
 from engine.snapshot.columns import Columns, Flags, Rows
 
 
@@ -206,8 +206,8 @@ def _is_promised(pod: Pod) -> bool:
 
 def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
     """The restraints of a snapshot; what is worked out stays for as long as a pass refuses the same."""
-    kept: dict[bool, Restraints] = snapshot.once("restraints", tree, dict)
-    known = snapshot.safeguards is not None
+    kept: dict[Safeguards | None, Restraints] = snapshot.once("restraints", tree, dict)
+    known = snapshot.safeguards
     latest = kept.get(known)
     if latest is not None and latest.holds_for(snapshot):
         return latest
@@ -232,6 +232,8 @@ def within_safeguards(
     if regardless:
         pods = (snapshot.pod(one.pod.uid, found.node or one.pod.node) for one in found.to_evict)
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
+    if restraints.outside(ask) and found.notices:
+        found = msgspec.structs.replace(found, notices=())  # nobody is told to give back where nothing is done
     if held is None or not found.evicts:
         return found
     return msgspec.structs.replace(found, safeguard=held)

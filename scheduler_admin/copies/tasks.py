@@ -8,6 +8,7 @@ from django.utils import timezone
 from engine.cluster.errors import ClusterError
 from engine.cluster.versions import running
 from engine.discovery import own_pods, yunikorn_namespaces
+from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import queue_of
 from scheduler_admin.clusters.status import note_versions
@@ -16,7 +17,7 @@ from scheduler_admin.copies.looking import keep_error
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import copy_of
 from scheduler_admin.copies.tending import claim, fail, visit
-from scheduler_admin.copies.used import seen_running
+from scheduler_admin.copies.used import note_running
 
 log = logging.getLogger(__name__)
 _EXPIRES_S = 2.0
@@ -42,11 +43,11 @@ def visit_copy(copy_id: int) -> None:
     try:
         watch = WATCHES.of(copy.cluster)
         pods = watch.watcher.state().pods.values()
-        note_versions(cluster=copy.cluster, versions=running(watch.connection, own_pods(pods)))
-        namespaces = yunikorn_namespaces(pods)
-        runs = seen_running(copy.form, pods)
-        Copy.objects.filter(pk=copy.pk).exclude(runs=runs).update(runs=runs)
-        visit(copy=copy, connection=watch.connection, namespaces=namespaces, now=now)
+        visit(copy=copy, connection=watch.connection, namespaces=yunikorn_namespaces(pods), now=now)
+        if not unreadable(watch.watcher.health()):
+            copy.refresh_from_db()
+            note_running(copy=copy, pods=pods)
+            note_versions(cluster=copy.cluster, versions=running(watch.connection, own_pods(pods)))
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:

@@ -85,8 +85,17 @@ def scheduler_of(cluster: Cluster, revision: Revision) -> str:
 _NAMES = {Format.YUNIKORN.value: YUNIKORN_SCHEDULER, Format.KUEUE.value: KUEUE}
 
 
-def seen_running(form: str, pods: Collection[Pod]) -> bool:
-    """Whether pods show that whoever reads trees of a format runs: YuniKorn's own pods, those that Kueue admitted."""
-    if form == Format.KUEUE:
-        return any(CLUSTER_QUEUE_LABEL in pod.labels for pod in pods)
-    return form == Format.YUNIKORN and bool(yunikorn_namespaces(pods))
+def note_running(*, copy: Copy, pods: Collection[Pod]) -> None:
+    """Note whether pods show that whoever reads the copy runs: YuniKorn's own pods, or those that Kueue admitted.
+
+    Once they did it counts as running for as long as the copy is there: it may be away for a moment, or have nothing
+    to do, and nobody's pods are to be taken for others' meanwhile.
+    """
+    seen = _shows_kueue(pods) if copy.form == Format.KUEUE else bool(yunikorn_namespaces(pods))
+    runs = copy.form in _NAMES and (seen or (copy.runs and copy.there))
+    if runs != copy.runs:
+        Copy.objects.filter(pk=copy.pk).update(runs=runs)
+
+
+def _shows_kueue(pods: Collection[Pod]) -> bool:
+    return any(CLUSTER_QUEUE_LABEL in pod.labels for pod in pods)

@@ -65,7 +65,7 @@ def look(
         return Seen((), {}, {}, {})
     used = UsedTrees(cluster, revision)
     if (other := used.other(now_ms)) is not None:
-        tree = state.snapshot(tree_used(other), now_ms=now_ms).tree
+        tree = state.past().snapshot(tree_used(other), now_ms=now_ms).tree  # which leaves the pass's own as it is
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
     again = retraced(found, state, used.tree)
     others = {number: row for number, seen in enumerate(found) if (row := used.other(seen.at_ms)) is not None}

@@ -62,7 +62,9 @@ def test_every_cluster_with_a_tree_is_visited_when_it_is_due(cluster: Cluster, s
     assert sent == [copy.pk]
 
 
-def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list[int]) -> None:
+def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list[int], theirs: Simulated) -> None:
+    """It counts as running from then on, though its pod is away for a moment."""
+
     def seen() -> bool:
         look_now(cluster=cluster)
         tasks.visit_copy(Copy.objects.get().pk)
@@ -73,6 +75,10 @@ def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list
     assert (Copy.objects.get().namespace, Copy.objects.get().error) == ("batch", "")
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     assert revision is not None
+    wait_for(lambda: seen() and scheduler_of(cluster, revision) == "yunikorn", "YuniKorn to be known to run")
+    theirs.call(theirs.store.delete, "pods", "batch", "yunikorn-scheduler-0", grace_seconds=0)
+    wait_for(lambda: not WATCHES.of(cluster).watcher.state().pods, "it to be away")
+    assert seen()
     assert scheduler_of(cluster, revision) == "yunikorn"
 
 

@@ -8,6 +8,7 @@ from engine import journal
 from engine.formats.kubernetes import decode_pod
 from engine.formats.kubernetes_write_pods import write_pod
 from engine.journal import Moment
+from engine.masking import masked
 from engine.orphans import Orphans, orphans
 from engine.queues import Queue
 from engine.snapshot import ClusterState, Pod, Snapshot
@@ -136,3 +137,21 @@ def test_where_kueue_gives_quota_only_pods_that_it_manages_are_in_queues(
     claimed = tree({"prod": Queue(path="", guaranteed={"cpu": 4000}, namespaces=("ns",))})
     there = state(pod("one", node="n1", **settings), scheduler="kueue")
     assert queues(there.snapshot(claimed, now_ms=NOW)) == {"one": queue}
+
+
+def test_what_labels_do_not_say_any_more_comes_back_from_a_manifest() -> None:
+    """As where names were masked: our own annotation counts before all labels."""
+    labels = {"yunikorn.apache.org/app-id": "x", "scheduler-admin.io/queue": "y"}
+    one = pod("one", labels=labels, queue="root.prod", application_label="masked")
+    again = decode_pod(write_pod(one))
+    assert (again.queue_label, again.application_label) == ("root.prod", "masked")
+
+
+def test_a_masked_cluster_of_kueue_is_placed_as_it_was() -> None:
+    """Its labels are no names of anybody's."""
+    labels = {"kueue.x-k8s.io/cluster-queue-name": "prod"}
+    there = state(pod("one", node="n1", labels=labels), pod("stray", node="n1"), scheduler="kueue")
+    moment = Moment(now_ms=NOW, scheduler="kueue")
+    hidden = masked(there, moment, TREE)
+    placed = hidden.moment.snapshot(hidden.state, hidden.tree)
+    assert sorted(one.queue is not None for one in placed.pods) == [False, True]

@@ -94,3 +94,19 @@ def test_who_stays_as_enforce_does_not_act_there_is_told_so() -> None:
     verdict = next(one for one in decision.trace.excluded if one.pod.name == "extra")
     assert verdict.reason is PodReason.OUTSIDE_SCOPE
     assert decision.trace.excluded_counts["outside-scope"] == 2
+
+
+@pytest.mark.parametrize(
+    ("queues", "told"),
+    [
+        ((), {"root.test.a", "root.test.b"}),
+        (("root.prod", "root.test.a"), {"root.test.a"}),
+        (("root.test.a",), set()),
+    ],
+)
+def test_under_deserved_nobody_outside_is_told_to_give_back(queues: tuple[str, ...], told: set[str]) -> None:
+    """Nor for an ask outside: it would be told of what is not done."""
+    base = world()
+    at = snapshot(TREE, base.nodes, list(base.pods), safeguards=Safeguards(queues=queues))
+    decision = decided(("deserved", "arbitrator"), at)
+    assert {one.queue for one in decision.notices} == told

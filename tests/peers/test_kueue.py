@@ -59,6 +59,11 @@ def leaf(found: Kueue, name: str) -> dict[str, Any]:
     return next(one for path, one in found.queues().items() if path.rpartition(".")[2] == name)
 
 
+def _waiting(found: Kueue, name: str) -> tuple[int, int]:
+    """How much waits in a queue, as the product has it and as Kueue says."""
+    return leaf(found, name)["asks_waiting"], found.their_queues()[name]["status"]["pendingWorkloads"]
+
+
 def cores(amount: str | None) -> Fraction:
     return Fraction(parse_quantity(amount or "0"))
 
@@ -79,11 +84,7 @@ def test_what_a_queue_uses_is_what_kueue_counts(real: Kueue, name: str) -> None:
 
 def test_as_much_work_waits_as_kueue_says(real: Kueue) -> None:
     """Workloads without quota, of which there is no pod yet."""
-
-    def both() -> tuple[int, int]:
-        return leaf(real, "serving")["asks_waiting"], real.their_queues()["serving"]["status"]["pendingWorkloads"]
-
-    wait_for(lambda: both() == (1, 1), "one that waits")
+    wait_for(lambda: _waiting(real, "serving") == (1, 1), "one that waits")
 
 
 def test_a_reclaim_is_recorded_with_its_victims_and_decided_again_to_the_same_answer(real: Kueue) -> None:
@@ -105,12 +106,11 @@ def test_a_reclaim_is_recorded_with_its_victims_and_decided_again_to_the_same_an
 def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> None:
     """It reads its queues and workloads anew."""
     before = [one["id"] for one in real.product.decisions("kueue")]
-    waiting = real.their_queues()["serving"]["status"]["pendingWorkloads"]
     real.restart()
     wait_for(lambda: works(lambda: real.job("research", "late", 8, "low")), "Kueue's webhooks")
     wait_for(lambda: real.their_queues()["research"]["status"]["pendingWorkloads"] == 1, "Kueue to be back")
     wait_for(lambda: leaf(real, "research")["asks_waiting"] == 1, "the late job to wait")
-    wait_for(lambda: leaf(real, "serving")["asks_waiting"] == waiting, "as much to wait as before")
+    wait_for(lambda: (pair := _waiting(real, "serving"))[0] == pair[1], "as much to wait as it says")
     assert [one["id"] for one in real.product.decisions("kueue")] == before
 
 

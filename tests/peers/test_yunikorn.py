@@ -105,6 +105,23 @@ def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn
     assert found[0]["ask"]["name"] == "shop-0"
 
 
+def test_a_daemonsets_pod_takes_room_on_its_own_node(yunikorn: Yunikorn) -> None:
+    """Which is recorded with that node; of victims that are alike to it, whom it takes is a matter of chance there."""
+    (pod,) = pods("agent", 1, 1, "1Gi", namespace="web", queue="root.prod.web")
+    labels = pod["metadata"]["labels"]
+    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod["spec"]}}
+    meta = {"name": "agent", "namespace": "web"}
+    yunikorn.apply({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta, "spec": spec})
+    row = wait_for(
+        lambda: next((one for one in by_yunikorn(yunikorn) if one["ask"]["name"].startswith("agent-")), None),
+        "a decision",
+    )
+    whole = yunikorn.product.api(f"/decisions/{row['id']}")
+    assert {one["node"] for one in whole["victims"]} == {whole["node"]}
+    said = " ".join(whole["again"])
+    assert "the answer is the same" in said or "a matter of chance" in said
+
+
 def test_pods_that_go_as_a_max_was_lowered_are_recorded_as_such(yunikorn: Yunikorn) -> None:
     """Of that queue alone, whose new max is told; then it gets back what it had."""
     yunikorn.write_config(CONFIG.replace("max: {vcore: 12, memory: 24Gi}", "max: {vcore: 9, memory: 24Gi}"))

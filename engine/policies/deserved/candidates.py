@@ -40,7 +40,10 @@ class Candidates:
         self._leave_out(question.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
         self.queues: Flags = np.zeros(question.nodes.ground.nobody + 1, np.bool_)
         """Queue by number -> whether any of them are in it."""
-        self.queues[self._alike.queue[kinds]] = True
+        if self.counts[PodReason.OUTSIDE_SCOPE]:
+            self.queues[question.nodes.ground.row_queue[self.going]] = True
+        else:
+            self.queues[self._alike.queue[kinds]] = True
         self.beyond = self.queues
         """The same, with those that still have time to give back by themselves."""
 

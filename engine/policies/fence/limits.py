@@ -6,15 +6,15 @@ from engine.policies.fence.search import Laws
 from engine.policies.fence.sets import nearest_first
 from engine.policies.fence.survey import Survey
 from engine.snapshot import Pod
+from engine.snapshot.columns import Rows
 
 
-def limit_on(question: Question, survey: Survey, place: int) -> JointLimit | None:
+def limit_on(question: Question, survey: Survey, candidates: Rows, place: int) -> JointLimit | None:
     """The guarantee or the disruption budget that stops the candidates of a node; None: they don't make the room.
 
     Told of the fewest pods that would make it, were there no limits: of the first queue, from the leaves upwards, that
-    can't give them all, else of the first budget.
+    can't give them all, else of the first budget. ``candidates``: rows, node by node.
     """
-    candidates = survey.candidates(question)
     here = candidates[question.columns.node[candidates] == place]
     rows = nearest_first(question.ground, question.leaf, here)
     laws = Laws(question, survey.spared, place, rows)

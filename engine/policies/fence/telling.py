@@ -20,6 +20,10 @@ _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept one by one; the rest are counted."""
 
 
+_LIMITS_TOLD = 3
+"""On so many nodes it is told what stops pods from going together: that takes its time."""
+
+
 class Told:
     """A survey as one ask finds it."""
 
@@ -67,6 +71,11 @@ class Told:
         useless = self.question.scope.copy()
         useless[self.places] = False
         return useless
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The candidates, node by node."""
+        return self.survey.candidates(self.question)
 
     @cached_property
     def limited(self) -> Rows:
@@ -150,7 +159,8 @@ def _verdict(told: Told, place: int) -> NodeVerdict:
     if question.usage.kept[place]:
         return NodeVerdict(node=name, reason=NodeReason.RESERVED)
     if reason is NodeReason.NOT_ENOUGH:
-        limit = (limit_on(question, survey, place) if place in told.limited else None) or UNSET
+        limited = place in told.limited[:_LIMITS_TOLD]
+        limit = (limit_on(question, survey, told.rows, place) if limited else None) or UNSET
         return NodeVerdict(node=name, reason=reason, victims=int(survey.counts[place]), limit=limit)
     if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
         return NodeVerdict(node=name, reason=reason)

@@ -7,6 +7,7 @@ where, and is what that is held against: decision and trace alike, to the byte.
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import UNSET
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
@@ -170,7 +171,7 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
         else:
             passed.append(found)
     best, dearer = cheapest(choices)
-    trace = _trace(case, claim, verdicts, best, [*dearer, *together, *passed])
+    trace = _trace(case, claim, verdicts, best, [*dearer, *_first_limits(together), *passed])
     if best is None:
         reason, detail = _why_none(claim, verdicts, any_candidates=any(candidates.values()))
         return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
@@ -186,6 +187,12 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
         for pod in best.victims
     )
     return case.answer(Outcome.PREEMPT, reason, node=best.node, victims=victims, trace=trace)
+
+
+def _first_limits(together: list[NodeVerdict]) -> list[NodeVerdict]:
+    """What stops pods from going together is told of three nodes."""
+    rest = [msgspec.structs.replace(verdict, limit=UNSET) for verdict in together[3:]]
+    return [*together[:3], *rest]
 
 
 def _on_node(case: _Case, node: Node, candidates: list[Pod], refusing: int) -> Choice | NodeVerdict:
