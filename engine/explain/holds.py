@@ -37,8 +37,8 @@ _UNTIL_SOMEBODY: dict[Interlock, str] = {
         "cluster’s name."
     ),
     Interlock.SCOPE: gettext_noop(
-        "Only where the ask and all victims are in these queues and namespaces is anything evicted. All else is only "
-        "told."
+        "Pods are evicted only where the ask and all victims are in these queues and namespaces. Everything else is "
+        "only advised."
     ),
     Interlock.STOPPED: gettext_noop(
         "Nothing is evicted while the lease in the cluster has the annotation scheduler-admin.io/stop. Take it away "

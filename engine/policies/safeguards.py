@@ -116,10 +116,7 @@ class Restraints:
 
     def outside(self, pod: Pod) -> bool:
         """Whether a pod is in none of the queues and namespaces that we act within."""
-        queues, namespaces = self._scope
-        if not queues and not namespaces:
-            return False
-        return pod.namespace not in namespaces and not any(is_inside(pod.queue or "", above) for above in queues)
+        return self._given is not None and not self._given.covers(pod.queue or "", pod.namespace)
 
     def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Safeguard | None:
         """What holds back the eviction of all of these, or of anybody, for an ask; None: nothing that lasts."""

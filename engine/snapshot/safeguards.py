@@ -2,6 +2,8 @@
 
 import msgspec
 
+from engine.paths import is_inside
+
 
 class Safeguards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known of safeguards where a decision is to be carried out, beside the cluster's own disruption budgets.
@@ -21,6 +23,11 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def limited(self) -> bool:
         """Whether there are places in which nothing is evicted."""
         return bool(self.queues or self.namespaces)
+
+    def covers(self, queue: str, namespace: str) -> bool:
+        """Whether something is evicted where a pod of this queue and namespace is."""
+        inside = namespace in self.namespaces or any(is_inside(queue, above) for above in self.queues)
+        return inside or not self.limited
 
     @property
     def everywhere(self) -> "Safeguards":

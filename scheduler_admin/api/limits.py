@@ -51,7 +51,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
     enforce_queues = serializers.ListField(
         child=serializers.CharField(max_length=500),
         help_text="In enforce: act only where the pending pod and all victims are in these queues, or below, or in the "
-        "namespaces; all else is only told. Both empty: anywhere.",
+        "namespaces; everything else is only advised. Both empty: anywhere.",
     )
     enforce_namespaces = serializers.ListField(child=serializers.CharField(max_length=63))
 

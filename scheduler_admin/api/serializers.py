@@ -89,7 +89,7 @@ class UnplacedSerializer(serializers.Serializer[Any]):
     used = AmountsField()
     namespaces = PodsOfSerializer(many=True, help_text="The twenty with the most.")
     foreign = serializers.IntegerField(
-        help_text="Running pods of other schedulers where YuniKorn runs: in none of its queues, and not counted above."
+        help_text="Running pods that YuniKorn does not schedule, or Kueue not manage, where it runs; not counted above."
     )
     foreign_used = AmountsField()
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from engine.decision import Decision, Interlock
-from engine.paths import is_inside
 from engine.queues import QueueTree
+from engine.snapshot import Safeguards
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
 
@@ -20,12 +20,8 @@ def places_of(decision: Decision) -> Iterator[Place]:
 
 def acts_within(cluster: Cluster, places: Iterable[Place]) -> bool:
     """Whether the engine may act where all of these pods are."""
-    queues, namespaces = cluster.enforce_queues, cluster.enforce_namespaces
-    if not queues and not namespaces:
-        return True
-    return all(
-        namespace in namespaces or any(is_inside(queue, above) for above in queues) for queue, namespace in places
-    )
+    scope = Safeguards(queues=tuple(cluster.enforce_queues), namespaces=tuple(cluster.enforce_namespaces))
+    return all(scope.covers(queue, namespace) for queue, namespace in places)
 
 
 def limited(cluster: Cluster) -> list[Hold]:

@@ -1,6 +1,6 @@
 """The trees that a cluster's scheduler itself went by: not always the revision that is in force here."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -16,8 +16,8 @@ from scheduler_admin.copies.models import Copy, UsedTree
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 
-SCHEDULERS = (Format.YUNIKORN, Format.KUEUE)
-"""Whose copies a scheduler reads: kube-scheduler knows no queues, and nobody but us acts by Consumers."""
+SCHEDULERS: Mapping[str, str] = {Format.YUNIKORN: YUNIKORN_SCHEDULER, Format.KUEUE: KUEUE}
+"""Who reads copies of a format: kube-scheduler knows no queues, and nobody but us acts by Consumers."""
 
 
 def note_used(*, copy: Copy, now: datetime) -> None:
@@ -75,14 +75,11 @@ class UsedTrees:
 def scheduler_of(cluster: Cluster, revision: Revision) -> str:
     """By whose rules pods are in queues: YuniKorn's or Kueue's where it runs and the tree is its own, else nobody's."""
     form = revision.source_format
-    if form not in _NAMES:
+    if form not in SCHEDULERS:
         return ""
     told = form == Format.YUNIKORN and bool(cluster.yunikorn_service)
     runs = told or Copy.objects.filter(cluster=cluster, form=form, runs=True).exists()
-    return _NAMES[form] if runs else ""
-
-
-_NAMES = {Format.YUNIKORN.value: YUNIKORN_SCHEDULER, Format.KUEUE.value: KUEUE}
+    return SCHEDULERS[form] if runs else ""
 
 
 def note_running(*, copy: Copy, pods: Collection[Pod]) -> None:
@@ -92,7 +89,7 @@ def note_running(*, copy: Copy, pods: Collection[Pod]) -> None:
     to do, and nobody's pods are to be taken for others' meanwhile.
     """
     seen = _shows_kueue(pods) if copy.form == Format.KUEUE else bool(yunikorn_namespaces(pods))
-    runs = copy.form in _NAMES and (seen or (copy.runs and copy.there))
+    runs = copy.form in SCHEDULERS and (seen or (copy.runs and copy.there))
     if runs != copy.runs:
         Copy.objects.filter(pk=copy.pk).update(runs=runs)
 

@@ -54,7 +54,7 @@ _LABELS: dict[str, tuple[str, str]] = {
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
     "enforce_queues": (
         gettext_noop("Enforce only in queues"),
-        gettext_noop("with all below them; elsewhere it is only told what would be evicted; empty: anywhere"),
+        gettext_noop("with all queues below them; everywhere else evictions are only advised; empty: anywhere"),
     ),
     "enforce_namespaces": (
         gettext_noop("… and in namespaces"),

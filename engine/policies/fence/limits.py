@@ -12,8 +12,8 @@ from engine.snapshot.columns import Rows
 def limit_on(question: Question, survey: Survey, candidates: Rows, place: int) -> JointLimit | None:
     """The guarantee or the disruption budget that stops the candidates of a node; None: they don't make the room.
 
-    Told of the fewest pods that would make it, were there no limits: of the first queue, from the leaves upwards, that
-    can't give them all, else of the first budget. ``candidates``: rows, node by node.
+    It is looked for among the fewest pods that would make it, were there no limits: the first queue, from the leaves
+    upwards, that can't give them all, else the first budget. ``candidates``: rows, node by node.
     """
     here = candidates[question.columns.node[candidates] == place]
     rows = nearest_first(question.ground, question.leaf, here)

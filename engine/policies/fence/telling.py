@@ -21,7 +21,7 @@ _NODES_IN_FULL = 20
 
 
 _LIMITS_TOLD = 3
-"""On so many nodes it is told what stops pods from going together: that takes its time."""
+"""The limit is worked out for so many nodes: it takes its time, and sentences name the first."""
 
 
 class Told:
