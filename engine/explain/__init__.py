@@ -29,9 +29,16 @@ from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sent
 from engine.explain.shares import share_sentence
 from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, held_back, interlock, node_label, node_verdict, pod_label, pod_verdict
-from engine.explain.waiting import asks_ahead, refused_nodes, tier_label, tier_sentence, together
+from engine.explain.waiting import (
+    asks_ahead,
+    refused_nodes,
+    tier_label,
+    tier_sentence,
+    together,
+)
 from engine.explain.waiting_remedies import remedy_sentence
 from engine.explain.waiting_shares import staying_pods
+from engine.explain.waiting_workloads import workloads_ahead
 
 __all__ = [
     "FLAG_LABELS",
@@ -97,4 +104,5 @@ __all__ = [
     "unmet",
     "unspared",
     "victim_sentence",
+    "workloads_ahead",
 ]

@@ -77,6 +77,12 @@ def amount(resource: str, value: int) -> Param:
     return f"{format_amount(resource, value)} {resource}"
 
 
+def is_rounder(amounts: Mapping[str, int]) -> bool:
+    """Whether amounts are shorter to write than those that are less by one: ``2`` than ``1999m``."""
+    above = {name: value - 1 for name, value in amounts.items()}
+    return len(listed(amounts)) < len(listed(above))
+
+
 def listed(amounts: Mapping[str, int]) -> str:
     """Amounts in a row as a manifest lists them: ``cpu 8, memory 64Gi``; the pod itself is not counted."""
     shown = {name: value for name, value in amounts.items() if name != PODS and value} or amounts

@@ -11,6 +11,7 @@ from engine.explain.message import (
     amount,
     counted,
     gettext_noop,
+    is_rounder,
     listed,
     ngettext_noop,
     short_name,
@@ -139,7 +140,7 @@ def otherwise(one: Counterfactual) -> Message:
         "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
         "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }
-    rounder = one.change is Change.GUARANTEE and _is_rounder(one.amounts)
+    rounder = one.change is Change.GUARANTEE and is_rounder(one.amounts)
     if rounder:
         params["amounts"] = _amounts(one.amounts)
     if one.unkept:
@@ -153,12 +154,6 @@ def otherwise(one: Counterfactual) -> Message:
     if one.then is Then.FITS and not one.node:
         template = FITS_QUOTA
     return Message(template, _used(template, params))
-
-
-def _is_rounder(amounts: Amounts) -> bool:
-    """Whether amounts are shorter to write than those that are less by one: ``2`` than ``1999m``."""
-    above = {name: value - 1 for name, value in amounts.items()}
-    return len(listed(amounts)) < len(listed(above))
 
 
 def _used(template: str, params: dict[str, Param]) -> dict[str, Param]:

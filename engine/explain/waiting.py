@@ -1,7 +1,7 @@
 """Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
 
 from engine.decision import NodeReason
-from engine.explain import waiting_shares
+from engine.explain import waiting_shares, waiting_workloads
 from engine.explain.limits import limited_tier
 from engine.explain.message import (
     Message,
@@ -17,9 +17,10 @@ from engine.explain.message import (
 from engine.explain.verdicts import NODE_LABELS
 from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
 from engine.resources import PODS
-from engine.waiting import NODES, Ahead, Tier, TierName
+from engine.waiting import NODES, WORKLOADS, Ahead, Tier, TierName
 
 LABELS: dict[TierName, str] = {
+    TierName.CONSIDERED: gettext_noop("Considered by Kueue"),
     TierName.HARD: gettext_noop("Hard cap"),
     TierName.DESERVED: gettext_noop("Deserved"),
     TierName.OVERUSED: gettext_noop("More than deserved"),
@@ -164,6 +165,8 @@ def _fence(tier: Tier, _priority: int) -> Message:
 
 
 def _priority(tier: Tier, priority: int) -> Message:
+    if any(need.resource == WORKLOADS for need in tier.needs):
+        return waiting_workloads.who_may_go(tier, priority)
     if tier.shut:
         return Message(PRIORITY_NEVER, {"name": Name(tier.shut)})
     params = {"priority": str(priority)}
@@ -226,6 +229,7 @@ def _quota_left(tier: Tier, _priority: int) -> Message:
 
 _SENTENCES = {
     **waiting_shares.SENTENCES,
+    TierName.CONSIDERED: waiting_workloads.considered,
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,
     TierName.FENCE: _fence,

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from engine.explain.message import Message, Param, gettext_noop, short_name
+from engine.explain.message import Message, Param, gettext_noop, is_rounder, short_name
 from engine.explain.waiting_amounts import amounts_told
 from engine.otherwise import Change
-from engine.resources import format_amount
+from engine.resources import Amounts, format_amount
 from engine.waiting import Remedy
 
 PASS: dict[Change, str] = {
@@ -51,6 +51,21 @@ UNKEPT: dict[bool, str] = {
         "the max of %(above)s has to be raised, too."
     ),
 }
+AT_LEAST: dict[bool, str] = {
+    False: gettext_noop("It would pass this if %(queue)s were guaranteed at least this: %(amounts)s."),
+    True: gettext_noop("It would get room if %(queue)s were guaranteed at least this: %(amounts)s."),
+}
+AT_LEAST_UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+"""The same where the least amount that does it is a rounder one than what it has to be above."""
 SEVERAL_UNKEPT: dict[bool, str] = {
     False: gettext_noop(
         "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
@@ -66,23 +81,33 @@ SEVERAL_UNKEPT: dict[bool, str] = {
 
 def remedy_sentence(remedy: Remedy) -> Message:
     """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
-    # A guarantee is told as what it would have to be above: a unit less than the amount that does.
-    less = 1 if remedy.change is Change.GUARANTEE else 0
+    rounder = remedy.change is Change.GUARANTEE and all(map(is_rounder, remedy.queues.values()))
+    # A guarantee is told as what it would have to be above, a unit less than the amount that does, or by that amount.
+    less = 1 if remedy.change is Change.GUARANTEE and not (rounder and len(remedy.queues) == 1) else 0
     queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
     if len(queues) > 1:
-        told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
-        if remedy.unkept:
-            above = short_name(remedy.unkept)
-            return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": told, "above": above})
-        forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
-        return Message(forms[remedy.change], {"queues": told})
-    template = UNKEPT[remedy.enough] if remedy.unkept else (ENOUGH if remedy.enough else PASS)[remedy.change]
+        return _several(remedy, queues)
     params: dict[str, Param] = {"priority": str(remedy.priority), "above": short_name(remedy.unkept)}
     if remedy.smaller:
         params["amounts"] = amounts_told(remedy.smaller)
     for path, amounts in queues.items():
         params |= {"queue": short_name(path), "amounts": _plain(amounts)}
+    template = _template(remedy, rounder=rounder)
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _several(remedy: Remedy, queues: Mapping[str, Amounts]) -> Message:
+    told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
+    if remedy.unkept:
+        return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": told, "above": short_name(remedy.unkept)})
+    forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
+    return Message(forms[remedy.change], {"queues": told})
+
+
+def _template(remedy: Remedy, *, rounder: bool) -> str:
+    if remedy.unkept:
+        return (AT_LEAST_UNKEPT if rounder else UNKEPT)[remedy.enough]
+    return AT_LEAST[remedy.enough] if rounder else (ENOUGH if remedy.enough else PASS)[remedy.change]
 
 
 def _plain(amounts: Mapping[str, int]) -> str:

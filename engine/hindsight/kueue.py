@@ -1,6 +1,7 @@
 """What Kueue preempted, decided again by its own rules on its quota as it was just before."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -54,11 +55,9 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
 
 def _set_to(sharings: Iterable[Sharing], reasons: set[str]) -> _SetTo:
     """By its settings where they are known, else by reasons that belong to one way alone, else classic."""
-    told = next(iter(sharings), None)
-    if told is not None and not told.fair:
-        return _SetTo(None, KnownBy.CONFIG)
-    if told is not None and set(told.strategies) <= set(Strategy):
-        return _SetTo(tuple(map(Strategy, told.strategies)) or cohort.STRATEGIES, KnownBy.CONFIG)
+    for told in sharings:
+        with suppress(ValueError):  # strategies of a newer Kueue
+            return _SetTo(cohort.strategies_of(told), KnownBy.CONFIG)
     if Why.FAIR_SHARING in reasons:
         return _SetTo(cohort.STRATEGIES, KnownBy.REASONS)
     return _SetTo(None, KnownBy.REASONS if Why.WHILE_BORROWING in reasons else KnownBy.ASSUMED)

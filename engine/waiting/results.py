@@ -12,11 +12,15 @@ from engine.resources import Amounts
 
 NODES = "nodes"
 """In place of a resource: how many nodes could take the ask."""
+WORKLOADS = "workloads"
+"""In place of a resource: how many of Kueue's workloads may go for the ask."""
 
 
 class TierName(StrEnum):
     """In the order in which they are told."""
 
+    CONSIDERED = "considered"
+    """Of Kueue's workloads: whether its queues let it be considered at all."""
     HARD = "hard"
     """Of policy ``deserved``: the hard cap of the ask's leaf and of every queue above."""
     DESERVED = "deserved"
@@ -96,7 +100,9 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it lets the ask through: nothing is missing."""
     needs: tuple[Need, ...] = ()
     shut: str = ""
-    """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never."""
+    """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never.
+
+    Of tier ``considered`` one of engine.policies.cohort.Inadmissible."""
     reached: tuple[Reached, ...] = ()
     """Of tiers ``fence`` and ``overused``, the queues with pods that could go, in the tree's order."""
     held: Amounts = {}

@@ -92,6 +92,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/nodes", nodes.NodesView.as_view(), name="nodes"),
     re_path(r"^clusters/(?P<name>[-\w]+)/nodes/(?P<node>[^/\s\x00]+)\Z", nodes.NodeView.as_view(), name="node"),
     path("clusters/<slug:name>/pending-workloads", pending.PendingWorkloadsView.as_view(), name="pending_workloads"),
+    path(
+        "clusters/<slug:name>/pending-workloads/<str:namespace>/<str:workload>/waiting",
+        waiting.WorkloadWaitingView.as_view(),
+        name="workload_waiting",
+    ),
     path("clusters/<slug:name>/pods", nodes.ListedPodsView.as_view(), name="application_pods"),
     path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
     path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),

@@ -6,11 +6,12 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.decision import JointLimit, NodeReason, Notice
-from engine.explain import asks_ahead, remedy_sentence, tier_sentence
+from engine.explain import asks_ahead, remedy_sentence, tier_sentence, workloads_ahead
 from engine.journal import JournalError
 from engine.otherwise import Change
 from engine.resources import PODS, format_amount
@@ -18,8 +19,9 @@ from engine.waiting import Ahead, Need, Reached, Remedy, Tier, TierName
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
-from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.waits import WaitSerializer
+from scheduler_admin.clusters.pending import pending_workload
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.replay import CannotReplayError
@@ -168,7 +170,7 @@ class TierSerializer(serializers.Serializer[Tier]):
 
 
 class AheadSerializer(serializers.Serializer[Ahead]):
-    """How many asks a pass considers before this one."""
+    """How many asks a pass considers before this one. Context: `workload`, whether it is one of Kueue's."""
 
     cluster = serializers.IntegerField()
     queue = serializers.IntegerField(help_text="Of those, how many are of its own queue.")
@@ -176,7 +178,7 @@ class AheadSerializer(serializers.Serializer[Ahead]):
 
     def get_text(self, ahead: Ahead) -> str:
         """The same in a sentence."""
-        return text(asks_ahead(ahead))
+        return text(workloads_ahead(ahead) if self.context.get("workload") else asks_ahead(ahead))
 
 
 class WaitingSerializer(serializers.Serializer[Any]):
@@ -189,6 +191,42 @@ class WaitingSerializer(serializers.Serializer[Any]):
     together = serializers.BooleanField(
         help_text="Whether it gets room with the first remedy of every tier that stops it, all of them together."
     )
+
+
+class WorkloadWaitingSerializer(serializers.Serializer[Any]):
+    """Why one of Kueue's workloads waits for quota."""
+
+    at = UtcField(help_text="As of when.")
+    message = serializers.CharField(help_text="Kueue's own; empty: it has not tried the workload yet.")
+    tiers = TierSerializer(many=True)
+    ahead = AheadSerializer()
+    wait = WaitSerializer(allow_null=True, help_text="How long it may take; null: its beginning was not seen.")
+
+
+class WorkloadWaitingView(ApiView):
+    """Why one of Kueue's workloads waits."""
+
+    @extend_schema(
+        operation_id="get_pending_workload_waiting",
+        tags=["queues"],
+        parameters=[CLUSTER],
+        responses={200: WorkloadWaitingSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+    )
+    def get(self, _request: Request, name: str, namespace: str, workload: str) -> Response:
+        """What your workload has to pass before Kueue gives it quota, by Kueue's rules, tier by tier."""
+        cluster = self.cluster(name)
+        one = pending_workload(self.scope, cluster, namespace, workload)
+        if one is None:
+            raise NotFound
+        try:
+            found = history.why_workload_waits(cluster, one)
+        except (CannotReplayError, JournalError) as error:
+            raise problems.NotWorkedOut from error
+        told = history.seen_by(self.scope, found.waiting, one.queue)
+        wait = wait_of(cluster, one.uid)
+        body = {"at": found.at, "message": one.why, "tiers": told.tiers, "ahead": told.ahead, "wait": wait}
+        context = {"priority": found.priority, "workload": True}
+        return Response(WorkloadWaitingSerializer(body, context=context).data)
 
 
 class WaitingView(ApiView):

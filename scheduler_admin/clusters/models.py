@@ -350,6 +350,10 @@ class KueueQuota(models.Model):
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="kueue_quota")
     document = models.TextField()
     """See clusters.quota."""
+    moment = models.BinaryField(null=True)
+    """All that its workloads' turns depend on, while any waits: engine.quota.written; null: none does."""
+    moment_at = models.DateTimeField(null=True)
+    """Since when that stands so."""
     changed_at = models.DateTimeField(help_text=_("Since when it stands so."))
 
     def __str__(self) -> str:

@@ -17,6 +17,8 @@ class PendingWorkload(NamedTuple):
     """A workload that Kueue has given no quota yet."""
 
     cluster: str
+    uid: str
+    """Empty: a release before this one wrote it down."""
     namespace: str
     name: str
     owner: str
@@ -43,6 +45,7 @@ def kept(held: Iterable[Pod]) -> list[dict[str, Any]]:
     first = sorted(turns, key=lambda each: each[:2])[:_KEPT]
     return [
         {
+            "uid": one.uid,
             "namespace": one.namespace,
             "name": one.name,
             "owner": one.application,
@@ -63,6 +66,12 @@ def pending_workloads(scope: Scope, clusters: Iterable[Cluster], queue: str = ""
         for one in status.pending_workloads if status else ():
             if not scope.has_pod(one["namespace"], one["queue"]) or (queue and not is_inside(one["queue"], queue)):
                 continue
-            told = {name: one[name] for name in PendingWorkload._fields if name in one}
+            told = {"uid": "", **{name: one[name] for name in PendingWorkload._fields if name in one}}
             since = datetime.fromtimestamp(one["since_ms"] / 1000, UTC)
             yield PendingWorkload(cluster=cluster.name, since=since, **told)
+
+
+def pending_workload(scope: Scope, cluster: Cluster, namespace: str, name: str) -> PendingWorkload | None:
+    """Return one that a scope sees; None where there is none of that name, or none that is kept."""
+    of_cluster = pending_workloads(scope, [cluster])
+    return next((one for one in of_cluster if (one.namespace, one.name) == (namespace, name)), None)

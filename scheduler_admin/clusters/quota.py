@@ -3,14 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
 from engine.formats.kueue.names import paths
 from engine.quota import Line, QuotaError, Standing, standings
+from engine.quota.written import Written, decode, encode
 from engine.snapshot import ClusterState
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, KueueQuota
+
+_WORKLOADS = 50_000
+"""Of more than so many a pass does not keep all."""
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -48,10 +53,11 @@ class Quota:
         return tuple(one for one in self.entries if one.path is None)
 
 
-def store_quota(*, cluster: Cluster, state: ClusterState, known: bool | None, now: datetime) -> bool:
+def store_quota(*, cluster: Cluster, state: ClusterState, known: bool | None, waits: bool, now: datetime) -> bool:
     """Keep it where it is another than before; nothing is kept where there is no Kueue. Whether it changed.
 
     ``known``: whether all of it is read; of a part of it no figure would be right. None: not yet, it stays as it was.
+    ``waits``: whether any workload waits for it. Then all is kept that tells why.
     """
     if known is None:
         return False
@@ -59,9 +65,42 @@ def store_quota(*, cluster: Cluster, state: ClusterState, known: bool | None, no
     if text is None:
         return bool(KueueQuota.objects.filter(cluster=cluster).delete()[0])
     row, made = KueueQuota.objects.get_or_create(cluster=cluster, defaults={"document": text, "changed_at": now})
-    if made or row.document == text:
-        return made
-    return bool(KueueQuota.objects.filter(pk=row.pk).update(document=text, changed_at=now))
+    changed: dict[str, Any] = {}
+    if row.document != text:
+        changed |= {"document": text, "changed_at": now}
+    moment = _moment(state) if waits else None
+    if moment != (None if row.moment is None else bytes(row.moment)):
+        changed |= {"moment": moment, "moment_at": now}
+    if changed:
+        KueueQuota.objects.filter(pk=row.pk).update(**changed)
+    return made or "document" in changed
+
+
+def _moment(state: ClusterState) -> bytes | None:
+    if len(state.workloads) > _WORKLOADS:
+        return None
+    return encode(Written(state.quota(now_ms=0), tuple(state.sharing.values())))
+
+
+def moment_of(cluster: Cluster, now: datetime) -> Written | None:
+    """Return Kueue's quota with all its workloads as the last pass saw them, to be judged ``now``.
+
+    None where none waits, where there are too many, or another release wrote it.
+    """
+    row = KueueQuota.objects.filter(cluster=cluster).only("moment").first()
+    try:
+        found = decode(bytes(row.moment)) if row is not None and row.moment is not None else None
+    except ValueError:
+        return None
+    if found is None:
+        return None
+    quota = msgspec.structs.replace(found.quota, now_ms=int(now.timestamp() * 1000))
+    return msgspec.structs.replace(found, quota=quota)
+
+
+def moment_at(cluster: Cluster) -> datetime | None:
+    """Return since when that stands as it does."""
+    return KueueQuota.objects.filter(cluster=cluster).values_list("moment_at", flat=True).first()
 
 
 def _document(state: ClusterState) -> str | None:
@@ -81,7 +120,7 @@ def quota_of(user: Who, cluster: Cluster, seen: Collection[str]) -> Quota | None
     A tenant sees its own queues. What those could borrow now would tell what others use: where the cohort at the top is
     not the tenant's, only what is free of a queue's own quota is told as available.
     """
-    row = KueueQuota.objects.filter(cluster=cluster).first()
+    row = KueueQuota.objects.filter(cluster=cluster).only("document", "changed_at").first()
     if row is None:
         return None
     document, scope = msgspec.json.decode(row.document, type=_Document), scope_of(user, "view")

@@ -358,7 +358,7 @@ def _store(
         now=now,
     )
     news |= book(cluster=cluster)
-    moved = store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
+    moved = store_quota(cluster=cluster, state=found.state, known=health.quota_known, waits=bool(found.held), now=now)
     moved |= follow_nodes(cluster=cluster, watch=watch, snapshot=found.snapshot)
     figures = _figures(revision, found)
     due = _sampled(cluster, found.snapshot, figures, found.held, now)

@@ -6,17 +6,24 @@ from datetime import UTC, datetime
 
 import msgspec
 from django.core.cache import cache
+from django.utils import timezone
 
 from engine import waiting as engine
 from engine.decision import Notice, Outcome
+from engine.policies.cohort import strategies_of
 from engine.snapshot import Pod, Snapshot
-from engine.waiting import Need, Tier, TierName, Waiting
+from engine.waiting import WORKLOADS, Need, Tier, TierName, Waiting
 from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.pending import PendingWorkload
+from scheduler_admin.clusters.quota import moment_at, moment_of
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.journal_selectors import live, newest_entry
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent
 from scheduler_admin.history.replay import CannotReplayError, as_it_was, each_decided
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.tags import keyed
 
 REMEMBERED_S = 60
 """So long an answer serves whoever looks next, unless the cluster has changed since."""
@@ -85,6 +92,36 @@ def _then(row: Decision) -> tuple[Snapshot, Pod]:
     return snapshot, ask
 
 
+def why_workload_waits(cluster: Cluster, workload: PendingWorkload) -> AskWaits:
+    """Work out why a workload waits for Kueue's quota, as the cluster was last seen.
+
+    Raises CannotReplayError where it waits no more, or Kueue is set in a way that is not known here, and
+    engine.journal.JournalError.
+    """
+    key = keyed(f"waiting {cluster.pk} {workload.namespace}/{workload.name} {moment_at(cluster)}")
+    found: AskWaits | None = cache.get(key)
+    if found is None:
+        found = _by_kueues_rules(cluster, workload)
+        cache.set(key, found, REMEMBERED_S)
+    return found
+
+
+def _by_kueues_rules(cluster: Cluster, workload: PendingWorkload) -> AskWaits:
+    status = status_of(cluster)
+    at = status.pass_at if status and status.pass_at else timezone.now()
+    kept = moment_of(cluster, at)
+    asks = kept.quota.workloads if kept is not None else ()
+    ask = next((one for one in asks if (one.namespace, one.name) == (workload.namespace, workload.name)), None)
+    if kept is None or ask is None or ask.holds or ask.queue not in kept.quota.queues:
+        raise CannotReplayError(f"Workload {workload.namespace}/{workload.name} does not wait in any queue any more.")
+    try:
+        strategies = next((strategies_of(one) for one in kept.sharing), None)
+        waiting = engine.waiting_workload(kept.quota, ask, strategies, workload.queue or ask.queue)
+    except ValueError as error:  # strategies of a newer Kueue, or cohorts in a ring
+        raise CannotReplayError(str(error)) from error
+    return AskWaits(waiting, ask.priority, at)
+
+
 def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
     """For a tenant with an ask of ``queue``: without counts, nor figures of queues that are not theirs."""
     if scope.everything:
@@ -110,7 +147,10 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
     elif tier.name is TierName.LEFT:  # likewise
         needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
     elif tier.passes and tier.name not in (TierName.MOST, TierName.DESERVED):
-        needs = ()
+        # That it is about workloads is told, not of how many.
+        needs = tuple(
+            msgspec.structs.replace(need, available=need.required) for need in needs if need.resource == WORKLOADS
+        )
     limit = tier.limit if tier.limit is not None and own(tier.limit.queue) else None
     return msgspec.structs.replace(
         tier,

@@ -122,5 +122,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ledger.json", ledger.as_json, name="ledger_json"),
     path("pods/", pods.pods, name="pods"),
     path("pods/<slug:name>/<str:namespace>/<str:pod>/", pods.pod, name="pod"),
+    path("workloads/<slug:name>/<str:namespace>/<str:workload>/", pods.workload, name="workload"),
     path("pods/<slug:name>/<str:namespace>/<str:pod>/waiting/", pods.waiting, name="pod_waiting"),
 ]

@@ -18,6 +18,7 @@ from engine.explain import (
     tier_label,
     tier_sentence,
     together,
+    workloads_ahead,
 )
 from engine.explain.message import short_name
 from engine.journal import JournalError
@@ -25,6 +26,7 @@ from engine.resources import format_amount
 from engine.waiting import NODES, Need, Tier, TierName
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.pending import PendingWorkload
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import wait_sentences
 from scheduler_admin.history import waiting as history
@@ -116,7 +118,7 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
         return WaitingPart([], problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
     told = history.seen_by(scope, found.waiting, row.ask_queue)
     return WaitingPart(
-        wait=tuple(_wait(row)),
+        wait=tuple(_wait(row.cluster, row.ask_uid)),
         tiers=[_line(tier, found.priority) for tier in told.tiers],
         ahead=asks_ahead(told.ahead),
         together=together() if told.together and len(told.refusing) > 1 else None,
@@ -124,8 +126,23 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
     )
 
 
-def _wait(row: Decision) -> Iterator[Message]:
-    wait = wait_of(row.cluster, row.ask_uid)
+def workload_part(scope: Scope, cluster: Cluster, workload: PendingWorkload) -> WaitingPart:
+    """Work it out for a workload that waits for Kueue's quota."""
+    try:
+        found = history.why_workload_waits(cluster, workload)
+    except (CannotReplayError, JournalError):
+        return WaitingPart([], problem=_("It waits no more, or Kueue is set in a way that is not known here."))
+    told = history.seen_by(scope, found.waiting, workload.queue)
+    return WaitingPart(
+        wait=tuple(_wait(cluster, workload.uid)),
+        tiers=[_line(tier, found.priority) for tier in told.tiers],
+        ahead=workloads_ahead(told.ahead),
+        at=found.at,
+    )
+
+
+def _wait(cluster: Cluster, uid: str) -> Iterator[Message]:
+    wait = wait_of(cluster, uid)
     if wait is not None:
         yield wait_sentences.told(wait.told, alike=wait.alike)
         if is_late(wait, timezone.now()):

@@ -104,7 +104,7 @@ def known(db: None) -> dict[str, str]:
     kueue.cluster_queues["batch"] = quota.queue("batch", "red", cpu=6000)
     kueue.cluster_queues["other"] = quota.queue("other", "red", cpu=10000)
     kueue.workloads["w"] = quota.holds("w", "batch", cpu=9000)
-    store_quota(cluster=cluster, state=kueue, known=True, now=NOW)
+    store_quota(cluster=cluster, state=kueue, known=True, waits=False, now=NOW)
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
     tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]

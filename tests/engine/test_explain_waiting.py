@@ -307,6 +307,7 @@ def test_room_on_any_nodes_is_said_of_all_together() -> None:
 def test_what_stands_around_the_tiers_has_words_too() -> None:
     """Their names, nodes by reason, asks ahead."""
     assert [whole(tier_label(name)) for name in TierName] == [
+        "Considered by Kueue",
         "Hard cap",
         "Deserved",
         "More than deserved",

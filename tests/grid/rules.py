@@ -218,6 +218,7 @@ ROUTES = {
     "web:pods": page(SIGNED_IN, "pod", "ask", "namespace"),
     "web:pod": page(OWNERS, "pod", "node"),
     "web:pod_waiting": page(NOTHING),  # what the address names is a victim
+    "web:workload": page(OWNERS, "application"),
     "api:openapi": api(SIGNED_IN),
     "api:clusters": Rule(
         {"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": CONNECTORS_SEND}, ("cluster",)
@@ -295,6 +296,7 @@ ROUTES = {
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:asks": api(SHARERS, "ask", "queue"),
     "api:pending_workloads": api(SHARERS, "application", "namespace"),
+    "api:workload_waiting": api(OWNERS, "queue"),
     "api:nodes": api(STAFF, "node"),
     "api:node": api(STAFF, "node", "pod", "namespace", "queue"),
     "api:application_pods": api(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),
@@ -345,6 +347,7 @@ PARAMETERS = {
     "decisions/pk": "decision",
     "drafts/pk": "draft",
     "passes/pk": "run",
+    "workloads/name": "cluster",
     "snapshots/pk": "snapshot",
     "saved/pk": "saved",
     "saved-filters/pk": "saved",
@@ -359,6 +362,7 @@ PARAMETERS = {
     "namespace": "namespace",
     "priority_class": "priority_class",
     "pod": "pod",
+    "workload": "workload",
     "node": "node",
     "rest": "nothing",
     "form": "form",

@@ -36,6 +36,8 @@ class Side:
     ask: str
     pod: str
     """The one that went for ``ask``."""
+    workload: str
+    """One that waits for Kueue's quota."""
     form: str
     """A format of documents."""
     nothing: str
@@ -77,6 +79,7 @@ class Side:
             met=f"{MARKET}.{met}",
             form="kueue",
             nothing=f"{canary}-nothing",
+            workload=f"{canary}-application-workload-0",
             decision=number,
             draft=number,
             comparison=number,

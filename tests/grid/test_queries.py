@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from django.db import connection, reset_queries
 from django.test.utils import CaptureQueriesContext
 
@@ -53,8 +54,9 @@ def counted(world: World, people: Sequence[str] = PEOPLE) -> Counts:
 
 
 def _asked(world: World, person: str, address: str) -> tuple[int, int]:
-    """The answer's status and the queries that it took in a process that was never asked for this tree before."""
+    """The answer's status and the queries that it took in a process that was never asked before."""
     selectors.forget()
+    cache.clear()
     reset_queries()  # of which so many are kept, and no more
     with CaptureQueriesContext(connection) as queries:
         response = world.ask(person, "GET", address)

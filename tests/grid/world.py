@@ -14,7 +14,7 @@ from engine.planning import plan
 from engine.policies import policy
 from engine.queues import Queue
 from engine.resources import Amounts, parse_amounts
-from engine.snapshot import ClassQuota, ClassRule, ClusterState, Node, Pod, Preempted, PriorityClass
+from engine.snapshot import ClassQuota, ClassRule, ClusterState, Flavor, Node, Pod, Preempted, PriorityClass
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
@@ -217,7 +217,7 @@ def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
     )
     _status(cluster, sides, 1)
     _copied(cluster, sides)
-    store_quota(cluster=cluster, state=_kueue(sides), known=True, now=NOW)
+    store_quota(cluster=cluster, state=_kueue(sides), known=True, waits=True, now=NOW)
     pause(cluster=cluster, actor=author, reason=f"{STAFF} pause")
     for side in sides:
         pause(cluster=cluster, queue=side.team, actor=author, reason=f"{STAFF} pause")
@@ -230,6 +230,10 @@ def _kueue(sides: tuple[Side, ...]) -> ClusterState:
     for side in sides:
         cohort, name = (path.rpartition(".")[2] for path in (side.team, side.queue))
         found.cluster_queues[name] = quota.queue(name, cohort, cpu=2)
+        asks = msgspec.structs.replace(quota.waits(name, cpu=3), uid=side.workload, namespace=side.namespace)
+        found.workloads[side.workload] = msgspec.structs.replace(asks, name=side.workload)
+        found.workloads[side.application] = quota.holds(side.application, name, cpu=2)
+    found.flavors[quota.FLAVOR] = Flavor(name=quota.FLAVOR)
     found.cluster_queues[STAFF] = quota.queue(f"{STAFF}-queue", f"{STAFF}-cohort", cpu=2)
     return found
 

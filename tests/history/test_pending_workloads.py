@@ -1,14 +1,17 @@
 """Kueue's workloads that wait for quota are pending: counted, listed to their owners, and followed until the end."""
 
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
 import time_machine
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
-from engine.snapshot import ClusterQueue, LocalQueue, PodSet, Workload
+from engine.queues import Take
+from engine.snapshot import ClusterQueue, Flavor, LocalQueue, PodSet, Preemption, Quota, ResourceGroup, Workload
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Wait
 from tests.history.passing import run
@@ -48,6 +51,20 @@ def ada(client: Client) -> Client:
     return client
 
 
+def limit(watch: Watch, cpu: int) -> None:
+    """So much quota of its own ClusterQueue test has."""
+    quotas = {("default", "cpu"): Quota(cpu)}
+    groups = (ResourceGroup(("cpu",), ("default",)),)
+    rules = Preemption(within=Take.LOWER_PRIORITY)
+    watch.state.flavors["default"] = Flavor(name="default")
+    watch.state.cluster_queues["test"] = ClusterQueue(name="test", quotas=quotas, groups=groups, preemption=rules)
+
+
+def words(html: str) -> str:
+    """What a page says, without its marks."""
+    return " ".join(unescape(strip_tags(html)).split())
+
+
 def put(watch: Watch, *workloads: Workload) -> None:
     for one in workloads:
         watch.state.workloads[one.uid] = one
@@ -74,6 +91,65 @@ def test_they_are_listed_with_what_they_want_and_kueues_own_words(cluster: Clust
     (row,) = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads").json()["results"]
     assert (row["name"], row["owner"], row["queue"], row["message"]) == ("big", "Job/big", "root.test", WHY)
     assert row["requests"]["cpu"] == "6"
+
+
+def test_why_one_waits_is_told_by_kueues_rules_on_its_own_quota(cluster: Cluster, kueue: Watch, ada: Client) -> None:
+    """On a page of its own, to which the lists lead, and by REST."""
+    limit(kueue, 4_000)
+    put(kueue, waiting("big"))
+    run(cluster, kueue)
+    address = f"/workloads/{cluster.name}/test/big/"
+    assert address in ada.get("/pods/").content.decode()
+    shown = words(ada.get(address).content.decode())
+    assert "big waits for quota." in shown
+    assert f"Kueue says: {WHY}" in shown
+    assert "test could have at most 4 cores, even if nobody else used any, and this asks 6 cores." in shown
+    assert "It would get room if test were guaranteed at least this: cpu 6." in shown
+    said = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting").json()
+    assert [(one["name"], one["passes"]) for one in said["tiers"]] == [
+        ("considered", True),
+        ("most", False),
+        ("priority", False),
+        ("left", False),
+    ]
+    assert said["message"] == WHY
+    assert said["ahead"]["text"] == "No other workload of its queue comes before it."
+
+
+def test_an_open_page_learns_that_it_waits_no_more(cluster: Cluster, kueue: Watch, ada: Client) -> None:
+    """Who comes later finds no page."""
+    run(cluster, kueue)
+    address = f"/workloads/{cluster.name}/test/big/"
+    assert ada.get(address).status_code == 404
+    refreshed = ada.get(address, headers={"HX-Request": "true"})
+    assert "big no longer waits for quota." in refreshed.content.decode()
+
+
+def test_what_waits_no_more_since_the_last_pass_is_not_worked_out(cluster: Cluster, kueue: Watch, ada: Client) -> None:
+    """Its queue is gone, say."""
+    put(kueue, waiting("big", local_queue=""))
+    run(cluster, kueue)
+    answer = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting")
+    assert answer.status_code == 409
+    shown = ada.get(f"/workloads/{cluster.name}/test/big/").content.decode()
+    assert "It waits no more, or Kueue is set in a way that is not known here." in shown
+
+
+def test_a_tenant_is_told_of_its_own_quota_and_not_what_others_hold(
+    cluster: Cluster, kueue: Watch, client: Client
+) -> None:
+    """Others could give back what is missing: how much is not told."""
+    limit(kueue, 4_000)
+    put(
+        kueue, waiting("big", priority=5), waiting("small", holds=True, queue="test", usage={("default", "cpu"): 3_000})
+    )
+    run(cluster, kueue)
+    client.force_login(rows.tenant_user("tom", subtree="root.test", namespaces=("test",)))
+    said = client.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting").json()
+    left = next(one for one in said["tiers"] if one["name"] == "left")
+    assert (left["needs"][0]["available"], left["needs"][0]["evictable"]) == ("1", "0")
+    theirs = f"/api/v1/clusters/{cluster.name}/pending-workloads/prod/theirs/waiting"
+    assert client.get(theirs).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["?q=other", "?namespace=prod", "?show=preempted"])

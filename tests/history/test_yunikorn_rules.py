@@ -157,4 +157,4 @@ def test_why_an_ask_waits_is_told_by_yunikorns_own_rules(cluster: Cluster, clien
     page = client.get("/pods/east/ns/prod-0/waiting/").content.decode()
     assert "YuniKorn lets a pod preempt only where all that it asks is guaranteed." in page
     assert "It would pass this if it asked 1 core less." in page
-    assert "It would pass this if prod were guaranteed more than this: cpu 4999m." in page
+    assert "It would pass this if prod were guaranteed at least this: cpu 5." in page

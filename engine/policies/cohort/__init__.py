@@ -3,12 +3,14 @@
 No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
 """
 
-from engine.policies.cohort.admissible import Inadmissible, inadmissible
+from engine.policies.cohort.admissible import Inadmissible, inadmissible, without_replaced
 from engine.policies.cohort.asking import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
 from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
+from engine.policies.cohort.candidates import may_go
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
-from engine.policies.cohort.fair import STRATEGIES, Strategy
+from engine.policies.cohort.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.figures import figures
+from engine.policies.cohort.ground import usage_of
 from engine.policies.cohort.targets import Search, Target, Why
 
 __all__ = [
@@ -32,5 +34,9 @@ __all__ = [
     "decide",
     "figures",
     "inadmissible",
+    "may_go",
     "reading_of",
+    "strategies_of",
+    "usage_of",
+    "without_replaced",
 ]

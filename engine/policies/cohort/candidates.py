@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from engine.policies.cohort.ground import Ranked
+from engine.policies.cohort.ground import Ground, Ranked
 from engine.policies.cohort.question import Question
-from engine.quota import Take
+from engine.quota import FlavorResource, Quantities, QuotaCluster, Take, Workload
 
 
 def takeable(question: Question, queue: str, *, leaving: bool) -> Iterator[Ranked]:
@@ -30,6 +30,18 @@ def takeable(question: Question, queue: str, *, leaving: bool) -> Iterator[Ranke
             if one.usage.get(of):
                 yield ranked
                 break
+
+
+def may_go(
+    cluster: QuotaCluster, ask: Workload, asked: Quantities, short: tuple[FlavorResource, ...]
+) -> tuple[Workload, ...]:
+    """Return the workloads that preemption may look at for an ask which is ``short`` of something it ``asked`` for."""
+    question = Question(Ground.of(cluster), ask, asked, short)
+    tree = question.tree
+    related = (name for name, node in tree.queue.items() if tree.root(node) == tree.root(question.node))
+    lenders = (name for name in related if name == ask.queue or not question.within_nominal(tree.queue[name]))
+    ranked = (one for name in lenders for leaving in (True, False) for one in takeable(question, name, leaving=leaving))
+    return tuple(workload for _, workload in ranked)
 
 
 def any_takeable(question: Question, queue: str) -> bool:

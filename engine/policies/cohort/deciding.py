@@ -31,6 +31,11 @@ class Verdict(msgspec.Struct, frozen=True):
         """How it would be admitted."""
         return self.assignment.mode
 
+    @property
+    def served(self) -> bool:
+        """Whether it gets quota: there is enough, or somebody goes for it."""
+        return self.mode is Mode.FIT or bool(self.search.targets)
+
 
 def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> Verdict:
     """Decide for a workload that waits in a queue of the cluster; ``strategies``: of fair sharing, None: classic.
@@ -47,7 +52,7 @@ def decided(ground: Ground, ask: Workload, find: Find, *, fair: bool) -> Verdict
     """The same, with whatever finds who goes."""
     assigner = Assigner(ground, ask, find, fair=fair)
     whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
-    if _served(whole):
+    if whole.served:
         return whole
     return _with_fewer(ask, assigner, find) or whole
 
@@ -66,10 +71,6 @@ def _finding(ground: Ground, ask: Workload, search: Callable[[Question], Search]
     return find
 
 
-def _served(verdict: Verdict) -> bool:
-    return verdict.mode is Mode.FIT or bool(verdict.search.targets)
-
-
 def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> Verdict:
     assignment = assigner.assign(counts)
     if assignment.mode is not Mode.PREEMPT:
@@ -85,7 +86,7 @@ def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> Verdict | None
         step = (low + high) // 2
         counts = [one.count - own * step // sum(spare) for one, own in zip(ask.pod_sets, spare, strict=True)]
         tried = _decided(assigner, find, counts)
-        if _served(tried):
+        if tried.served:
             found, high = tried, step
         else:
             low = step + 1

@@ -10,6 +10,7 @@ from engine.policies.cohort.ladder import Ladder, Pick
 from engine.policies.cohort.question import Lack, Question
 from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, alike, settled
 from engine.quota import Take
+from engine.snapshot import Sharing
 
 
 class Strategy(StrEnum):
@@ -22,6 +23,14 @@ class Strategy(StrEnum):
 
 
 STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
+
+
+def strategies_of(sharing: Sharing) -> tuple[Strategy, ...] | None:
+    """Return the strategies of fair sharing that a Kueue is set to; None: it preempts the classic way.
+
+    Raises ValueError for a strategy that is not known here.
+    """
+    return (tuple(map(Strategy, sharing.strategies)) or STRATEGIES) if sharing.fair else None
 
 
 def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> Search:

@@ -55,6 +55,11 @@ class Ground:
         return later
 
 
+def usage_of(cluster: QuotaCluster) -> Usage:
+    """Return what is used of a cluster's quota. Raises engine.quota.QuotaError for cohorts in a ring."""
+    return Ground.of(cluster).usage.copy()
+
+
 def _rank(one: Workload, now_ms: int) -> tuple[bool, int, int, str]:
     """Lower goes first: who goes already, then low priorities, and who came last."""
     since_ms = now_ms if one.reserved_ms is None else one.reserved_ms

@@ -13,13 +13,13 @@ from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.odd import unread_pods
-from scheduler_admin.clusters.pending import PendingWorkload, pending_workloads
+from scheduler_admin.clusters.pending import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.pod_page import pod_lines, pod_page
-from scheduler_admin.web.waiting import waiting_part, waiting_shell
+from scheduler_admin.web.waiting import waiting_part, waiting_shell, workload_part
 
 
 @require_safe
@@ -83,6 +83,22 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
     waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}
     return answer(request, "pod", build, cluster, **shell, **waits)
+
+
+@require_safe
+@login_required
+def workload(request: HttpRequest, name: str, namespace: str, workload: str) -> HttpResponse:
+    """Why one of Kueue's workloads waits for quota, by Kueue's own rules."""
+    cluster = clusters.get(request.user, name)
+    scope = scope_of(request.user, "view")
+    one = pending_workload(scope, cluster, namespace, workload)
+    if one is None and not request.headers.get("HX-Request"):  # a page that is open learns that it waits no more
+        raise Http404
+
+    def build() -> Context:
+        return {"workload": one, "waiting": workload_part(scope, cluster, one) if one else None}
+
+    return answer(request, "workload", build, cluster, cluster=cluster, namespace=namespace, workload_name=workload)
 
 
 def _wanted(

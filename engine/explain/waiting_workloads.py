@@ -1,0 +1,54 @@
+"""The words of why one of Kueue's workloads waits for quota."""
+
+from engine.explain.message import Message, counted, gettext_noop, listed, ngettext_noop
+from engine.policies.cohort import Inadmissible
+from engine.waiting import Ahead, Tier
+
+CONSIDERED = gettext_noop("Its queues are open to it.")
+NOT_CONSIDERED: dict[Inadmissible, str] = {
+    Inadmissible.QUEUE_HELD: gettext_noop("Its ClusterQueue is stopped or not active, so nothing is admitted there."),
+    Inadmissible.LOCAL_QUEUE_HELD: gettext_noop("Its LocalQueue is stopped, so nothing is admitted through it."),
+    Inadmissible.NAMESPACE: gettext_noop("Its ClusterQueue does not admit workloads of its namespace."),
+    Inadmissible.BACK_OFF: gettext_noop("It was evicted, and Kueue does not try it again yet."),
+    Inadmissible.PREEMPTION_GATE: gettext_noop(
+        "Others would have to go for it, and a preemption gate of its own, still closed, forbids that."
+    ),
+}
+
+WORKLOADS_NONE = gettext_noop(
+    "By the preemption rules of its queue no workload may go for one of its priority, %(priority)s."
+)
+WORKLOADS_COUNTED = ngettext_noop(
+    "By the preemption rules of its queue %(count)s workload may go for one of its priority, %(priority)s. "
+    "It holds %(held)s.",
+    "By the preemption rules of its queue %(count)s workloads may go for one of its priority, %(priority)s. "
+    "Together they hold %(held)s.",
+)
+WORKLOADS_SOME = gettext_noop(
+    "By the preemption rules of its queue workloads may go for one of its priority, %(priority)s."
+)
+
+WORKLOADS_FIRST = gettext_noop("No other workload of its queue comes before it.")
+WORKLOADS_AHEAD = ngettext_noop(
+    "%(count)s other workload of its queue comes before it.", "%(count)s other workloads of its queue come before it."
+)
+
+
+def considered(tier: Tier, _priority: int) -> Message:
+    """Whether its queues let a workload be considered at all."""
+    return Message(CONSIDERED if tier.passes else NOT_CONSIDERED[Inadmissible(tier.shut)])
+
+
+def who_may_go(tier: Tier, priority: int) -> Message:
+    """How many workloads may go for one of this priority, as far as that is told."""
+    params = {"priority": str(priority)}
+    if not tier.passes:
+        return Message(WORKLOADS_NONE, params)
+    if not tier.held:
+        return Message(WORKLOADS_SOME, params)
+    return counted(WORKLOADS_COUNTED, tier.needs[0].available, held=listed(tier.held), **params)
+
+
+def workloads_ahead(found: Ahead) -> Message:
+    """How many of Kueue's workloads come before one, in its own queue."""
+    return counted(WORKLOADS_AHEAD, found.queue) if found.queue else Message(WORKLOADS_FIRST)
