@@ -27,6 +27,8 @@ _WORDS = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
+_AFTER_ANCHORS = frozenset(("", " ", "\n"))
+"""What ends the name of an anchor in every version of YAML."""
 _MERGE, _VALUE = "<<", "="
 
 
@@ -96,7 +98,7 @@ def load(text: str, deepest: int) -> list[Any]:
     if own := _OWN_WAYS.search(text):
         raise NotPlainError(text.count("\n", 0, own.start()) + 1)
     try:
-        return _documents(yaml.parse(text, Loader=yaml.CSafeLoader), deepest)
+        return _documents(yaml.parse(text, Loader=yaml.CSafeLoader), text, deepest)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise NotPlainError(mark.line + 1 if mark else None, error.problem or "") from error
@@ -104,7 +106,7 @@ def load(text: str, deepest: int) -> list[Any]:
         raise NotPlainError(None, str(error).partition("\n")[0]) from error
 
 
-def _documents(events: Iterable[yaml.Event], deepest: int) -> list[Any]:
+def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[Any]:
     found: list[Any] = []
     opened: list[_Open] = []
     for event in events:
@@ -113,7 +115,7 @@ def _documents(events: Iterable[yaml.Event], deepest: int) -> list[Any]:
         if not isinstance(event, yaml.NodeEvent):
             _check_document(event)
             continue
-        value, line = _value(event), _line(event)
+        value, line = _value(event, text), _line(event)
         if opened:
             opened[-1].take(value, line)
         else:
@@ -136,23 +138,32 @@ def _check_document(event: yaml.Event) -> None:
         raise NotPlainError(_line(event) + 1)
 
 
-def _value(event: yaml.NodeEvent) -> Any:
+def _value(event: yaml.NodeEvent, text: str) -> Any:
     """A scalar, or a mapping or list that is empty yet. Raises NotPlainError."""
     if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.tag is not None:
+        raise NotPlainError(_line(event) + 1)
+    if event.anchor and _goes_on(text, event):
         raise NotPlainError(_line(event) + 1)
     if isinstance(event, yaml.MappingStartEvent):
         return Mapped(_line(event))
     if isinstance(event, yaml.CollectionStartEvent):
         return Listed(_line(event))
-    text = event.value
+    word = event.value
     if event.style:
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    if text in {_MERGE, _VALUE} or (_NUMBER.match(text) and _IN_NUMBERS.issuperset(text)):
+        return word
+    if word in _WORDS:
+        return _WORDS[word]
+    if _INT.fullmatch(word):
+        return int(word)
+    if _FLOAT.fullmatch(word):
+        return float(word)
+    if word in {_MERGE, _VALUE} or (_NUMBER.match(word) and _IN_NUMBERS.issuperset(word)):
         raise NotPlainError(_line(event) + 1)
-    return text
+    return word
+
+
+def _goes_on(text: str, event: yaml.NodeEvent) -> bool:
+    """Whether the name of an anchor goes on in YAML 1.2 where libyaml ends it: ``&a:``."""
+    assert event.start_mark is not None
+    end = event.start_mark.index + 1 + len(event.anchor or "")
+    return text[end : end + 1] not in _AFTER_ANCHORS

@@ -114,6 +114,12 @@ def test_what_is_written_is_read(values: list[Any]) -> None:
     agree(documents.dump([documents.commented(value) for value in values]))
 
 
+@pytest.mark.parametrize("text", ["&0:", "&0: 1", "a: &b: 1", "&a: b: c", "é: &b: 1"])
+def test_an_anchor_with_a_colon_is_left(text: str) -> None:
+    """Whether a colon belongs to its name depends on the version of YAML."""
+    assert not agree(text)
+
+
 @given(PARSERS["document/yunikorn"].given() | PARSERS["document/kueue"].given())
 @examples(300)
 def test_documents_that_are_nearly_right(text: str) -> None:
