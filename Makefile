@@ -55,7 +55,7 @@ test-long: setup browser ## Run the long suites: soak, fuzz, PostgreSQL and so o
 	$(RUN) -m tests.runner.suites $(or $(SUITE),all)
 
 .PHONY: test-peers
-test-peers: setup ## Run beside the real YuniKorn and the real Kueue, built from checkouts in PEERS_SRC (by hand)
+test-peers: setup ## Run beside the real YuniKorn, Kueue and Volcano, built from checkouts in PEERS_SRC (by hand)
 	$(RUN) -m tests.runner.suites peers
 
 .PHONY: ci-suite

@@ -14,6 +14,7 @@ from engine.formats import consumers, kueue, yunikorn
 from engine.formats.imported import Imported
 from engine.formats.native import POLICIES
 from engine.formats.notes import ImportFailure, Note
+from engine.formats.volcano import queues as volcano
 from engine.lint import errors
 from engine.placement import grown
 from engine.policies import cohort, fence
@@ -53,6 +54,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """The queues.yaml that YuniKorn runs by."""
     kueue: str = ""
     """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
+    volcano: str = ""
+    """Volcano's Queues, likewise."""
     consumers: str = ""
     """kube-arbitrator's Consumers, likewise."""
     sharing: Sharing | None = None
@@ -109,9 +112,9 @@ class Proposal:
 
     tree: QueueTree
     origin: str
-    """What its queues come from first: ``yunikorn``, ``kueue``, ``consumers``, ``labels``, ``namespaces``."""
+    """What its queues come from first: the format of a scheduler's tree, or ``labels`` or ``namespaces``."""
     text: str = ""
-    """YuniKorn's queues.yaml, Kueue's objects or Consumers, where it is from there."""
+    """YuniKorn's queues.yaml, or the objects that the others keep, where it is from there."""
     notes: tuple[Note, ...] = ()
     """What the import of the scheduler's tree has to say."""
     refused: tuple[Note, ...] = ()
@@ -125,16 +128,21 @@ class Proposal:
 def propose(survey: Survey) -> Proposal:
     """The scheduler's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left.
 
-    YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's: a queue there is an
-    object of the cluster, and pods that it does not admit are in none. Guarantees come from such a tree alone: a
-    ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as their first pod would
-    have none; but not those of the cluster itself.
+    YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's, nor to Volcano's: a
+    queue there is an object of the cluster, and pods that it has nothing to do with are in none. Guarantees come from
+    such a tree alone: a ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as
+    their first pod would have none; but not those of the cluster itself.
     """
-    kept = {"yunikorn": survey.yunikorn, "kueue": survey.kueue, "consumers": survey.consumers}
+    kept = {
+        "yunikorn": survey.yunikorn,
+        "kueue": survey.kueue,
+        "volcano": survey.volcano,
+        "consumers": survey.consumers,
+    }
     scheduler, text = next((one for one in kept.items() if one[1]), ("", ""))
     imported, notes, refused = _imported(_READ[scheduler], text) if text else (None, (), ())
-    if imported and scheduler == "kueue":
-        terms = _terms(survey.sharing)
+    if imported and scheduler in ("kueue", "volcano"):
+        terms = _terms(survey.sharing) if scheduler == "kueue" else {}
         return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
@@ -168,6 +176,7 @@ def _terms(sharing: Sharing | None) -> dict[str, Any]:
 _READ: Mapping[str, Callable[[str], Imported]] = {
     "yunikorn": yunikorn.read,
     "kueue": kueue.read,
+    "volcano": volcano.read,
     "consumers": consumers.read,
 }
 

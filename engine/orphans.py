@@ -8,7 +8,7 @@ import msgspec
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod
 from engine.snapshot.narrowing import SYSTEM
-from engine.snapshot.placing import CLUSTER_QUEUE_LABEL, is_foreign
+from engine.snapshot.placing import NAMING_LABELS, is_foreign
 
 _ALIKE = attrgetter("queue_label", "user", "groups", "namespace")
 _LED = attrgetter("scheduler", "application_label")
@@ -46,7 +46,7 @@ def _remembering(state: ClusterState, tree: QueueTree) -> Callable[[Pod], str | 
     known: dict[tuple[object, ...], str | None] = {}
 
     def queue_of(pod: Pod) -> str | None:
-        alike = (*_ALIKE(pod), pod.labels.get(CLUSTER_QUEUE_LABEL), is_foreign(pod, state.scheduler))
+        alike = (*_ALIKE(pod), *map(pod.labels.get, NAMING_LABELS), is_foreign(pod, state.scheduler))
         alike = (*alike, *(_LED(pod) if state.scheduler else ()))
         if alike not in known:
             known[alike] = state.queue_of(pod, tree)

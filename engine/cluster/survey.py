@@ -37,6 +37,7 @@ from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObjec
 from engine.formats.kueue.family import KUEUE as KUEUE_FAMILY
 from engine.formats.notes import gettext_noop
 from engine.formats.undecodable import UNDECODABLE
+from engine.formats.volcano.queues import FAMILY as VOLCANO_FAMILY
 
 Read = TypeVar("Read")
 
@@ -109,6 +110,7 @@ class _Surveyor:
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
             kueue=self._kept(KUEUE_FAMILY),
+            volcano=self._kept(VOLCANO_FAMILY),
             consumers=self._kept(CONSUMERS_FAMILY),
             sharing=self._sharing(),
             unread=tuple(dict.fromkeys(self._unread)),

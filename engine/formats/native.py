@@ -33,6 +33,7 @@ class Format(StrEnum):
 SYSTEMS: Mapping[str, str] = {
     Format.YUNIKORN: "YuniKorn",
     Format.KUEUE: "Kueue",
+    Format.VOLCANO: "Volcano",
     Format.CONSUMERS: "kube-arbitrator",
 }
 """How the systems are called that keep trees in a cluster, by the format in which they do."""

@@ -8,7 +8,7 @@ from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, 
 from engine.feasibility import Feasibility
 from engine.observed import Hindsight, Observed, Untold
 from engine.policies import deserved, volcano
-from engine.policies.volcano import HierarchyError, Turn
+from engine.policies.volcano import Chance, HierarchyError, Turn
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Snapshot, Task, VolcanoCluster, VolcanoPod
 
@@ -25,7 +25,7 @@ def reclaimed(seen: Observed) -> bool:
 def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     """The same with what a session of Volcano's decides; as it is where how it is set is not known.
 
-    In which order Volcano looks at nodes is chance; ``seen`` tells at which one it did first.
+    In which order Volcano looks at nodes, and at the pods of one, is chance: ``seen`` tells how it fell.
     """
     cluster = past.volcano_session()
     if cluster is None:
@@ -34,7 +34,8 @@ def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
         return msgspec.structs.replace(seen, untold=Untold.TOO_MANY)
     at = _Placing(past.snapshot(tree, now_ms=seen.at_ms))
     try:
-        turns = volcano.reclaim(cluster, first=seen.node, may_run=at.may_run)
+        chance = Chance(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
+        turns = volcano.reclaim(cluster, chance=chance, may_run=at.may_run)
     except HierarchyError:  # with such queues Volcano decides nothing either
         return seen
     told = _as_decision(_there([turn for turn in turns if turn.victims], seen.node), cluster)

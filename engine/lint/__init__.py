@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from engine.formats.notes import Note, Severity
+from engine.lint import kueue, yunikorn
 from engine.lint.amounts import above_max, against_capacity, amounts
 from engine.lint.claims import claims
 from engine.lint.deserving import deserving
@@ -17,7 +18,6 @@ from engine.lint.lending import lending
 from engine.lint.pods import pods
 from engine.lint.room import Room, above_quotas
 from engine.lint.templates import templates
-from engine.lint.yunikorn import dead_ends, doubtful, refused
 from engine.queues import QueueTree
 
 GUARANTEES = "fence"
@@ -32,6 +32,8 @@ DESIGN = "design"
 
 YUNIKORN = "yunikorn"
 """YuniKorn's dialect of it, and the format of its documents."""
+KUEUE = "kueue"
+"""The format of Kueue's."""
 
 
 def lint(
@@ -46,7 +48,7 @@ def lint(
 
     ``room`` is what a cluster has; None where no cluster is known. ``policy`` and ``dialect`` are those
     that the tree is for, ``form`` the format of the document that it is kept in (engine.formats.native.Format): what
-    YuniKorn refuses is an error where it is YuniKorn that reads the document, or decides.
+    YuniKorn or Kueue refuses is an error where it is the one that reads the document, or decides.
     """
     found = errors(tree, policy=policy, dialect=dialect, form=form)
     return (*found, *remarks(tree, room, policy=policy, dialect=dialect, form=form))
@@ -54,7 +56,8 @@ def lint(
 
 def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, form: str = "") -> tuple[Note, ...]:
     """Only what keeps the tree from being published, which is found much sooner than all the rest."""
-    return _ordered(tree, _errors(tree, policy, is_yunikorns(policy, dialect, form)))
+    found = chain(flavors(tree, policy), _refused(tree, policy, dialect, form))
+    return _ordered(tree, chain(found, above_max(tree)) if policy in (GUARANTEES, BY_SHARES) else found)
 
 
 def remarks(
@@ -66,11 +69,13 @@ def remarks(
     form: str = "",
 ) -> tuple[Note, ...]:
     """All but the errors."""
-    found = _remarks(tree, room, policy, dialect)
-    if not is_yunikorns(policy, dialect, form):
-        return _ordered(tree, chain(found, doubtful(tree) if policy == GUARANTEES else ()))
-    told = {_about(note) for note in refused(tree)}
-    return _ordered(tree, (note for note in chain(found, dead_ends(tree)) if _about(note) not in told))
+    found: Iterable[Note] = _remarks(tree, room, policy, dialect)
+    if is_yunikorns(policy, dialect, form):
+        found = chain(found, yunikorn.dead_ends(tree))
+    elif policy == GUARANTEES:
+        found = chain(found, yunikorn.doubtful(tree))
+    told = {_about(note) for note in _refused(tree, policy, dialect, form)}
+    return _ordered(tree, (note for note in found if _about(note) not in told))
 
 
 def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
@@ -88,12 +93,11 @@ def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(sorted(found, key=lambda note: (order.index(note.severity), tree.turn[note.path])))
 
 
-def _errors(tree: QueueTree, policy: str, yunikorns: bool) -> Iterator[Note]:
-    yield from flavors(tree, policy)
-    if yunikorns:
-        yield from refused(tree)
-    if policy in (GUARANTEES, BY_SHARES):
-        yield from above_max(tree)
+def _refused(tree: QueueTree, policy: str, dialect: str, form: str) -> Iterable[Note]:
+    """What the scheduler that reads the tree itself would refuse."""
+    if is_yunikorns(policy, dialect, form):
+        return yunikorn.refused(tree)
+    return kueue.refused(tree) if form == KUEUE else ()
 
 
 def _remarks(tree: QueueTree, room: Room | None, policy: str, dialect: str) -> Iterator[Note]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.lint.dynamic import may_grow
 from engine.lint.found import found
-from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
-from engine.resources import format_amount
+from engine.lint.kueue import borrows_in_vain, lends_too_much
+from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 
 TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
 
@@ -48,17 +48,8 @@ def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
         remedy = gettext_noop("Take it away.")
         yield found(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
         return
-    for resource, amount in queue.lendable.items() if tree.is_leaf(queue.path) else ():
-        promised = queue.guaranteed.get(resource, 0)
-        if amount > promised:
-            message = gettext_noop(
-                "Lendable %(resource)s %(lendable)s is more than it is guaranteed, %(guaranteed)s: it has no more to "
-                "lend, and Kueue refuses that."
-            )
-            remedy = gettext_noop("Lower it to %(guaranteed)s, or take it away: all of the guarantee is lent then.")
-            params = {"lendable": format_amount(resource, amount), "guaranteed": format_amount(resource, promised)}
-            place = ("lendable", resource)
-            yield found(Severity.WARNING, queue.path, message, remedy, *place, resource=resource, **params)
+    if tree.is_leaf(queue.path):
+        yield from lends_too_much(queue, queue.lendable, Severity.WARNING)
 
 
 def _inside(tree: QueueTree, path: str) -> Iterator[str]:
@@ -91,13 +82,8 @@ def _parent(queue: Queue) -> Iterator[Note]:
 
 
 def _borrowing(queue: Queue) -> Iterator[Note]:
-    if queue.take_borrowing and queue.take_reclaim is Take.NEVER:
-        message = gettext_noop(
-            "It preempts nobody in other queues, so neither while it borrows; Kueue refuses to be told both."
-        )
-        remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "take_borrowing")
-    elif queue.take_threshold is not None and queue.take_borrowing is False:
+    yield from borrows_in_vain(queue, queue.take_reclaim, Severity.WARNING)
+    if queue.take_threshold is not None and queue.take_borrowing is False:
         message = gettext_noop("The priority up to which it preempts while it borrows has no effect: it never does.")
         remedy = gettext_noop("Take it away, or let it preempt while it borrows.")
         yield found(Severity.WARNING, queue.path, message, remedy, "take_threshold")

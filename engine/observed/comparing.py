@@ -63,7 +63,7 @@ def compared(seen: Observed) -> Compared | None:
         verdict = next((one for one in ours.trace.nodes if one.node == seen.node), None)
         agreement, cause = Agreement.OTHER_NODE, _elsewhere(seen, ours, verdict)
     elif only_theirs or only_ours:
-        tie = _worth(seen.source, only_theirs) == _worth(seen.source, only_ours)
+        tie = _is_tie(seen, only_theirs, only_ours)
         agreement, cause = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT
     else:
         return Compared(agreement=Agreement.SAME)
@@ -81,10 +81,18 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
     return tuple(pod for pod in pods if pod.uid not in uids)
 
 
+def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]) -> bool:
+    """Whether those are worth the same to the scheduler, or it is chance.
+
+    In which order Volcano looks at the pods of a node is told by who went; at which nodes it looked before is not.
+    """
+    if seen.source is Source.VOLCANO:
+        return seen.hindsight is not None and seen.hindsight.nodes > 1
+    return _worth(seen.source, theirs) == _worth(seen.source, ours)
+
+
 def _worth(source: Source, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
     """Which of them goes first, the scheduler tells by no more than this; YuniKorn knows whole seconds."""
-    if source is Source.VOLCANO:  # which looks at nodes, and at the pods of one, in any order
-        return Counter()
     if source is Source.YUNIKORN:
         return Counter((pod.opted_out, pod.originator, pod.priority, pod.created_ms // 1000) for pod in pods)
     return Counter((pod.priority, pod.started_ms) for pod in pods)

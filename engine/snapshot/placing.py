@@ -38,8 +38,10 @@ def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
 
 CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
 """Of the pods that Kueue admitted."""
-
-
+VOLCANO_QUEUE_LABEL = "volcano.sh/queue-name"
+"""Of the pods that Volcano makes for its jobs."""
+NAMING_LABELS = (CLUSTER_QUEUE_LABEL, VOLCANO_QUEUE_LABEL)
+"""By which another system names the queue that a pod is in."""
 QUEUE_NAME_LABEL = "kueue.x-k8s.io/queue-name"
 """Of the pods that wait for it, and of the jobs whose pods do."""
 
@@ -61,7 +63,8 @@ def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str =
 
     ``scheduler``: to whom pods may be foreign, which are in no queue then; empty: to nobody. Of a tree without
     rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
-    ClusterQueue that Kueue admitted it to, else the leaf that claims its namespace, else none.
+    ClusterQueue that Kueue admitted it to or the Queue that Volcano made it for, else the leaf that claims its
+    namespace, else none.
     """
     if is_foreign(pod, scheduler):
         return None
@@ -72,9 +75,10 @@ def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str =
         path = tree.now(named)
         if path in tree and tree.is_leaf(path):
             return path
-    admitted = pod.labels.get(CLUSTER_QUEUE_LABEL, "").replace(".", "_")
-    if admitted in tree.leaf_by_name:
-        return tree.leaf_by_name[admitted]
+    for label in NAMING_LABELS:
+        named = pod.labels.get(label, "").replace(".", "_")
+        if named in tree.leaf_by_name:
+            return tree.leaf_by_name[named]
     return tree.leaf_by_namespace.get(pod.namespace)
 
 

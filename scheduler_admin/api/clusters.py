@@ -100,7 +100,7 @@ class ProposedSerializer(serializers.Serializer[Any]):
     """The tree that fits the cluster as it stands."""
 
     origin = serializers.ChoiceField(
-        ["yunikorn", "kueue", "consumers", "labels", "namespaces"], help_text="What its queues come from."
+        ["yunikorn", "kueue", "volcano", "consumers", "labels", "namespaces"], help_text="What its queues come from."
     )
     notes = serializers.ListField(
         child=serializers.CharField(), help_text="What reading the scheduler's tree has to say."

@@ -110,6 +110,7 @@ def _publish(seen: Look, actor: User | None) -> Revision:
     origins = {
         "yunikorn": _("As YuniKorn runs it, read when the cluster was connected."),
         "kueue": _("As Kueue has it, read when the cluster was connected."),
+        "volcano": _("As Volcano has it, read when the cluster was connected."),
         "consumers": _("As its Consumers say, read when the cluster was connected."),
         "labels": _("From the queue labels of its pods, when the cluster was connected."),
         "namespaces": _("A queue per namespace, when the cluster was connected."),

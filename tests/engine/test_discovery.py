@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.discovery import Survey, facts, propose, yunikorn_namespaces
 from engine.lint import errors
+from engine.queues import WEIGHT_ONE
 from engine.snapshot import ClassQuota, Pod, PriorityClass, Sharing, queue_of
 from tests.builders import amounts, node, pod
 
@@ -106,7 +107,7 @@ def test_yunikorns_own_tree_is_taken_as_it_is_and_grown_for_the_pods_it_misses()
     assert proposed.tree["root.left"].guaranteed == {}
 
 
-@pytest.mark.parametrize("scheduler", ["yunikorn", "kueue", "consumers"])
+@pytest.mark.parametrize("scheduler", ["yunikorn", "kueue", "volcano", "consumers"])
 def test_a_tree_that_can_not_be_read_is_reported_as_its_schedulers_and_done_without(scheduler: str):
     """The pods alone make the tree then."""
     proposed = propose(survey(pod("a"), **{scheduler: "partitions: 3"}))
@@ -198,6 +199,18 @@ def test_kueues_tree_decides_as_that_kueue_is_set(strategies: tuple[str, ...], p
     assert propose(survey(kueue=KUEUE, sharing=fair)).terms == {"policy": "fair-share", "parameters": parameters}
     for plain in (None, Sharing(name="kueue-manager-config")):
         assert propose(survey(kueue=KUEUE, sharing=plain)).terms == {}
+
+
+def test_volcanos_tree_is_taken_over_as_it_is():
+    """Its own root too; pods of other schedulers are in none."""
+    queues = "".join(
+        f"apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
+        for name, spec in (("root", "{}"), ("default", "{weight: 1}"), ("lab", "{weight: 3, parent: root}"))
+    )
+    found = propose(survey(pod("a", namespace="shop"), volcano=queues))
+    assert (found.origin, found.text, found.refused) == ("volcano", queues, ())
+    assert found.tree.leaves == ("root.default", "root.lab")
+    assert found.tree["root.lab"].weight == 3 * WEIGHT_ONE
 
 
 def test_yunikorns_tree_goes_before_kueues():

@@ -106,13 +106,28 @@ def test_that_it_looks_at_nodes_by_chance_is_no_other_answer() -> None:
     assert "the answer is the same" in volcano.lines()[0]
 
 
-def test_other_victims_may_be_chance_too() -> None:
-    """In which order it looks at the pods of a node is another matter of it."""
+@pytest.mark.parametrize("went", [("hog-n1-7", "hog-n1-6"), ("hog-n1-2", "hog-n1-5")])
+def test_nor_that_it_looks_at_the_pods_of_a_node_by_chance(went: tuple[str, str]) -> None:
+    """Those that went are looked at first: whether any order of them leads there is what is asked."""
     volcano = Volcano()
-    volcano.reclaims("hog-n1-7", "hog-n1-6")
+    volcano.reclaims(*went)
+    assert "the answer is the same" in volcano.lines()[0]
+
+
+def test_more_than_the_ask_needs_is_no_chance() -> None:
+    """No order of the pods leads there."""
+    volcano = Volcano()
+    volcano.reclaims("hog-n1-2", "hog-n1-5", "hog-n1-6")
     lines = volcano.lines()
     assert "the answer is other victims" in lines[0]
-    assert "is chance: its answer differs from run to run" in lines[-1]
+    assert "Why is not known." in lines[-1]
+
+
+def test_what_else_goes_on_other_nodes_may_be_chance() -> None:
+    """In which order it looked at them, nobody tells."""
+    volcano = Volcano("n1", "n2")
+    volcano.reclaims("hog-n2-1", "hog-n2-0", "hog-n2-4")
+    assert "is chance: its answer differs from run to run" in volcano.lines()[-1]
 
 
 def test_where_its_predicates_keep_the_ask_off_a_node_it_takes_nothing_there() -> None:

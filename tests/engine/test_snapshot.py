@@ -55,8 +55,9 @@ def test_a_pod_that_kueue_admitted_runs_in_the_leaf_of_that_name(admitted: str, 
             "u.twice": queue(),
         }
     )
-    labels = {"kueue.x-k8s.io/cluster-queue-name": admitted}
-    assert queue_of(pod("p", queue=label, namespace="team-a", labels=labels), shape) == path
+    for scheduler in ("kueue.x-k8s.io/cluster-queue-name", "volcano.sh/queue-name"):
+        labels = {scheduler: admitted}
+        assert queue_of(pod("p", queue=label, namespace="team-a", labels=labels), shape) == path
 
 
 def test_the_order_of_objects_does_not_matter() -> None:

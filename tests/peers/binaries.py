@@ -1,4 +1,4 @@
-"""The real YuniKorn and Kueue as binaries, built once from checkouts of their sources, and kept.
+"""The real YuniKorn, Kueue and Volcano as binaries, built once from checkouts of their sources, and kept.
 
 PEERS_SRC names the folder with the checkouts. ``python -m tests.peers.binaries`` builds what is missing: some minutes
 where the control plane was built before, as they are built with its versions of the libraries and share its cache.
@@ -18,7 +18,8 @@ from tests.controlplane import binaries as controlplane
 
 VARIABLE = "PEERS_SRC"
 VALIDATOR, YUNIKORN, KUEUE = "yunikorn-validator", "yunikorn-scheduler", "kueue-manager"
-PROGRAMS = (VALIDATOR, YUNIKORN, KUEUE)
+VOLCANO, VOLCANO_CONTROLLERS = "volcano-scheduler", "volcano-controllers"
+PROGRAMS = (VALIDATOR, YUNIKORN, KUEUE, VOLCANO, VOLCANO_CONTROLLERS)
 HERE = Path(__file__).parent
 _KUBE = controlplane.HERE / "kube"
 _FORM = "{{with .Module}}{{.Path}} {{if .Replace}}{{.Replace.Version}}{{else}}{{.Version}}{{end}}{{end}}"
@@ -38,6 +39,7 @@ SOURCES: Mapping[str, Source] = {
     "yunikorn-core": Source("https://github.com/apache/yunikorn-core", "be3bb487"),
     "yunikorn-k8shim": Source("https://github.com/apache/yunikorn-k8shim", "8068e912"),
     "kueue": Source("https://github.com/kubernetes-sigs/kueue", "v0.19.2"),
+    "volcano": Source("https://github.com/volcano-sh/volcano", "ed72c7c81"),
 }
 """By the name of the checkout; what is built here works together, see docs/beside-others.md."""
 
@@ -72,6 +74,9 @@ def build() -> None:
         _pin(place / "kueue", "./cmd/kueue")
         version = f"-X sigs.k8s.io/kueue/pkg/version.GitVersion={SOURCES['kueue'].commit}"
         _compile(place / "kueue", "./cmd/kueue", KUEUE, version)
+        _pin(place / "volcano", "./cmd/scheduler")
+        _compile(place / "volcano", "./cmd/scheduler", VOLCANO)
+        _compile(place / "volcano", "./cmd/controller-manager", VOLCANO_CONTROLLERS)
 
 
 def source(name: str) -> Path:

@@ -22,12 +22,16 @@ from tests.waiting import wait_for
 HERE = Path(__file__).parent
 _SPACE = "kueue-system"
 _SETTINGS = "components/manager/controller_manager_config.yaml"
+_FAIR = "fairSharing:\n  preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]\n"
 _NOT_AS_PODS = ("Deployment", "APIService", "PriorityLevelConfiguration", "FlowSchema")
 """What would run it in the cluster, which has no machines."""
 
 
 class Kueue(Peer):
-    """The real one, with two ClusterQueues in a cohort, and a node that has more room than their quotas."""
+    """The real one, with ClusterQueues in a cohort, and a node that has more room than their quotas."""
+
+    policy = "cohort"
+    """The policy that decides as this one is set."""
 
     def workloads(self, namespace: str) -> dict[str, dict[str, Any]]:
         """Its Workloads by the jobs that they are of."""
@@ -38,6 +42,14 @@ class Kueue(Peer):
         """Its ClusterQueues by name."""
         listed = json.loads(self.kubectl("get", "clusterqueues", "-o", "json"))["items"]
         return {one["metadata"]["name"]: one for one in listed}
+
+    def tried(self, document: str) -> str:
+        """What is said against making objects, which are not made; empty: nothing."""
+        try:
+            self.kubectl("apply", "--server-side", "--dry-run=server", "-f", "-", document=document)
+        except AssertionError as error:
+            return str(error)
+        return ""
 
     def job(self, namespace: str, name: str, pods: int, priority: str) -> None:
         """Make a job of so many pods of one core, for the LocalQueue that is called as its namespace."""
@@ -57,11 +69,17 @@ class Kueue(Peer):
 
 
 @contextmanager
-def kueue(plane: ControlPlane, product: Product, checkout: Path) -> Iterator[Kueue]:
-    """Install it, and run it until the block ends; ``checkout``: its sources in the version that is run."""
-    found, folder = Kueue(plane, product, "kueue"), plane.folder / "kueue"
+def kueue(
+    plane: ControlPlane, product: Product, checkout: Path, *, name: str = "kueue", fair: bool = False
+) -> Iterator[Kueue]:
+    """Install it, and run it until the block ends.
+
+    ``checkout``: its sources in the version that is run; ``name``: what the product calls the cluster; ``fair``:
+    whether it shares fairly.
+    """
+    found, folder = Kueue(plane, product, name), plane.folder / "kueue"
     folder.mkdir()
-    settings = _install(found, checkout, folder)
+    settings = _install(found, checkout, folder, fair=fair)
     token = found.kubectl("-n", _SPACE, "create", "token", "kueue-controller-manager", "--duration", "8h").strip()
     variables = {"KUBECONFIG": str(plane.kubeconfig("kueue", token))}
     options = ("--config", str(settings), "--feature-gates=VisibilityOnDemand=false")
@@ -76,14 +94,15 @@ def kueue(plane: ControlPlane, product: Product, checkout: Path) -> Iterator[Kue
         certificates.join()
 
 
-def _install(found: Kueue, checkout: Path, folder: Path) -> Path:
+def _install(found: Kueue, checkout: Path, folder: Path, *, fair: bool) -> Path:
     """Apply its manifests, all but what runs it; where its settings are."""
     health, metrics, webhook = free_port(), free_port(), free_port()
     _export(checkout, folder)
     place = folder / "config" / _SETTINGS
     text = place.read_text().replace(":8081", f":{health}").replace(":8443", f":{metrics}")
     text = text.replace("port: 9443", f"port: {webhook}\n  certDir: {folder / 'certs'}")
-    place.write_text(text.replace("leaderElect: true", "leaderElect: false"))
+    text = text.replace("leaderElect: true", "leaderElect: false")
+    place.write_text(f"{text}\n{_FAIR}" if fair else text)
     made = subprocess.run(
         ["kubectl", "kustomize", str(folder / "config" / "default")], capture_output=True, text=True, check=True
     )
@@ -128,9 +147,9 @@ def _keep_certificates(found: Kueue, folder: Path, over: threading.Event) -> Non
             written.rename(folder / name)
 
 
-def ready(found: Kueue) -> None:
-    """Wait until its webhooks let a queue be made."""
-    text = (HERE / "kueue" / "objects.yaml").read_text()
+def ready(found: Kueue, objects: str = "objects.yaml") -> None:
+    """Wait until its webhooks let the queues be made that a file of ``kueue/`` has."""
+    text = (HERE / "kueue" / objects).read_text()
     wait_for(lambda: works(lambda: found.kubectl("apply", "-f", "-", document=text)), "Kueue's webhooks")
 
 

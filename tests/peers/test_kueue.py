@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from kubernetes.utils import parse_quantity
 
+from engine.lint import errors
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.product import Product
 from tests.peers import binaries
+from tests.peers.kueue_documents import refusal, trees
 from tests.peers.kueues import Kueue, kueue, ready, works
 from tests.peers.peer import kubelet
 from tests.waiting import wait_for
@@ -29,7 +31,7 @@ def real(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         kueue(plane, product, binaries.source("kueue")) as found,
     ):
         found.nodes(1, cpu="64", memory="256Gi")
-        found.apply(_priority("low", 10), _priority("mid", 100))
+        found.apply(priority_class("low", 10), priority_class("mid", 100))
         for namespace in QUEUES:
             found.kubectl("create", "namespace", namespace)
         ready(found)
@@ -42,7 +44,7 @@ def real(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield found
 
 
-def _priority(name: str, value: int) -> dict[str, Any]:
+def priority_class(name: str, value: int) -> dict[str, Any]:
     meta = {"name": name}
     return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": meta, "value": value}
 
@@ -112,6 +114,13 @@ def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> Non
     wait_for(lambda: leaf(real, "research")["asks_waiting"] == 1, "the late job to wait")
     wait_for(lambda: (pair := _waiting(real, "serving"))[0] == pair[1], "as much to wait as it says")
     assert [one["id"] for one in real.product.decisions("kueue")] == before
+
+
+def test_of_trees_at_random_lint_refuses_those_that_it_does(real: Kueue) -> None:
+    """Before they are published: nothing that Kueue would not take is ever sent to it."""
+    answers = [(refusal(real, tree), errors(tree, policy="cohort", form="kueue")) for tree in trees(20261128, 60)]
+    assert [(said, found) for said, found in answers if bool(said) != bool(found)] == []
+    assert 10 < sum(bool(said) for said, _found in answers) < 50
 
 
 def test_its_queues_are_in_force_and_in_step(real: Kueue) -> None:

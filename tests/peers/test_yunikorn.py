@@ -96,6 +96,26 @@ def test_an_application_is_in_the_queue_of_its_first_pod(yunikorn: Yunikorn) -> 
     wait_for(lambda: yunikorn.queues()["root.prod.web"]["asks_waiting"] == 0, "nobody to wait in web")
 
 
+def test_placeholders_of_a_gang_count_as_yunikorn_counts_them(yunikorn: Yunikorn) -> None:
+    """It makes them itself, a pod for each member; what comes in their place counts once."""
+    yunikorn.kubectl("-n", "reports", "delete", "pods", "-l", "yunikorn.apache.org/app-id=nightly", "--wait=false")
+    wait_for(lambda: used(yunikorn, "root.prod.reports") == 0, "room")
+    members = pods("gang", 3, 2, "1Gi", namespace="reports", queue="root.prod.reports")
+    group = {"name": "workers", "minMember": 3, "minResource": {"cpu": "2", "memory": "1Gi"}}
+    for one in members:
+        named = {"task-group-name": "workers", "task-groups": json.dumps([group])}
+        one["metadata"]["annotations"] = {f"yunikorn.apache.org/{key}": value for key, value in named.items()}
+    for number, sent in ((0, members[:1]), (1, members[1:])):
+        yunikorn.apply(*sent)
+        wait_for(lambda: used(yunikorn, "root.prod.reports") == 6, "the gang's room")
+        wait_for(lambda: ours(yunikorn, "used").get(("root.prod.reports", "cpu")) == 6, f"the same in step {number}")
+    listed = json.loads(yunikorn.kubectl("-n", "reports", "get", "pods", "-o", "json"))["items"]
+    assert len([one for one in listed if one["metadata"]["name"].startswith("gang-")]) == 3
+    yunikorn.kubectl("-n", "reports", "delete", "pods", "-l", "yunikorn.apache.org/app-id=gang", "--wait=false")
+    yunikorn.apply(*pods("nightly", 8, 1, "2Gi", namespace="reports", queue="root.prod.reports"))
+    wait_for(lambda: used(yunikorn, "root.prod.reports") == 8, "reports as before")
+
+
 def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn: Yunikorn) -> None:
     """Inside the fence, for the queue below its guarantee."""
     yunikorn.apply(*pods("shop", 1, 2, "4Gi", namespace="web", queue="root.prod.web"))

@@ -87,7 +87,7 @@ SUITES: Mapping[str, Suite] = {
 
 BY_HAND: Mapping[str, Suite] = {
     "peers": Suite(
-        "beside the real YuniKorn and the real Kueue, built from checkouts in $PEERS_SRC",
+        "beside the real YuniKorn, Kueue and Volcano, built from checkouts in $PEERS_SRC",
         (*_PYTEST, "tests/peers"),
         10,
     ),

@@ -120,8 +120,9 @@ def _put_in(manifests: Manifests, found: Read, tree: QueueTree, names: Names) ->
         if cohort_above(one) != above:
             _set_above(one, above)
         queue = tree[path]
-        limits = queue.max if kind == COHORT or above else {}
-        write_quotas(one, Granted(queue.guaranteed, limits, queue.lendable if above else {}), found.flavors)
+        # What stands at the top has nobody to borrow from, or to lend to: Kueue refuses limits there.
+        limits, lendable = (queue.max, queue.lendable) if above else ({}, {})
+        write_quotas(one, Granted(queue.guaranteed, limits, lendable), found.flavors)
         write_rules(one, queue)
     return objects
 

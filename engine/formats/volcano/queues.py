@@ -15,6 +15,7 @@ from ruamel.yaml.comments import CommentedMap
 from engine.formats import parented
 from engine.formats.amounts import AmountError
 from engine.formats.documents import line_of, mapping_at, note_others
+from engine.formats.families import Family
 from engine.formats.imported import Imported
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.objects import Object
@@ -30,6 +31,15 @@ _WEIGHT, _PARENT, _RECLAIMABLE = "weight", "parent", "reclaimable"
 _READ = (_DESERVED, _GUARANTEE, _CAPABILITY, _WEIGHT, _PARENT, _RECLAIMABLE)
 _KNOWN = ("extendClusters", "affinity", "type", "priority", "dequeueStrategy")
 _HEAVIEST = 65_535
+FAMILY = Family(
+    group=GROUP,
+    versions=("v1beta1",),
+    resources={QUEUE: "queues"},
+    anchor=QUEUE,
+    decided=lambda _one: _READ,
+    by_key=(_DESERVED, _CAPABILITY),
+)
+"""Of which a cluster keeps its tree. It is only read."""
 
 
 def read(text: str) -> Imported:

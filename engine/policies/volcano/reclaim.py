@@ -1,11 +1,13 @@
 """Volcano's action ``reclaim``: which pods of one session go for which others, and where those get room.
 
 Source: Volcano's pkg/scheduler/actions/reclaim, reclaim.go. In which order it looks at nodes, and at the pods of
-one, is chance there; here it is that of their names.
+one, is chance there; here it is that of their names, unless a ``Chance`` says how it fell.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
+
+import msgspec
 
 from engine.policies.volcano.amounts import Fine, less_equal
 from engine.policies.volcano.heap import Heap
@@ -25,24 +27,34 @@ class Turn(NamedTuple):
     victims: tuple[VolcanoPod, ...]
 
 
+class Chance(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session is taken to look at first, where that is chance."""
+
+    node: str = ""
+    pods: frozenset[str] = frozenset()
+    """Uids of pods that could go."""
+
+
+BY_NAME = Chance()
 MayRun = Callable[[VolcanoPod, str], bool]
 """Whether a pod may run on a node, were nobody else there."""
 
 
 def reclaim(
-    cluster: VolcanoCluster, *, first: str = "", may_run: MayRun = lambda _ask, _node: True
+    cluster: VolcanoCluster, *, chance: Chance = BY_NAME, may_run: MayRun = lambda _ask, _node: True
 ) -> tuple[Turn, ...]:
-    """All that a session takes back, in order; of the nodes it looks at the ``first`` one first. Raises HierarchyError.
+    """Return all that a session takes back, in order. Raises HierarchyError.
 
     ``may_run`` is heeded where the plugin ``predicates`` is one of the session's.
     """
-    return _Action(Session(cluster), first, may_run).run()
+    return _Action(Session(cluster), chance, may_run).run()
 
 
 class _Action:
-    def __init__(self, session: Session, first: str, may_run: MayRun) -> None:
+    def __init__(self, session: Session, chance: Chance, may_run: MayRun) -> None:
         self._session, self._order = session, Order(session)
-        self._nodes = sorted(session.idle, key=lambda node: (node != first, node))
+        self._chance = chance
+        self._nodes = sorted(session.idle, key=lambda node: (node != chance.node, node))
         judged = any(_PREDICATES in tier for tier in session.cluster.settings.tiers)
         self._may_run: MayRun = may_run if judged else lambda _ask, _node: True
         self._plugins = Plugins(session, self._order)
@@ -92,6 +104,7 @@ class _Action:
         pods = [one for one in self._session.on[node] if self._reclaimable(one, ask)]
         if not pods or not self._may_run(ask, node):
             return None
+        pods.sort(key=lambda one: one.pod.uid not in self._chance.pods)
         victims = self._plugins.taken(ask, pods)
         request = self._session.requests[ask.pod.uid]
         idle: Fine = dict(self._session.idle[node])
