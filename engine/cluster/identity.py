@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 SYSTEM = "kube-system"
 LIMIT_S = 20.0
 """So long anything that somebody waits for may take."""
-LATELY_S = 30.0
+LATELY_S = 60.0
 """So long nobody asks again which cluster it is, while all goes well."""
 STRANGER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404

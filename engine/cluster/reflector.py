@@ -123,7 +123,8 @@ class Reflector:
 
     def _turn(self) -> float:
         try:
-            (self._check if self.health.error or not self._version else self._check_lately)()
+            well = self._version and not self.health.error
+            (self._check_lately if well or self.health.absent else self._check)()
             if not self._version:
                 self._list()
             self._watch()

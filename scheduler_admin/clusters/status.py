@@ -31,6 +31,14 @@ _FIGURES = frozenset({"pods", "unplaced", "queues", "applications", "class_use"}
 """What moves all the time, and no page of decisions shows."""
 
 
+def versions_of(cluster: Cluster) -> Mapping[str, str]:
+    """Return which versions of schedulers run there, by name, as far as it is known."""
+    found: Mapping[str, str] | None = (
+        ClusterStatus.objects.filter(cluster=cluster).values_list("versions", flat=True).first()
+    )
+    return found or {}
+
+
 def note_versions(*, cluster: Cluster, versions: Mapping[str, str]) -> None:
     """Note which versions of schedulers run there, where that is news; what could not be asked stays as it was."""
     status = ClusterStatus.objects.filter(cluster=cluster).only("versions").first()

@@ -11,7 +11,7 @@ from engine.discovery import own_pods, yunikorn_namespaces
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import queue_of
-from scheduler_admin.clusters.status import note_versions
+from scheduler_admin.clusters.status import note_versions, versions_of
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.copies.looking import keep_error
 from scheduler_admin.copies.models import Copy
@@ -21,6 +21,8 @@ from scheduler_admin.copies.used import note_running
 
 log = logging.getLogger(__name__)
 _EXPIRES_S = 2.0
+_VERSIONS_MIN = 5
+"""A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again."""
 
 
 @shared_task
@@ -47,7 +49,9 @@ def visit_copy(copy_id: int) -> None:
         if not unreadable(watch.watcher.health()):
             copy.refresh_from_db()
             note_running(copy=copy, pods=pods)
-            note_versions(cluster=copy.cluster, versions=running(watch.connection, own_pods(pods)))
+            own, known = own_pods(pods), versions_of(copy.cluster)
+            if now.minute % _VERSIONS_MIN == 0 or not known or own.keys() - known.keys():
+                note_versions(cluster=copy.cluster, versions=running(watch.connection, own))
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:
