@@ -17,7 +17,7 @@ from engine.explain.message import (
 from engine.explain.verdicts import NODE_LABELS
 from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
 from engine.resources import PODS
-from engine.waiting import NODES, WORKLOADS, Ahead, Tier, TierName
+from engine.waiting import BORROWS, FLAVORS, NODES, WORKLOADS, Ahead, Tier, TierName
 
 LABELS: dict[TierName, str] = {
     TierName.CONSIDERED: gettext_noop("Considered by Kueue"),
@@ -105,6 +105,11 @@ LEFT_MADE = gettext_noop("%(queue)s could have only %(left)s more now, but evict
 LEFT_SHORT = gettext_noop(
     "%(queue)s could have only %(left)s more now, this asks %(asked)s, and evictions do not make up the rest."
 )
+LEFT_BORROWS = gettext_noop(
+    "%(queue)s could have only %(left)s more now, and this asks %(asked)s. Its queue would have to borrow for it, and "
+    "may take nothing from others for that."
+)
+LEFT_FLAVORS = gettext_noop("No flavor of %(queue)s suits what its pods ask of their nodes.")
 
 FIRST = gettext_noop("No other pod is considered before it.")
 AHEAD = ngettext_noop(
@@ -222,8 +227,11 @@ def _quota_left(tier: Tier, _priority: int) -> Message:
         return Message(LEFT_NONE)
     worst = min(tier.needs, key=there)
     params = {"queue": short_name(worst.where), "left": left(worst)}
+    if tier.shut == FLAVORS:
+        return Message(LEFT_FLAVORS, {"queue": params["queue"]})
     if not tier.passes:
-        return Message(LEFT_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
+        short = LEFT_BORROWS if tier.shut == BORROWS else LEFT_SHORT
+        return Message(short, {**params, "asked": amount(worst.resource, worst.required)})
     return Message(LEFT_ENOUGH if worst.available >= worst.required else LEFT_MADE, params)
 
 

@@ -15,11 +15,25 @@ from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from engine.waiting.case import Case
 from engine.waiting.remedies import combined, remedies
-from engine.waiting.results import NODES, WORKLOADS, Ahead, Need, Reached, Remedy, Tier, TierName, Waiting
+from engine.waiting.results import (
+    BORROWS,
+    FLAVORS,
+    NODES,
+    WORKLOADS,
+    Ahead,
+    Need,
+    Reached,
+    Remedy,
+    Tier,
+    TierName,
+    Waiting,
+)
 from engine.waiting.rules import RULES
 from engine.waiting.workloads import waiting_workload
 
 __all__ = [
+    "BORROWS",
+    "FLAVORS",
     "NODES",
     "WORKLOADS",
     "Ahead",

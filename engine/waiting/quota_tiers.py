@@ -9,7 +9,7 @@ from engine.queues import QueueTree
 from engine.quota import FlavorResource, Workload
 from engine.resources import PODS, Amounts
 from engine.snapshot import Pod, Snapshot
-from engine.waiting.results import Need, Tier, TierName
+from engine.waiting.results import BORROWS, Need, Tier, TierName
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
@@ -19,14 +19,13 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[T
         return ()
     if told.verdict.mode is Mode.FIT:
         return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(told, ()))),)
+    most, disabled = Tier.of(TierName.MOST, _most(told)), tree.disabled_by(told.ask.queue)
+    fences = [_shut(disabled)] if disabled else []
+    if told.verdict.mode is Mode.NO_FIT and most.passes:  # then nobody is looked at
+        return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(told, ())), shut=BORROWS))
     going = [target.workload for target in told.verdict.search.targets]
-    disabled = tree.disabled_by(told.ask.queue)
-    return (
-        Tier.of(TierName.MOST, _most(told)),
-        *([_shut(disabled)] if disabled else []),
-        _priority(told, ask),
-        Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(told, going or told.might_go))),
-    )
+    left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(told, going or told.might_go)))
+    return most, *fences, _priority(told, ask), left
 
 
 def _shut(disabled: str) -> Tier:

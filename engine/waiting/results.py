@@ -12,6 +12,8 @@ from engine.resources import Amounts
 
 NODES = "nodes"
 """In place of a resource: how many nodes could take the ask."""
+BORROWS, FLAVORS = "borrows", "flavors"
+"""What shuts the quota that is left: its queue would have to borrow, or no flavor suits its pods."""
 WORKLOADS = "workloads"
 """In place of a resource: how many of Kueue's workloads may go for the ask."""
 
@@ -102,7 +104,7 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     shut: str = ""
     """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never.
 
-    Of tier ``considered`` one of engine.policies.cohort.Inadmissible."""
+    Of tier ``considered`` one of engine.policies.cohort.Inadmissible, of tier ``left`` BORROWS or FLAVORS."""
     reached: tuple[Reached, ...] = ()
     """Of tiers ``fence`` and ``overused``, the queues with pods that could go, in the tree's order."""
     held: Amounts = {}

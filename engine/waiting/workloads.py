@@ -12,7 +12,7 @@ from engine.policies import cohort
 from engine.policies.cohort import Inadmissible, Strategy, Verdict
 from engine.quota import FlavorResource, Quota, QuotaCluster, QuotaTree, Usage, Workload
 from engine.resources import FLAVOR, PODS, Amounts
-from engine.waiting.results import WORKLOADS, Ahead, Need, Remedy, Tier, TierName, Waiting
+from engine.waiting.results import BORROWS, FLAVORS, WORKLOADS, Ahead, Need, Remedy, Tier, TierName, Waiting
 
 _TRIES = 24
 _WORKLOADS = 40_000
@@ -51,11 +51,11 @@ class _Case:
     def tiers(self) -> Iterator[Tier]:
         """Whether it is considered, then its quota; with enough of that left, nobody has to go for it."""
         yield self._considered()
-        left = self._left()
         if not self._fits:
             yield self._most()
+        if not (self._fits or self._shut):
             yield self._priority()
-        yield left
+        yield self._left()
 
     @cached_property
     def _verdict(self) -> Verdict:
@@ -68,7 +68,8 @@ class _Case:
 
     @cached_property
     def _tree(self) -> QuotaTree:
-        return self._usage.tree
+        tree: QuotaTree = self._usage.tree
+        return tree
 
     @cached_property
     def _usage(self) -> Usage:
@@ -117,6 +118,16 @@ class _Case:
     def _going(self) -> list[Workload]:
         return [target.workload for target in self._verdict.search.targets]
 
+    @cached_property
+    def _shut(self) -> str:
+        """Why nobody is looked at who might go, though there is as much quota as it asks; empty: they are."""
+        potential = self._tree.potential[self._node]
+        beyond = any(amount > potential.get(of, 0) for of, amount in self._asked.items())
+        if self._verdict.mode is not cohort.Mode.NO_FIT or beyond:
+            return ""
+        borrows = any(self._usage.borrows(self._node, of, amount) for of, amount in self._asked.items())
+        return BORROWS if borrows else FLAVORS
+
     def _considered(self) -> Tier:
         why = cohort.inadmissible(self._cluster, self._ask)
         if why is None and self._ask.gated and self._going:
@@ -140,15 +151,15 @@ class _Case:
 
     def _left(self) -> Tier:
         """Whether those who go make up what is missing Kueue's own rules say; the amounts alone do not."""
-        giving = self._going or self._may_go
+        giving = () if self._fits or self._shut else self._going or self._may_go
         needs = tuple(
             self._need(of, amount, self._usage.available(self._node, of), sum(one.usage.get(of, 0) for one in giving))
             for of, amount in self._asked.items()
         )
-        return self._with_remedies(Tier(name=TierName.LEFT, passes=self._fits or bool(self._going), needs=needs))
+        passes = self._fits or bool(self._going)
+        return self._with_remedies(Tier(name=TierName.LEFT, passes=passes, needs=needs, shut=self._shut))
 
     def _need(self, of: FlavorResource, required: int, available: int, evictable: int = 0) -> Need:
-        evictable = 0 if self._fits else evictable
         return Need(
             where=self._path, resource=self._named(of), required=required, available=available, evictable=evictable
         )

@@ -15,7 +15,7 @@ from engine.otherwise import Change
 from engine.policies.cohort import Mode, Strategy, decide, inadmissible, strategies_of
 from engine.quota import QuotaCluster, Take, Workload
 from engine.snapshot import Preemption, Quota, ResourceGroup, Sharing
-from engine.waiting import WORKLOADS, Need, Remedy, Tier, TierName, Waiting, waiting_workload
+from engine.waiting import BORROWS, FLAVORS, WORKLOADS, Need, Remedy, Tier, TierName, Waiting, waiting_workload
 from tests.engine.quota_builders import cluster, holds, queue, waits
 from tests.engine.test_explain import whole
 from tests.fidelity.recorded import some
@@ -114,6 +114,31 @@ def test_amounts_are_of_the_flavor_that_comes_nearest() -> None:
     )
     need = why(at).tiers[-1].needs[0]
     assert (need.resource, need.required, need.available) == ("cpu@default", 3_000, 1_000)
+
+
+def test_a_queue_that_would_have_to_borrow_takes_nothing_for_that() -> None:
+    """What others hold does not count then; with a larger quota of its own it would."""
+    found = why(cluster(A, B, holds("x", "b", cpu=6_000), waits("a", count=6, cpu=1_000)))
+    (left,) = found.refusing
+    assert (names(found), left.shut) == ([TierName.CONSIDERED, TierName.MOST, TierName.LEFT], BORROWS)
+    assert said(left) == (
+        "a could have only 2 cores more now, and this asks 6 cores. Its queue would have to borrow for it, and may "
+        "take nothing from others for that."
+    )
+    assert left.remedies == (Remedy(change=Change.GUARANTEE, queues={"root.a": {"cpu": 6_000}}, enough=True),)
+
+
+def test_where_no_flavor_suits_its_pods_that_is_what_stops_it() -> None:
+    """Quota there is."""
+    one = waits("a", count=1, cpu=1_000)
+    picky = msgspec.structs.replace(one.pod_sets[0], node_selector={"zone": "a"})
+    at = msgspec.structs.replace(
+        cluster(A, msgspec.structs.replace(one, pod_sets=(picky,))),
+        flavors={"default": msgspec.structs.replace(cluster().flavors["default"], labels={"zone": "b"})},
+    )
+    (left,) = why(at).refusing
+    assert (left.shut, said(left)) == (FLAVORS, "No flavor of a suits what its pods ask of their nodes.")
+    assert left.remedies == ()
 
 
 def test_who_comes_before_it_is_counted_by_priority_then_time() -> None:
