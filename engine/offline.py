@@ -1,6 +1,5 @@
 """Cases decided without a cluster (engine.cases), and the form of their answers."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,10 +13,11 @@ from engine.optimal import known, optimal
 from engine.policies import (
     DIALECTS,
     Decide,
+    Policy,
     UnknownPolicyError,
     cohort,
     deserved,
-    enforceable,
+    find,
     guarded,
     policy,
     priority,
@@ -39,8 +39,9 @@ def answer(
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
     case = read_case(line)
-    dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
-    if protect and not enforceable(case.policy, dialect):
+    by = _policy_of(case, dialect)
+    dialect = by.dialect
+    if protect and not by.enforceable:
         raise CaseError(f"policy {case.policy}, dialect {dialect}, is never enforced: nothing is protected from it")
     if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
         return _of_workload(case)
@@ -51,7 +52,7 @@ def answer(
     if dialect == yunikorn.DIALECT:
         return _as_yunikorn(case, trace=trace)
     at = _situation(case, dialect, protect=protect)
-    decide = _decide_by(case.policy, dialect)
+    decide = by.decide_by({})
     decision = decide(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace) | _notified(at, decision, decide)
     if not protect and (spared := _spared(at, decision)):
@@ -59,18 +60,19 @@ def answer(
     return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
 
 
+def _policy_of(case: Case, dialect: str | None) -> Policy:
+    """The policy that decides a case, in a dialect, the case's own, or the policy's first."""
+    try:
+        return find(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
+    except UnknownPolicyError as error:
+        raise CaseError(str(error)) from error
+
+
 def _situation(case: Case, dialect: str, *, protect: bool) -> Situation:
     """With what our own acting spares, where it is to be ``protect``ed."""
     if not protect:
         return situation(case)
     return situation(case, Protection(), Safeguards() if guarded(case.policy, dialect, acting=True) else None)
-
-
-def _decide_by(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
-    try:
-        return policy(name, dialect, parameters)
-    except UnknownPolicyError as error:
-        raise CaseError(str(error)) from error
 
 
 def _notified(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def _as_yunikorn(case: Case, *, trace: bool) -> dict[str, Any]:
     if case.asker is None:
         return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
     at = situation(case)
-    decision = _decide_by(case.policy, yunikorn.DIALECT, msgspec.to_builtins(parameters))(at.snapshot, at.tree, at.ask)
+    decision = policy(case.policy, yunikorn.DIALECT, msgspec.to_builtins(parameters))(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace)
     if trace:
         effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)

@@ -23,10 +23,15 @@ class Words(NamedTuple):
 _PRIORITY = Words(priority.REASONS, priority.POD_LABELS, priority.POD_SENTENCES, priority.LAWS, priority.BROKEN)
 _QUOTA = Words(quota.REASONS, quota.POD_LABELS, quota.POD_SENTENCES, quota.LAWS, quota.BROKEN)
 _DESERVED = Words({}, deserved.POD_LABELS, deserved.POD_SENTENCES, deserved.LAWS, deserved.BROKEN)
-_BY_POLICY = {priority.POLICY: _PRIORITY, deserved.POLICY: _DESERVED} | dict.fromkeys(BY_QUOTA, _QUOTA)
-_OF_FENCE = Words(counts_laws=True)
+_FENCE = Words(counts_laws=True)
+_BY_POLICY = {
+    "fence": _FENCE,
+    "priority": _PRIORITY,
+    "deserved": _DESERVED,
+    **dict.fromkeys(BY_QUOTA, _QUOTA),
+}
 
 
 def words(policy: str) -> Words:
-    """Those of a policy."""
-    return _BY_POLICY.get(policy, _OF_FENCE)
+    """Return those of a policy. Raises KeyError for a policy without any."""
+    return _BY_POLICY[policy]

@@ -224,7 +224,10 @@ BY_QUOTA_ENFORCED = gettext_noop(
 
 def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
     """What keeps a cluster that is enforced from being so by these terms."""
-    if enforceable(terms.policy, terms.dialect):
+    try:
+        if enforceable(terms.policy, terms.dialect):
+            return None
+    except UnknownPolicyError:  # which is an error of its own
         return None
     acting = hierarchy.clusters.filter(mode="enforce").first()
     if acting is None:

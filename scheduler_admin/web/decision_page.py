@@ -35,7 +35,7 @@ from engine.explain import (
 )
 from engine.explain.message import listed
 from engine.laws import broken
-from engine.policies import FOREIGN
+from engine.policies import FOREIGN, fence
 from engine.resources import PODS, column
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
@@ -155,9 +155,10 @@ def decision_page(detail: Detail) -> DecisionPage:
     promised = row.source == Decision.Source.ENGINE and row.dialect not in FOREIGN
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
     preventable = seen is not None or (engine is not None and not broken(detail.checks))
+    judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
     laws = [
-        LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
-        for check in in_order(detail.checks, row.policy)
+        LawLine(number(check.law, judged_by), law(check.law, judged_by), check.holds, lines(check))
+        for check in in_order(detail.checks, judged_by)
     ]
     return DecisionPage(
         row=row,

@@ -11,7 +11,7 @@ from engine.explain import FLAG_LABELS, against, label, law, number
 from engine.explain.message import short_name, short_names
 from engine.laws import Law, LawCheck, broken
 from engine.observed import Flag
-from engine.policies import FOREIGN
+from engine.policies import FOREIGN, fence
 from engine.resources import Amounts, column
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
@@ -78,13 +78,13 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
 
 
 def _against(words: list[str]) -> list[str]:
-    """What another's decision went against: flags, or laws of ours."""
+    """What another's decision went against: flags, or laws of ours, which are those of policy ``fence``."""
     flags = [_(FLAG_LABELS[Flag(word)]) for word in words if word in set(Flag)]
     laws = [Law(word) for word in words if word not in set(Flag)]
-    counted = sorted(filter(None, (number(which, "") for which in laws)))
+    counted = sorted(filter(None, (number(which, fence.POLICY) for which in laws)))
     numbers = ", ".join(map(str, counted))
     told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
-    others = [_phrase(text(against(which))) for which in laws if number(which, "") is None]
+    others = [_phrase(text(against(which))) for which in laws if number(which, fence.POLICY) is None]
     return [*flags, *([told] if counted else []), *others]
 
 
