@@ -10,7 +10,7 @@ from engine.decision import Decision, NodeReason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
 from engine.policies import priority
-from engine.policies.priority_nodes import Survey
+from engine.policies.priority.node_candidates import NodeCandidates
 from engine.queues import BARE
 from engine.resources import PODS, Amounts, subtract
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
@@ -30,7 +30,7 @@ class Retrying:
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.snapshot, self.ask = snapshot, ask
-        self.found = Survey(snapshot, ask)
+        self.found = NodeCandidates(snapshot, ask)
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """What the policy decides on a changed snapshot, or for a changed ask."""
@@ -115,7 +115,7 @@ def key_of(budget: DisruptionBudget) -> str:
     return f"{budget.namespace}/{budget.name}"
 
 
-def limit_of(found: Survey, resource: str) -> Limit | None:
+def limit_of(found: NodeCandidates, resource: str) -> Limit | None:
     """What bounds a resource that the ask requests; None where no node has any of it."""
     limits = found.feasibility.limits
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)

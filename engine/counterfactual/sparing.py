@@ -11,8 +11,8 @@ from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, ro
 from engine.decision import PodVerdict
 from engine.feasibility.checks import Limit
 from engine.otherwise import Change
-from engine.policies.priority_nodes import Survey
-from engine.policies.priority_victims import PRIORITY_SHIFT, covers
+from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.victims import PRIORITY_SHIFT, covers
 from engine.snapshot import Snapshot
 from engine.snapshot.columns import Flags, Numbers
 
@@ -39,7 +39,7 @@ def _smaller(retrying: Retrying, resource: str, victims: Sequence[PodVerdict]) -
             return
         by += step
         ask = retrying.smaller({resource: by})
-        found = Survey(retrying.snapshot, ask)
+        found = NodeCandidates(retrying.snapshot, ask)
         going = _going(found)
         if any(uid not in going for uid in left):
             again = retrying.decided(retrying.snapshot, ask)
@@ -50,13 +50,13 @@ def _smaller(retrying: Retrying, resource: str, victims: Sequence[PodVerdict]) -
                 )
 
 
-def _going(found: Survey) -> set[str]:
+def _going(found: NodeCandidates) -> set[str]:
     if found.fits.any() or found.best is None:
         return set()
     return {found.columns.pods[row].uid for row in found.victims_on(found.best)}
 
 
-def _next(found: Survey, resource: str, let_in: Flags, with_none: Flags) -> int | None:
+def _next(found: NodeCandidates, resource: str, let_in: Flags, with_none: Flags) -> int | None:
     """By how much less of a resource requested anything changes on any node; None: nothing does any more."""
     limit = limit_of(found, resource)
     if limit is None:
@@ -69,7 +69,7 @@ def _next(found: Survey, resource: str, let_in: Flags, with_none: Flags) -> int 
     return min((int(each[each > 0].min()) for each in steps if (each > 0).any()), default=None)
 
 
-def _refused_by(found: Survey, limit: Limit) -> Numbers:
+def _refused_by(found: NodeCandidates, limit: Limit) -> Numbers:
     """By how much each victim, on whichever node, did not get back in because of the limit."""
     rows = np.flatnonzero(found.candidates & found.chosen[found.columns.node])
     order = rows[np.lexsort((rows, ~found.budgets.violating[rows], found.columns.node[rows]))]

@@ -14,7 +14,7 @@ from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.notices import followed
 from engine.planning import Considered
-from engine.policies.safeguards import selects
+from engine.policies.common.safeguards import selects
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Snapshot
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.formats.notes import Note, Notebook, Place, gettext_noop
 from engine.policies import DIALECTS, parameters_of
-from engine.policies.parameters import text_of, value_of
+from engine.policies.common.parameters import text_of, value_of
 
 
 def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tuple[dict[str, Any], tuple[Note, ...]]:

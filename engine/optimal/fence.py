@@ -8,11 +8,11 @@ import numpy as np
 
 from engine.optimal.bounds import Bounds
 from engine.optimal.search import Bound, Cost, Line, Weighing
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence import Parameters, may_resort
 from engine.policies.fence.candidates import claim_of
-from engine.policies.fence.question import Question
+from engine.policies.fence.node_candidates import node_candidates_of
 from engine.policies.fence.room import Room
-from engine.policies.fence.survey import survey_of
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -33,19 +33,19 @@ class FenceWeighing(Weighing):
     ties = 2
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
-        self.question = question = Question(snapshot, tree, ask)
+        self.attempt = attempt = PreemptionAttempt(snapshot, tree, ask)
         resort = may_resort(ask, msgspec.convert(parameters, Parameters))
-        self.survey = survey_of(question, claim_of(question, opted_out=resort))
-        self.columns, self.feasibility = question.columns, question.feasibility
-        self._candidates = self.survey.candidates(question)
+        self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
+        self.columns, self.feasibility = attempt.columns, attempt.feasibility
+        self._candidates = self.node_candidates.candidates(attempt)
         """Rows, node by node."""
-        self._steps = question.ground.distance(question.leaf)
+        self._steps = attempt.ground.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Nodes by what the policy's own victims there cost, then those where it has none."""
-        costs, blocked = self.survey.costs, self.survey.blocked(self.question)
+        costs, blocked = self.node_candidates.costs, self.node_candidates.blocked(self.attempt)
         first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
-        useful = np.flatnonzero(self.question.scope & (self.survey.counts > 0) & ~blocked)
+        useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def bound(self) -> Bound:
@@ -53,15 +53,15 @@ class FenceWeighing(Weighing):
 
         A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
         """
-        question, columns, order = self.question, self.columns, self.question.ground.order
+        attempt, columns, order = self.attempt, self.columns, self.attempt.ground.order
         candidates = np.zeros(len(columns.pods), np.bool_)
         candidates[self._candidates] = True
-        bounds = Bounds(columns, self.limits, candidates, question.leaving)
+        bounds = Bounds(columns, self.limits, candidates, attempt.leaving)
         opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
         among = columns.priority <= bounds.highest[columns.node]
         among &= ~order.opted_out | (opted_out[columns.node] > 0)
         among &= ~order.originator | (originators[columns.node] > 0)
-        steps = bounds.fewest(self._steps[question.ground.row_queue], among)
+        steps = bounds.fewest(self._steps[attempt.ground.row_queue], among)
         lost, age = bounds.fewest(order.lost, among), bounds.least(-order.created, among)
         parts = (opted_out, originators, bounds.highest, bounds.count, steps, lost, age)
 
@@ -83,28 +83,28 @@ class FenceWeighing(Weighing):
 
     def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
         """The limits of the node, and every max that the ask would exceed."""
-        room = Room(self.question, np.array([place]))
+        room = Room(self.attempt, np.array([place]))
         lines = [line for line in room.lines if not line.mends and line.unless is None]
         return [Line([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
 
     def spares(self, rows: Sequence[int]) -> list[Line]:
         """What the guarantees of queues (law 2) and disruption budgets let go together."""
-        ground = self.question.ground
+        ground = self.attempt.ground
         queues = ground.row_queue[list(rows)]
         kinds, found = ground.kinds.of[list(rows)], []
-        for name, spare in self.survey.spared.items():
+        for name, spare in self.node_candidates.spared.items():
             held = ground.amounts(name)[kinds]
             for level in ground.line:
                 above = level[queues]
                 found += [
                     Line(np.where(above == one, held, 0).tolist(), int(spare[one])) for one in set(above.tolist())
                 ]
-        limits = self.question.restraints.limits
+        limits = self.attempt.restraints.limits
         return found + [Line(np.isin(rows, limit.covered).astype(int).tolist(), limit.allowed) for limit in limits]
 
     def alone(self, row: int) -> Cost:
         """What one pod costs."""
-        order, steps = self.question.ground.order, int(self._steps[self.question.ground.row_queue[row]])
+        order, steps = self.attempt.ground.order, int(self._steps[self.attempt.ground.row_queue[row]])
         opted_out, originator = int(order.opted_out[row]), int(order.originator[row])
         age = -int(order.created[row])
         return opted_out, originator, int(self.columns.priority[row]), 1, steps, int(order.lost[row]), age

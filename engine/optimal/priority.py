@@ -8,8 +8,8 @@ import numpy as np
 from engine.feasibility.checks import Limit
 from engine.optimal.bounds import Bounds
 from engine.optimal.search import Bound, Cost, Line, Weighing
-from engine.policies.priority_nodes import Survey
-from engine.policies.priority_victims import PRIORITY_SHIFT
+from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.victims import PRIORITY_SHIFT
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -26,7 +26,7 @@ class PriorityWeighing(Weighing):
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
         del tree, parameters
-        self.found = Survey(snapshot, ask)
+        self.found = NodeCandidates(snapshot, ask)
         self.columns, self.feasibility = self.found.columns, self.found.feasibility
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:

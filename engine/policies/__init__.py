@@ -6,7 +6,7 @@ from typing import Any
 from engine.decision import Decision
 from engine.laws import Terms
 from engine.policies import cohort, deserved, fence
-from engine.policies.parameters import Parameter, described
+from engine.policies.common.parameters import Parameter, described
 from engine.policies.registry import (
     DIALECTS,
     FOREIGN,

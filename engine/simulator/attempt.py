@@ -10,7 +10,7 @@ import numpy as np
 from engine.decision import NodeReason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import unbound
-from engine.policies.priority_nodes import Survey
+from engine.policies.priority.node_candidates import NodeCandidates
 from engine.resources import Amounts
 from engine.simulator import wording
 from engine.simulator.occupancy import nameless
@@ -33,7 +33,7 @@ class Attempt:
     def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
         """Look at every node."""
         self.pod = pod
-        self._found = Survey(snapshot, nameless(pod))
+        self._found = NodeCandidates(snapshot, nameless(pod))
         self._nodes, self._claims = snapshot.nodes, snapshot.claims
         self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._found.fits, strict=True) if fits)
 

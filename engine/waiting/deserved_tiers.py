@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.decision import PodReason, Reason
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.deserved import SYSTEM, Parameters
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.deciding import surveyed
@@ -12,7 +13,6 @@ from engine.policies.deserved.question import Question
 from engine.policies.deserved.reclaiming import Survey
 from engine.policies.deserved.rooms import Anywhere
 from engine.policies.deserved.telling import notice, trace
-from engine.policies.fence.asks import GUARDS, UNDECIDABLE
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts
 from engine.snapshot import Pod, Snapshot

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.feasibility import unjudged
-from engine.policies.priority_nodes import Survey
+from engine.policies.priority.node_candidates import NodeCandidates
 from engine.resources import PODS
 from engine.snapshot import Pod, Snapshot
 from engine.waiting import nodes
@@ -15,7 +15,7 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     snapshot = snapshot.without_reservation(ask.uid)
     if ask.unread or unjudged(snapshot, ask):
         return ()
-    found = Survey(snapshot, ask)
+    found = NodeCandidates(snapshot, ask)
     nobody = np.zeros(len(found.columns.pods), np.bool_)
     if not found.nowhere and found.fits.any():
         needs = nodes.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
@@ -23,7 +23,7 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     return (_priority(found), _node(found))
 
 
-def _priority(found: Survey) -> Tier:
+def _priority(found: NodeCandidates) -> Tier:
     ask = found.ask
     pods = 0 if ask.never_preempts else int(np.count_nonzero(found.candidates))
     return Tier.of(
@@ -34,7 +34,7 @@ def _priority(found: Survey) -> Tier:
     )
 
 
-def _node(found: Survey) -> Tier:
+def _node(found: NodeCandidates) -> Tier:
     columns = found.columns
     best = None if found.nowhere else found.best
     gone = found.candidates

@@ -45,7 +45,7 @@ class NeedSerializer(serializers.Serializer[Need]):
     """One amount that a tier asks for, as people type amounts."""
 
     where = serializers.CharField(help_text="Path of the queue, or the node; empty: the whole cluster.")
-    resource = serializers.CharField(help_text="`pods` and `nodes` count pods and nodes.")
+    resource = serializers.CharField(help_text="`pods`, `nodes` and `workloads` count those.")
     required = serializers.SerializerMethodField()  # type: ignore[assignment]  # DRF takes declared fields off
     available = serializers.SerializerMethodField()
     evictable = serializers.SerializerMethodField(help_text="So much more evictions could make available there.")

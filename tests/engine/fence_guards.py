@@ -178,13 +178,13 @@ SETS = {
     ),
 }
 SCENES = {
-    ("asks", "UNDECIDABLE"): UNDECIDABLE,
-    ("asks", "GUARDS"): ASKS,
-    ("asks", "WAITS"): WAITS,
+    ("eligibility", "UNDECIDABLE"): UNDECIDABLE,
+    ("eligibility", "GUARDS"): ASKS,
+    ("eligibility", "WAITS"): WAITS,
     ("candidates", "GUARDS"): PODS,
     ("candidates", "ROW_GUARDS"): ROWS,
     ("spare", "GUARDS"): SPARE,
-    ("survey", "GUARDS"): NODES,
+    ("node_candidates", "GUARDS"): NODES,
     ("room", "LINES"): ROOM,
     ("sets", "GUARDS"): SETS,
 }

@@ -9,7 +9,7 @@ import pytest
 
 from engine.decision import Decision, Outcome
 from engine.laws import audit, broken
-from engine.policies import fence
+from engine.policies import common, fence
 from engine.policies.fence.candidates import Guard
 from engine.queues import QueueTree
 from engine.snapshot import Snapshot
@@ -23,8 +23,8 @@ Table = tuple[str, str]
 def tables() -> dict[Table, dict[str, Any]]:
     """Every table of the package whose values can be called: that is how it writes down its guards."""
     found = {}
-    for module in iter_modules(fence.__path__):
-        loaded = import_module(f"{fence.__name__}.{module.name}")
+    for package, module in ((one, each) for one in (common, fence) for each in iter_modules(one.__path__)):
+        loaded = import_module(f"{package.__name__}.{module.name}")
         for name, value in vars(loaded).items():
             own = isinstance(value, dict) and name.isupper() and value
             if own and all(callable(each) or isinstance(each, Guard) for each in value.values()):
@@ -36,14 +36,14 @@ def tables() -> dict[Table, dict[str, Any]]:
 def without(table: Table, guard: Any) -> Any:
     """The guard as it is once it lets everything pass."""
     match table:
-        case ("asks", _):
+        case ("eligibility", _):
             return lambda _question: None
         case ("candidates", "GUARDS"):
             return Guard(lambda field: np.zeros(len(field.ground.kinds.each), np.bool_))
         case ("candidates", "ROW_GUARDS"):
             return lambda _question: np.zeros(0, np.intp)
-        case ("survey", _):
-            return lambda _survey, question: np.zeros(len(question.columns.nodes), np.bool_)
+        case ("node_candidates", _):
+            return lambda _candidates, attempt: np.zeros(len(attempt.columns.nodes), np.bool_)
         case ("spare", _):
             return lambda *_: {}
         case ("room", _):

@@ -11,7 +11,7 @@ from engine.feasibility.plain import refusal
 from engine.optimal import MOST_CANDIDATES, Optimal
 from engine.optimal import optimal as least_of
 from engine.optimal.priority import PriorityWeighing
-from engine.policies.priority_nodes import Survey
+from engine.policies.priority.node_candidates import NodeCandidates
 from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
 from tests.builders import ask, node, pod
 from tests.engine.priority_worlds import worlds
@@ -127,7 +127,7 @@ def test_no_set_of_pods_on_any_node_costs_less(world):
 
 
 def _every_cost(at, asker):
-    seen = Survey(at, asker)
+    seen = NodeCandidates(at, asker)
     for place, one in enumerate(at.nodes):
         if not seen.curable[place]:
             continue
@@ -139,7 +139,7 @@ def _every_cost(at, asker):
 
 
 def _cost(at, asker, name, chosen):
-    seen = Survey(at, asker)
+    seen = NodeCandidates(at, asker)
     over = {seen.columns.pods[row].uid for row in seen.budgets.overdrawn(seen.columns.place[name])}
     top = max(pod.priority for pod in chosen)
     starts = [at.now_ms if pod.started_ms is None else pod.started_ms for pod in chosen if pod.priority == top]

@@ -9,7 +9,7 @@ import pytest
 from engine.cases import Situation, read_case, situation
 from engine.decision import Outcome, Reason
 from engine.policies import priority
-from engine.policies.priority_nodes import Survey
+from engine.policies.priority.node_candidates import NodeCandidates
 from tests.engine import plain_priority
 from tests.fidelity.agreement import disagreements
 from tests.fidelity.compare import answer
@@ -67,7 +67,7 @@ def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
 
 
 def _same_on_each_node(at: Situation, plain: plain_priority.Answer, name: str) -> None:
-    looked = Survey(at.snapshot, at.ask)
+    looked = NodeCandidates(at.snapshot, at.ask)
     places = {one.node.name: looked.columns.place[one.node.name] for one in plain.candidates}
     assert {looked.columns.nodes[place].name for place in looked.costs.places} == set(places), name
     violations = dict(zip(looked.costs.places, looked.costs.violations, strict=True))

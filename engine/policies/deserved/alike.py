@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.decision import PodReason
+from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.budgets import Budgets
 from engine.policies.deserved.ledger import column
-from engine.policies.fence.ground import Ground
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.snapshot.kinds import Kinds
@@ -39,7 +39,7 @@ def stays(pod: Pod) -> Why | None:
 class Alike:
     """The kinds, and what holds of each."""
 
-    def __init__(self, ground: Ground, budgets: Budgets) -> None:
+    def __init__(self, ground: PodIndex, budgets: Budgets) -> None:
         kinds = _kinds(ground.columns, budgets)
         self.of, self.each = kinds.of, kinds.each
         self.counts: Rows = np.bincount(self.of, minlength=len(self.each))
@@ -95,7 +95,7 @@ class Grouped:
         return self._rows[self._first[number] : self._first[number + 1]]
 
 
-def alike(snapshot: Snapshot, ground: Ground, budgets: Budgets) -> Alike:
+def alike(snapshot: Snapshot, ground: PodIndex, budgets: Budgets) -> Alike:
     """The pods of a snapshot by kind, worked out once for a pass."""
     return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: Alike(ground, budgets))
 

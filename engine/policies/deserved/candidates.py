@@ -9,13 +9,13 @@ from itertools import compress
 import numpy as np
 
 from engine.decision import PodReason
+from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.alike import Why, alike, stays
 from engine.policies.deserved.books import Books
 from engine.policies.deserved.budgets import Budgets
 from engine.policies.deserved.ledger import reserved_of
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.turns import Turns
-from engine.policies.fence.ground import Ground
 from engine.snapshot import Pod
 from engine.snapshot.columns import Flags, Rows
 
@@ -214,7 +214,7 @@ class Candidates:
         return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
 
 
-def _only(ground: Ground, number: int) -> Flags:
+def _only(ground: PodIndex, number: int) -> Flags:
     flags = np.zeros(ground.nobody + 1, np.bool_)
     flags[number] = True
     return flags

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.standing import Standings, reserved
-from engine.policies.fence.ground import Ground
 from engine.queues import QueueTree
 from engine.snapshot.columns import SAFE, Flags, Numbers
 
@@ -14,7 +14,7 @@ from engine.snapshot.columns import SAFE, Flags, Numbers
 class Ledger:
     """One moment's. Queues are numbered as by the ground; who is nobody has nothing."""
 
-    def __init__(self, ground: Ground, standings: Standings) -> None:
+    def __init__(self, ground: PodIndex, standings: Standings) -> None:
         self._ground, self._standings = ground, standings
         self._used: dict[str, Numbers] = {}
         self._deserved: dict[str, Numbers] = {}

@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.deserved.dividing import Method, deserved
 from engine.policies.deserved.ground import ground
 from engine.policies.deserved.ledger import Ledger
 from engine.policies.deserved.standing import Standings, standing_on
-from engine.policies.fence.question import Question as Places
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts
 from engine.snapshot import Pod, Snapshot
@@ -36,7 +36,7 @@ class Question:
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
-        self.nodes = Places(snapshot, tree, ask)
+        self.nodes = PreemptionAttempt(snapshot, tree, ask)
         """Where it might run."""
         self.leaf = ask.queue or tree.root
         self.lineage = frozenset(tree.lineage(self.leaf))

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from engine.policies.common.victim_search import Rows, Search
 from engine.policies.deserved.books import Books
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Question
-from engine.policies.search import Rows, Search
 from engine.snapshot import Pod
 
 

@@ -2,8 +2,8 @@
 
 The numbered laws are those of the design document "Preemption" of Apache YuniKorn, read for several resources and
 levels as docs/policies/fence.md says. Whatever keeps an ask, a pod, a node or a set from being chosen is a named guard:
-``asks`` (who may preempt), ``candidates`` (who may be a victim), ``survey`` (where), ``spare``, ``room`` and ``sets``
-(how many together).
+``common.eligibility`` (who may preempt), ``candidates`` (who may be a victim), ``node_candidates`` (where), ``spare``,
+``room`` and ``sets`` (how many together). ``selection`` takes the cheapest node with its victims.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from typing import Literal
 import msgspec
 
 from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.policies.fence.asks import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
+from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
-from engine.policies.fence.question import Question
-from engine.policies.fence.survey import survey_of
-from engine.policies.fence.telling import Told
-from engine.policies.safeguards import within_safeguards
+from engine.policies.fence.node_candidates import node_candidates_of
+from engine.policies.fence.selection import Selection
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -36,46 +36,46 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
     """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
-    question = Question(snapshot.without_reservation(ask.uid), tree, ask)
-    refused = _refused(question, UNDECIDABLE)
+    attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
+    refused = _refused(attempt, UNDECIDABLE)
     if refused is not None:
         return refused
     for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
-        node = question.node_with_room(leaving_counted=leaving_counted)
+        node = attempt.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            return _answer(question, Outcome.FITS, reason, node=node)
+            return _answer(attempt, Outcome.FITS, reason, node=node)
     waits = WAITS if parameters.check_delay else {}
-    return _refused(question, {**GUARDS, **waits}) or _preempt(question, parameters)
+    return _refused(attempt, {**GUARDS, **waits}) or _preempt(attempt, parameters)
 
 
-def _refused(question: Question, guards: Mapping[Reason, Guard]) -> Decision | None:
+def _refused(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Decision | None:
     """Why the ask may not preempt, None when it may."""
     for reason, guard in guards.items():
-        detail = guard(question)
+        detail = guard(attempt)
         if detail is not None:
-            due = due_ms(question) if reason is Reason.DELAY else None
-            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, due=due)
+            due = due_ms(attempt) if reason is Reason.DELAY else None
+            return _answer(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail, due=due)
     return None
 
 
-def _preempt(question: Question, parameters: Parameters) -> Decision:
+def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
     """Choose the victims, among those whom safeguards let go if there are any."""
 
     def choose(snapshot: Snapshot) -> Decision:
-        same = snapshot is question.snapshot
-        return _within(question if same else Question(snapshot, question.tree, question.ask), parameters)
+        same = snapshot is attempt.snapshot
+        return _within(attempt if same else PreemptionAttempt(snapshot, attempt.tree, attempt.ask), parameters)
 
-    return within_safeguards(question.snapshot, question.tree, question.ask, choose)
+    return within_safeguards(attempt.snapshot, attempt.tree, attempt.ask, choose)
 
 
-def _within(question: Question, parameters: Parameters) -> Decision:
+def _within(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
     """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
-    attempt = _attempt(question, opted_out=False)
-    if attempt.outcome is not Outcome.PREEMPT and may_resort(question.ask, parameters):
-        resort = _attempt(question, opted_out=True)
+    found = _choose(attempt, opted_out=False)
+    if found.outcome is not Outcome.PREEMPT and may_resort(attempt.ask, parameters):
+        resort = _choose(attempt, opted_out=True)
         if resort.outcome is Outcome.PREEMPT:
             return resort
-    return attempt
+    return found
 
 
 def may_resort(ask: Pod, parameters: Parameters) -> bool:
@@ -84,22 +84,22 @@ def may_resort(ask: Pod, parameters: Parameters) -> bool:
     return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
 
 
-def _attempt(question: Question, *, opted_out: bool) -> Decision:
-    ask, claim = question.ask, claim_of(question, opted_out=opted_out)
-    survey = survey_of(question, claim)
-    told = Told(question, claim, survey)
-    if told.best is None:
-        if survey.gave_up:
-            return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told.trace())
-        reason, detail = told.why_none()
-        return _answer(question, Outcome.NO_CANDIDATE, reason, detail=detail, trace=told.trace())
-    victims = told.pods(told.victims)
+def _choose(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
+    ask, claim = attempt.ask, claim_of(attempt, opted_out=opted_out)
+    node_candidates = node_candidates_of(attempt, claim)
+    selection = Selection(attempt, claim, node_candidates)
+    if selection.best is None:
+        if node_candidates.gave_up:
+            return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=selection.trace())
+        reason, detail = selection.why_none()
+        return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=selection.trace())
+    victims = selection.pods(selection.victims)
     reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(pod.opted_out for pod in victims):
         reason = Reason.LAST_RESORT
-    node = question.columns.nodes[told.best].name
+    node = attempt.columns.nodes[selection.best].name
     verdicts = tuple(map(_victim, victims))
-    return _answer(question, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=told.trace())
+    return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=selection.trace())
 
 
 def _victim(pod: Pod) -> PodVerdict:
@@ -108,7 +108,7 @@ def _victim(pod: Pod) -> PodVerdict:
 
 
 def _answer(
-    question: Question,
+    attempt: PreemptionAttempt,
     outcome: Outcome,
     reason: Reason,
     *,
@@ -119,11 +119,11 @@ def _answer(
     trace: Trace | None = None,
 ) -> Decision:
     if trace is None:
-        trace = Trace(queues=question.usage.figures(question.ask.queue, question.ask.requests, ()))
+        trace = Trace(queues=attempt.usage.figures(attempt.ask.queue, attempt.ask.requests, ()))
     return Decision(
         policy=POLICY,
         dialect=DIALECT,
-        ask=PodFacts.of(question.ask),
+        ask=PodFacts.of(attempt.ask),
         outcome=outcome,
         reason=reason,
         detail=detail,

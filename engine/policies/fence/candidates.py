@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from engine.decision import PodReason
-from engine.policies.fence.ground import Ground
-from engine.policies.fence.question import Question
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.spare import Spared
 from engine.queues import PriorityPolicy
 from engine.snapshot import Pod
@@ -27,17 +27,17 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods that opted out may be taken: the last resort."""
 
 
-def claim_of(question: Question, *, opted_out: bool) -> Claim:
-    """What the ask of a question may claim."""
-    ask, leaf = question.ask, question.leaf
-    claims = question.entitling if ask.required_node is None else {}
-    return Claim(ask=ask, leaf=leaf, fence=question.tree.fence(leaf), entitling=claims, opted_out=opted_out)
+def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> Claim:
+    """What the ask of a attempt may claim."""
+    ask, leaf = attempt.ask, attempt.leaf
+    claims = attempt.entitling if ask.required_node is None else {}
+    return Claim(ask=ask, leaf=leaf, fence=attempt.tree.fence(leaf), entitling=claims, opted_out=opted_out)
 
 
 class Field:
     """The bound pods that a claim is held against, kind by kind."""
 
-    def __init__(self, ground: Ground, claim: Claim, spared: Spared) -> None:
+    def __init__(self, ground: PodIndex, claim: Claim, spared: Spared) -> None:
         self.ground, self.claim, self.spared = ground, claim, spared
 
     @cached_property
@@ -203,13 +203,13 @@ def excluding() -> dict[PodReason, Guard]:
     return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of)}
 
 
-def _because(reason: PodReason) -> Callable[[Question], Rows]:
+def _because(reason: PodReason) -> Callable[[PreemptionAttempt], Rows]:
     """The rows of those whom safeguards refuse for one reason."""
-    return lambda question: question.restraints.rows(reason)
+    return lambda attempt: attempt.restraints.rows(reason)
 
 
-ROW_GUARDS: dict[PodReason, Callable[[Question], Rows]] = {
-    PodReason.TERMINATING: lambda question: question.columns.leaving,
+ROW_GUARDS: dict[PodReason, Callable[[PreemptionAttempt], Rows]] = {
+    PodReason.TERMINATING: lambda attempt: attempt.columns.leaving,
     PodReason.PAUSED: _because(PodReason.PAUSED),
     PodReason.OUTSIDE_SCOPE: _because(PodReason.OUTSIDE_SCOPE),
     PodReason.OVER_BUDGET: _because(PodReason.OVER_BUDGET),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.policies.fence.ground import Ground
+from engine.policies.common.pod_index import PodIndex
 from engine.snapshot.columns import Flags, Numbers, Rows
 from engine.snapshot.stretches import starts
 
@@ -13,7 +13,7 @@ CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work
 class Costs:
     """Every node with victims by ``CRITERIA``."""
 
-    def __init__(self, ground: Ground, leaf: str, victims: Rows) -> None:
+    def __init__(self, ground: PodIndex, leaf: str, victims: Rows) -> None:
         """``victims`` are rows, node by node."""
         columns, order = ground.columns, ground.order
         node = columns.node[victims]

@@ -1,23 +1,25 @@
 """What stops the pods of a node that would make the room together, but may go only one by one."""
 
 from engine.decision import JointLimit
-from engine.policies.fence.question import Question
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.fence.node_candidates import NodeCandidates
 from engine.policies.fence.search import Laws
 from engine.policies.fence.sets import nearest_first
-from engine.policies.fence.survey import Survey
 from engine.snapshot import Pod
 from engine.snapshot.columns import Rows
 
 
-def limit_on(question: Question, survey: Survey, candidates: Rows, place: int) -> JointLimit | None:
+def limit_on(
+    attempt: PreemptionAttempt, node_candidates: NodeCandidates, candidates: Rows, place: int
+) -> JointLimit | None:
     """The guarantee or the disruption budget that stops the candidates of a node; None: they don't make the room.
 
     It is looked for among the fewest pods that would make it, were there no limits: the first queue, from the leaves
     upwards, that can't give them all, else the first budget. ``candidates``: rows, node by node.
     """
-    here = candidates[question.columns.node[candidates] == place]
-    rows = nearest_first(question.ground, question.leaf, here)
-    laws = Laws(question, survey.spared, place, rows)
+    here = candidates[attempt.columns.node[candidates] == place]
+    rows = nearest_first(attempt.ground, attempt.leaf, here)
+    laws = Laws(attempt, node_candidates.spared, place, rows)
     needed = tuple(map(int, rows))
     if not laws.room(needed):
         return None
@@ -25,17 +27,17 @@ def limit_on(question: Question, survey: Survey, candidates: Rows, place: int) -
         without = tuple(other for other in needed if other != row)
         if laws.room(without):
             needed = without
-    pods = [question.columns.pods[row] for row in needed]
-    return _guarantee(question, survey, pods) or _budget(question, needed)
+    pods = [attempt.columns.pods[row] for row in needed]
+    return _guarantee(attempt, node_candidates, pods) or _budget(attempt, needed)
 
 
-def _guarantee(question: Question, survey: Survey, pods: list[Pod]) -> JointLimit | None:
-    ground, usage = question.ground, question.usage
+def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods: list[Pod]) -> JointLimit | None:
+    ground, usage = attempt.ground, attempt.usage
     paths = {path for pod in pods for path in ground.tree.lineage(pod.queue or ground.tree.root)}
     for path in sorted(paths, key=lambda one: (-len(ground.tree.lineage(one)), one)):
         number = ground.number[path]
         below = ground.below(path)
-        for resource, spare in survey.spared.items():
+        for resource, spare in node_candidates.spared.items():
             held = sum(pod.requests.get(resource, 0) for pod in pods if below[ground.queue_of(pod.queue)])
             if held > 0 and held > spare[number]:
                 return JointLimit(
@@ -49,11 +51,11 @@ def _guarantee(question: Question, survey: Survey, pods: list[Pod]) -> JointLimi
     return None
 
 
-def _budget(question: Question, needed: tuple[int, ...]) -> JointLimit | None:
-    for limit in question.restraints.limits:
+def _budget(attempt: PreemptionAttempt, needed: tuple[int, ...]) -> JointLimit | None:
+    for limit in attempt.restraints.limits:
         covered = [row for row in needed if row in limit.covered]
         if len(covered) > limit.allowed:
-            budget = question.restraints.budgets_of(covered[0])  # one alone: of two budgets it could not go at all
-            namespace = question.columns.pods[covered[0]].namespace
+            budget = attempt.restraints.budgets_of(covered[0])  # one alone: of two budgets it could not go at all
+            namespace = attempt.columns.pods[covered[0]].namespace
             return JointLimit(budget=f"{namespace}/{budget}", left=limit.allowed, held=len(covered))
     return None

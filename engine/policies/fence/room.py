@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.policies.fence.question import Question
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
 
 
@@ -45,8 +45,8 @@ class Line:
 class Room:
     """Whether the ask has room at some places, while pods go and come back."""
 
-    def __init__(self, question: Question, places: Rows) -> None:
-        self.lines = [line for lines in LINES.values() for line in lines(question, places)]
+    def __init__(self, attempt: PreemptionAttempt, places: Rows) -> None:
+        self.lines = [line for lines in LINES.values() for line in lines(attempt, places)]
         self._near = [line for line in self.lines if line.mends]
         none_short = np.ones(len(places), np.bool_)
         for line in self.lines:
@@ -91,11 +91,11 @@ class Room:
             line.give(at, rows, times)
 
 
-def _on_node(question: Question, places: Rows) -> list[Line]:
+def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
     """The limits of the nodes; room is left both with the pods nominated there and without."""
     found = []
-    gone = question.leaving if question.emptying[places].any() else None
-    for limit in question.feasibility.limits:
+    gone = attempt.leaving if attempt.emptying[places].any() else None
+    for limit in attempt.feasibility.limits:
         over = limit.held[places] - limit.cap[places]
         if gone is not None:
             over = over - gone.of(limit.weight)[places]
@@ -119,11 +119,11 @@ def _on_node(question: Question, places: Rows) -> list[Line]:
     return found
 
 
-def _under_max(question: Question, places: Rows) -> list[Line]:
+def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
     """Every max above the ask's own queue: what goes from below it makes room under it."""
-    ground = question.ground
+    ground = attempt.ground
     found = []
-    for (path, resource), excess in question.excess().items():
+    for (path, resource), excess in attempt.excess().items():
         inside = ground.below(path)[ground.row_queue]
         weight = np.where(inside, ground.amounts(resource)[ground.kinds.of], 0)
         over = np.full(len(places), excess, np.int64 if excess <= SAFE else object)
@@ -131,5 +131,5 @@ def _under_max(question: Question, places: Rows) -> list[Line]:
     return found
 
 
-LINES: dict[str, Callable[[Question, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
+LINES: dict[str, Callable[[PreemptionAttempt, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
 """What has to give way for the ask to have room."""

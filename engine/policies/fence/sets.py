@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import PodReason
-from engine.policies.fence.ground import Ground
-from engine.policies.fence.question import Question
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.room import Room
 from engine.policies.fence.search import search
 from engine.policies.fence.spare import Allowance, Spare, Spared
@@ -21,7 +21,7 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 class Turns:
     """The candidates of some places, place by place from the most expendable on."""
 
-    def __init__(self, ground: Ground, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
+    def __init__(self, ground: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
         """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
         self.places, self.count = places, count
         self.rows = nearest_first(ground, leaf, rows)
@@ -33,7 +33,7 @@ class Turns:
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
-def nearest_first(ground: Ground, leaf: str, rows: Rows) -> Rows:
+def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
     """The same rows, node by node; of those that nothing before it tells apart, the nearest queue's come first."""
     steps = ground.distance(leaf)[ground.row_queue[rows]]
     turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
@@ -50,12 +50,12 @@ class Sets:
     the way, other sets are tried. Every set is inclusion-minimal: put any one back and the ask no longer has room.
     """
 
-    def __init__(self, question: Question, turns: Turns, spared: Spared) -> None:
-        self.question, self.turns, self.spared = question, turns, spared
+    def __init__(self, attempt: PreemptionAttempt, turns: Turns, spared: Spared) -> None:
+        self.attempt, self.turns, self.spared = attempt, turns, spared
         self._became = np.zeros(len(turns.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
         """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
-        self._room = Room(question, turns.places)
+        self._room = Room(attempt, turns.places)
         self.gave_up = False
         """Whether on some node not all sets were tried, and none was found."""
         stuck = self._take()
@@ -71,8 +71,8 @@ class Sets:
 
         So many-th place -> whether there never is.
         """
-        turns, spare = self.turns, Spare(self.question.ground, self.turns.rows, self.spared)
-        allowance = Allowance(self.question.columns, turns.rows, self.question.restraints.limits)
+        turns, spare = self.turns, Spare(self.attempt.ground, self.turns.rows, self.spared)
+        allowance = Allowance(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
         at = at[self._room.shut(at)]
@@ -111,7 +111,7 @@ class Sets:
         """Other sets at the place that is so many-th."""
         here = self.turns.on(index)
         rows = self.turns.rows[here]
-        over = search(self.question, self.spared, int(self.turns.places[index]), rows)
+        over = search(self.attempt, self.spared, int(self.turns.places[index]), rows)
         found = over.victims()
         self.gave_up |= found is None and over.gave_up
         self._became[here] = _WAITS
@@ -121,7 +121,7 @@ class Sets:
 
     @property
     def became(self) -> "Became":
-        """What became of them all, for as long as the survey is kept."""
+        """What became of them all, for as long as the candidates are kept."""
         return Became(self.turns, self._became)
 
 

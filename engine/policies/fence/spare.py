@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from engine.policies.fence.ground import LIMITLESS, Ground
-from engine.policies.fence.usage import Usage
-from engine.policies.safeguards import Limit
+from engine.policies.common.pod_index import LIMITLESS, PodIndex
+from engine.policies.common.queue_usage import Usage
+from engine.policies.common.safeguards import Limit
 from engine.snapshot import Pod
 from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 
@@ -14,12 +14,12 @@ Spared = dict[str, Numbers]
 """Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""
 
 
-def spared(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
+def spared(ground: PodIndex, usage: Usage, leaf: str, ask: Pod) -> Spared:
     """What may be taken for an ask of a leaf."""
     return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
 
 
-def _beyond_guarantees(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
+def _beyond_guarantees(ground: PodIndex, usage: Usage, leaf: str, ask: Pod) -> Spared:
     """What queues use beyond their guarantees, which is less than nothing where they are below.
 
     A queue above the asker too gets the ask in return, and may stay as far below as it was.
@@ -33,11 +33,11 @@ def _beyond_guarantees(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spa
     return found
 
 
-GUARDS: dict[str, Callable[[Ground, Usage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
+GUARDS: dict[str, Callable[[PodIndex, Usage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
 """What of a queue is not to be taken."""
 
 
-def scarce(ground: Ground, spared: Spared) -> Flags:
+def scarce(ground: PodIndex, spared: Spared) -> Flags:
     """Queue -> whether the pods of some node could together take more than it, or one above, has to spare."""
     scarce = np.zeros(ground.nobody + 1, np.bool_)
     for resource, spare in spared.items():
@@ -90,7 +90,7 @@ class Allowance(Shared):
 class Spare(Shared):
     """What the queues of some pods (rows, node by node) may still give, each node looked at by itself."""
 
-    def __init__(self, ground: Ground, rows: Rows, spared: Spared) -> None:
+    def __init__(self, ground: PodIndex, rows: Rows, spared: Spared) -> None:
         super().__init__()
         queue = ground.row_queue[rows]
         bound = np.flatnonzero(scarce(ground, spared)[queue])

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.notes import Note
 from engine.policies import DIALECTS, FOREIGN, parameters_of
-from engine.policies.parameters import Parameter
+from engine.policies.common.parameters import Parameter
 from scheduler_admin.queues.draft_form import capacities, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft, Revision

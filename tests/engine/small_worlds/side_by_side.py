@@ -10,9 +10,9 @@ from itertools import product
 
 import numpy as np
 
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import Claim
-from engine.policies.fence.question import Question
-from engine.policies.fence.survey import Survey
+from engine.policies.fence.node_candidates import NodeCandidates
 from engine.queues import PreemptionPolicy, Queue, QueueTree
 from engine.resources import Amounts
 from engine.snapshot import Node, Pod, Snapshot
@@ -76,15 +76,15 @@ class SideBySide:
 
     def chosen(self, tree: QueueTree, ask: Ask) -> Numbers:
         """World -> node -> the set of its pods that would go there for the ask, a bit each."""
-        question = Question(self.snapshot, tree, self.asks[ask])
+        attempt = PreemptionAttempt(self.snapshot, tree, self.asks[ask])
         claim = Claim(
-            ask=question.ask,
-            leaf=question.leaf,
-            fence=tree.fence(question.leaf),
-            entitling=question.entitling,
+            ask=attempt.ask,
+            leaf=attempt.leaf,
+            fence=tree.fence(attempt.leaf),
+            entitling=attempt.entitling,
             opted_out=False,
         )
-        columns, rows = question.columns, Survey(question, claim).victims
+        columns, rows = attempt.columns, NodeCandidates(attempt, claim).victims
         sets = np.zeros(len(columns.nodes), np.int64)
         np.add.at(sets, columns.node[rows], self._bits[columns.told[rows]])
         return sets.reshape(len(self.worlds), len(NODES))

@@ -6,7 +6,7 @@ from copy import copy
 import numpy as np
 
 from engine.decision import QueueFigures
-from engine.policies.fence.ground import Ground
+from engine.policies.common.pod_index import PodIndex
 from engine.resources import Amounts
 from engine.snapshot import Pod, Reservation, Snapshot
 from engine.snapshot.columns import SAFE, Flags, Numbers
@@ -18,7 +18,7 @@ Book = dict[str, Numbers]
 class Usage:
     """What every queue uses at one moment, and which nodes are kept for an ask."""
 
-    def __init__(self, ground: Ground, snapshot: Snapshot) -> None:
+    def __init__(self, ground: PodIndex, snapshot: Snapshot) -> None:
         self.ground, self.columns, self.reservations = ground, snapshot.columns, snapshot.reservations
         columns = snapshot.columns
         self.asking: Book = dict(ground.bound)
@@ -110,7 +110,7 @@ def _is_used(pod: Pod | None) -> bool:
     return pod is not None and pod.node is not None and pod.queue is not None
 
 
-def usage_of(ground: Ground, snapshot: Snapshot) -> Usage:
+def usage_of(ground: PodIndex, snapshot: Snapshot) -> Usage:
     """Who uses what in a snapshot that the ground is of; moved on from where it was asked for last."""
     kept: dict[str, Usage] = snapshot.once("fence usage", ground.tree, dict)
     latest = kept.get("latest")

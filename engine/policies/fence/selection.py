@@ -1,4 +1,7 @@
-"""The trace of a decision of policy ``fence``: in full for the chosen node and the best others, the rest counted."""
+"""The node and the victims that policy ``fence`` takes, and the trace of that.
+
+The trace is in full for the chosen node and the best others; the rest are counted.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,51 +12,49 @@ from msgspec import UNSET
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.limits import limit_on
-from engine.policies.fence.question import Question
-from engine.policies.fence.survey import WHY, Survey
+from engine.policies.fence.node_candidates import WHY, NodeCandidates
 from engine.snapshot import Pod
 from engine.snapshot.columns import Flags, Rows
 
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept one by one; the rest are counted."""
-
-
 _LIMITS_TOLD = 3
 """The limit is worked out for so many nodes: it takes its time, and sentences name the first."""
 
 
-class Told:
-    """A survey as one ask finds it."""
+class Selection:
+    """The cheapest node for an ask with its victims, among the candidates of all nodes."""
 
-    def __init__(self, question: Question, claim: Claim, survey: Survey) -> None:
-        self.question, self.claim, self.survey = question, claim, survey
-        self.ranked = survey.costs.ranked(survey.blocked(question))
+    def __init__(self, attempt: PreemptionAttempt, claim: Claim, node_candidates: NodeCandidates) -> None:
+        self.attempt, self.claim, self.node_candidates = attempt, claim, node_candidates
+        self.ranked = node_candidates.costs.ranked(node_candidates.blocked(attempt))
         """The nodes with victims, cheapest first, by their number among the costs."""
-        self.places = survey.costs.places[self.ranked]
+        self.places = node_candidates.costs.places[self.ranked]
         """The same by their places."""
         self.best = int(self.places[0]) if len(self.places) else None
         """The place of the node to take; None where there is none."""
-        self.victims, self.passed = survey.became.on(self.best) if self.best is not None else ([], [])
+        self.victims, self.passed = node_candidates.became.on(self.best) if self.best is not None else ([], [])
         """There: the victims (rows), and who may stay and why."""
         self.counts = self._counts()
         """PodReason -> number of bound pods that are no candidates."""
-        self.candidates = len(question.columns.pods) - sum(self.counts.values())
+        self.candidates = len(attempt.columns.pods) - sum(self.counts.values())
 
     def _counts(self) -> dict[PodReason, int]:
-        question, reasons = self.question, (None, *excluding())
+        attempt, reasons = self.attempt, (None, *excluding())
         counts: dict[PodReason, int] = {}
         out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
-            rows = guard(question)
+            rows = guard(attempt)
             if not len(rows):
                 continue
             rows = rows[~np.isin(rows, out)] if len(out) else rows
             counts[reason] = len(rows)
             out = np.concatenate([out, rows]) if len(out) else rows
-        others = self.survey.reasons[question.ground.kinds.of[out]]
-        left = self.survey.excluded - np.bincount(others + 1, minlength=len(reasons))
+        others = self.node_candidates.reasons[attempt.ground.kinds.of[out]]
+        left = self.node_candidates.excluded - np.bincount(others + 1, minlength=len(reasons))
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
 
@@ -61,39 +62,39 @@ class Told:
         """Pods of the best node by their rows; none where there is no such node."""
         if self.best is None:
             return []
-        columns = self.question.columns
+        columns = self.attempt.columns
         here, first = columns.on(self.best), columns.rows(self.best).start
         return [here[row - first] for row in rows]
 
     @cached_property
     def useless(self) -> Flags:
         """Place -> whether nobody would go there."""
-        useless = self.question.scope.copy()
+        useless = self.attempt.scope.copy()
         useless[self.places] = False
         return useless
 
     @cached_property
     def rows(self) -> Rows:
         """The candidates, node by node."""
-        return self.survey.candidates(self.question)
+        return self.node_candidates.candidates(self.attempt)
 
     @cached_property
     def limited(self) -> Rows:
         """The places where nobody would go, though the ask could run there with all gone who may go one by one."""
-        survey = self.survey
-        together = (survey.why == WHY.index(NodeReason.NOT_ENOUGH)) & (survey.refusing == FITS)
-        return np.flatnonzero(self.useless & ~self.question.usage.kept & together)
+        node_candidates = self.node_candidates
+        together = (node_candidates.why == WHY.index(NodeReason.NOT_ENOUGH)) & (node_candidates.refusing == FITS)
+        return np.flatnonzero(self.useless & ~self.attempt.usage.kept & together)
 
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
-        question = self.question
+        attempt = self.attempt
         stay = self.pods(row for row, _ in self.passed)
         nodes = _node_counts(self)
         return Trace(
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
-            queues=question.usage.figures(question.leaf, question.ask.requests, self.pods(self.victims)),
-            reprieved=tuple([_stays(question, pod, *one) for pod, one in zip(stay, self.passed, strict=True)]),
+            queues=attempt.usage.figures(attempt.leaf, attempt.ask.requests, self.pods(self.victims)),
+            reprieved=tuple([_stays(attempt, pod, *one) for pod, one in zip(stay, self.passed, strict=True)]),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
             nodes=tuple(_passed_over(self)),
             candidates=self.candidates,
@@ -112,23 +113,23 @@ class Told:
         return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
 
 
-def _stays(question: Question, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
-    detail = question.restraints.budgets_of(row) if reason is PodReason.OVER_BUDGET else pod.queue or ""
+def _stays(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
+    detail = attempt.restraints.budgets_of(row) if reason is PodReason.OVER_BUDGET else pod.queue or ""
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
-def _excluded(told: Told) -> Iterator[PodVerdict]:
+def _excluded(told: Selection) -> Iterator[PodVerdict]:
     """The pods of the chosen node that never were candidates, in the order of names."""
-    question, survey = told.question, told.survey
-    field = Field(question.ground, told.claim, survey.spared)
-    columns, guards = question.columns, tuple(excluding().items())
+    attempt, node_candidates = told.attempt, told.node_candidates
+    field = Field(attempt.ground, told.claim, node_candidates.spared)
+    columns, guards = attempt.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
-    of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(question), rows)}
+    of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(attempt), rows)}
     here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
-    numbers = survey.reasons[question.ground.kinds.of[here]]
+    numbers = node_candidates.reasons[attempt.ground.kinds.of[here]]
     for row, number, pod in zip(here.tolist(), numbers.tolist(), told.pods(here.tolist()), strict=True):
         if row in of_row:
-            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=question.restraints.detail(row))
+            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=attempt.restraints.detail(row))
         elif number >= 0:
             reason, guard = guards[number]
             yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))
@@ -139,9 +140,9 @@ def _among(rows: Rows, these: range) -> list[int]:
     return among
 
 
-def _passed_over(told: Told) -> Iterator[NodeVerdict]:
+def _passed_over(told: Selection) -> Iterator[NodeVerdict]:
     """The next best nodes, cheapest first, then those of no use; of these first where pods may not go together."""
-    costs, nodes = told.survey.costs, told.question.columns.nodes
+    costs, nodes = told.node_candidates.costs, told.attempt.columns.nodes
     dearer = told.ranked[1 : _NODES_IN_FULL + 1]
     lost = costs.loses(dearer, int(told.ranked[0])) if len(dearer) else []
     known = zip(costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True)
@@ -153,28 +154,28 @@ def _passed_over(told: Told) -> Iterator[NodeVerdict]:
         yield _verdict(told, int(place))
 
 
-def _verdict(told: Told, place: int) -> NodeVerdict:
-    question, survey = told.question, told.survey
-    name, reason = question.columns.nodes[place].name, survey.reason(place)
-    if question.usage.kept[place]:
+def _verdict(told: Selection, place: int) -> NodeVerdict:
+    attempt, node_candidates = told.attempt, told.node_candidates
+    name, reason = attempt.columns.nodes[place].name, node_candidates.reason(place)
+    if attempt.usage.kept[place]:
         return NodeVerdict(node=name, reason=NodeReason.RESERVED)
     if reason is NodeReason.NOT_ENOUGH:
         limited = place in told.limited[:_LIMITS_TOLD]
-        limit = (limit_on(question, survey, told.rows, place) if limited else None) or UNSET
-        return NodeVerdict(node=name, reason=reason, victims=int(survey.counts[place]), limit=limit)
+        limit = (limit_on(attempt, node_candidates, told.rows, place) if limited else None) or UNSET
+        return NodeVerdict(node=name, reason=reason, victims=int(node_candidates.counts[place]), limit=limit)
     if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
         return NodeVerdict(node=name, reason=reason)
     return NodeVerdict(
-        node=name, reason=reason, detail=question.feasibility.refusal(int(survey.refusing[place]), place).detail
+        node=name, reason=reason, detail=attempt.feasibility.refusal(int(node_candidates.refusing[place]), place).detail
     )
 
 
-def _node_counts(told: Told) -> Counter[NodeReason]:
+def _node_counts(told: Selection) -> Counter[NodeReason]:
     """Why nodes were passed over, counted: the same as every one's verdict."""
-    survey, kept = told.survey, told.question.usage.kept
+    node_candidates, kept = told.node_candidates, told.attempt.usage.kept
     counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
     counts[NodeReason.RESERVED] += int(np.count_nonzero(told.useless & kept))
-    times = np.bincount(survey.why[told.useless & ~kept], minlength=len(WHY)).tolist()
+    times = np.bincount(node_candidates.why[told.useless & ~kept], minlength=len(WHY)).tolist()
     for reason, count in zip(WHY, times, strict=True):
         counts[reason] += count
     return counts

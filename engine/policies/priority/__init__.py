@@ -12,9 +12,9 @@ import numpy as np
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import unjudged
-from engine.policies.priority_nodes import Survey
-from engine.policies.priority_victims import CRITERIA, RANKED
-from engine.policies.safeguards import within_safeguards
+from engine.policies.common.safeguards import within_safeguards
+from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.victims import CRITERIA, RANKED
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -46,7 +46,7 @@ def _decide(snapshot: Snapshot, ask: Pod) -> Decision:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)
-    found = Survey(snapshot, ask)
+    found = NodeCandidates(snapshot, ask)
     if found.nowhere:
         return _answer(ask, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=_trace(found))
     if found.fits.any():
@@ -95,7 +95,7 @@ def _answer(
     )
 
 
-def _fitting(found: Survey) -> str:
+def _fitting(found: NodeCandidates) -> str:
     """The node that it is nominated to, if it fits there, else the first."""
     place = found.columns.place.get(found.ask.nominated_node)
     if place is None or not found.fits[place]:
@@ -103,7 +103,7 @@ def _fitting(found: Survey) -> str:
     return found.columns.nodes[place].name
 
 
-def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
+def _victims(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
     overdrawn = found.budgets.overdrawn(place)
     for row in found.victims_on(place):
         pod = found.columns.pods[row]
@@ -112,7 +112,7 @@ def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
         yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.TERMINATING if pod.terminating else reason, detail=over)
 
 
-def _trace(found: Survey) -> Trace:
+def _trace(found: NodeCandidates) -> Trace:
     best = found.best
     candidates = int(np.count_nonzero(found.candidates))
     shielded = int(np.count_nonzero(found.lower & found.columns.shielded))
@@ -130,12 +130,12 @@ def _trace(found: Survey) -> Trace:
     )
 
 
-def _count(found: Survey, reason: PodReason) -> int:
+def _count(found: NodeCandidates, reason: PodReason) -> int:
     """How many pods a safeguard keeps that may go but for that."""
     return int(np.count_nonzero(found.refused[found.restraints.rows(reason)]))
 
 
-def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
+def _reprieved(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
     """Those that may stay, in the order in which they were put back."""
     victims, overdrawn = set(found.victims_on(place)), found.budgets.overdrawn(place)
     for row in found.order_on(place):
@@ -145,13 +145,13 @@ def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
             yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED, detail=over)
 
 
-def _excluded(found: Survey, place: int) -> Iterator[PodVerdict]:
+def _excluded(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
     for row in found.columns.rows(place):
         if not found.candidates[row]:
             yield _kept_out(found, row)
 
 
-def _kept_out(found: Survey, row: int) -> PodVerdict:
+def _kept_out(found: NodeCandidates, row: int) -> PodVerdict:
     pod = PodFacts.of(found.columns.pods[row])
     if found.refused[row]:
         reason, detail = found.restraints.why(row)
@@ -161,7 +161,7 @@ def _kept_out(found: Survey, row: int) -> PodVerdict:
     return PodVerdict(pod=pod, reason=PodReason.HIGHER_PRIORITY)
 
 
-def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
+def _passed_over(found: NodeCandidates) -> Iterator[NodeVerdict]:
     """The next best nodes, cheapest first, then those that were of no use."""
     dearer = found.costs.ranked[1:]
     for place, criterion, victims in dearer:
@@ -175,7 +175,7 @@ def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
         yield found.verdict(int(place))
 
 
-def _node_counts(found: Survey) -> dict[str, int]:
+def _node_counts(found: NodeCandidates) -> dict[str, int]:
     counts: Counter[str] = Counter()
     counts.update(found.reasons())
     dearer = len(found.costs.places) - 1
@@ -186,7 +186,7 @@ def _node_counts(found: Survey) -> dict[str, int]:
 
 def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
     """Where the ask fits, and, where it had to ask for victims, those of every node with the budgets they violate."""
-    found = Survey(snapshot, ask)
+    found = NodeCandidates(snapshot, ask)
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}
     if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):

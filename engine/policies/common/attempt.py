@@ -1,28 +1,28 @@
 """One ask at one moment, and what was worked out for it or for asks of its shape."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.policies.fence.ground import Ground, ground_of
-from engine.policies.fence.usage import usage_of
-from engine.policies.safeguards import Restraints, restraints_of
+from engine.policies.common.pod_index import PodIndex, pod_index_of
+from engine.policies.common.queue_usage import usage_of
+from engine.policies.common.safeguards import Restraints, restraints_of
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags
 from engine.snapshot.leaving import Leaving
 
 if TYPE_CHECKING:
-    from engine.policies.fence.survey import Survey
+    from collections.abc import Hashable
 
 _SHAPES_KEPT = 64
 
 
-class Shape:
+class RequestShape:
     """What asks have in common that differ in nothing but who they are."""
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
@@ -31,21 +31,21 @@ class Shape:
         self.feasibility = Feasibility(snapshot, ask)
         self.room: Flags = self.feasibility.refusing() == FITS
         """Place -> whether the ask fits there as it is."""
-        self.surveys: dict[tuple[bool, bool], Survey] = {}
-        """By whether pods that opted out may be taken, and whether safeguards are looked at."""
+        self.kept: dict[Hashable, Any] = {}
+        """What policies worked out for asks of this shape, by keys of their own."""
 
     def holds_for(self, columns: Columns) -> bool:
         """Whether it is the same at another moment: of a spread, pods on their way out no longer count."""
         return not self.spread or self.columns is columns
 
 
-class Question:
+class PreemptionAttempt:
     """One ask at one moment."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> None:
         self.snapshot, self.tree, self.ask, self.columns = snapshot, tree, ask, snapshot.columns
         self.leaf = ask.queue or tree.root
-        self.ground = ground_of(snapshot, tree)
+        self.ground = pod_index_of(snapshot, tree)
         self.usage = usage_of(self.ground, snapshot)
         self.shape = _shape_of(snapshot, self.ground, ask)
         self.feasibility = self.shape.feasibility
@@ -113,11 +113,11 @@ class Question:
         return {resource: path for resource, path in found.items() if path is not None}
 
 
-def _shape_of(snapshot: Snapshot, ground: Ground, ask: Pod) -> Shape:
+def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
     """The asks of a pass are of few shapes: those used last are kept."""
     if ask.nominated_node or ask.own_claims or ask.uid in _kept_for(snapshot.columns):
-        return Shape(snapshot, ask)  # it counts who it is
-    shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], Shape])
+        return RequestShape(snapshot, ask)  # it counts who it is
+    shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], RequestShape])
     application = ground.applications.get((ask.namespace, ask.application), -1)
     nameless = msgspec.structs.replace(
         ask, uid="", name="", created_ms=0, unschedulable_ms=None, unschedulable_message="", application=""
@@ -125,7 +125,7 @@ def _shape_of(snapshot: Snapshot, ground: Ground, ask: Pod) -> Shape:
     key = (msgspec.msgpack.encode(nameless), application)
     shape = shapes.pop(key, None)
     if shape is None or not shape.holds_for(snapshot.columns):
-        shape = Shape(snapshot, ask)
+        shape = RequestShape(snapshot, ask)
     shapes[key] = shape
     if len(shapes) > _SHAPES_KEPT:
         del shapes[next(iter(shapes))]

@@ -6,9 +6,9 @@ import numpy as np
 
 from engine.decision import NodeReason
 from engine.feasibility import FITS
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
-from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Sets, Turns
 from engine.policies.fence.spare import Spared, spared
 from engine.snapshot.columns import Flags, Numbers, Rows
@@ -18,110 +18,111 @@ WHY = tuple(NodeReason)
 """Why nobody would go from a node, by number."""
 
 
-class Survey:
+class NodeCandidates:
     """All nodes as asks of one shape find them."""
 
-    def __init__(self, question: Question, claim: Claim) -> None:
-        columns, ground = question.columns, question.ground
-        self.columns, self.kept, self.excess = columns, question.usage.kept, question.excess()
-        self.safeguards = question.restraints.key
-        self.spared = spared(ground, question.usage, question.leaf, question.ask)
+    def __init__(self, attempt: PreemptionAttempt, claim: Claim) -> None:
+        columns, ground = attempt.columns, attempt.ground
+        self.columns, self.kept, self.excess = columns, attempt.usage.kept, attempt.excess()
+        self.safeguards = attempt.restraints.key
+        self.spared = spared(ground, attempt.usage, attempt.leaf, attempt.ask)
         self.reasons: Numbers = Field(ground, claim, self.spared).reasons
         """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
         by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
         """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
-        candidates = self.candidates(question)
-        gone = Leaving(columns, candidates, also=question.leaving)
+        candidates = self.candidates(attempt)
+        gone = Leaving(columns, candidates, also=attempt.leaving)
         self.counts = gone.counts
         """Place -> how many candidates there are."""
-        self.refusing: Rows = question.feasibility.refusing(gone, surely=question.leaving)
+        self.refusing: Rows = attempt.feasibility.refusing(gone, surely=attempt.leaving)
         """Place -> the number of the check that refuses the ask whichever candidates are gone."""
-        useful = question.scope & (self.counts > 0) & ~self.blocked(question)
+        useful = attempt.scope & (self.counts > 0) & ~self.blocked(attempt)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
-        turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows, self.counts[useful])
-        sets = Sets(question, turns, self.spared)
+        turns = Turns(ground, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
+        sets = Sets(attempt, turns, self.spared)
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of those who would go on each node, node by node."""
-        self.costs = Costs(ground, question.leaf, self.victims)
+        self.costs = Costs(ground, attempt.leaf, self.victims)
         self.became, self.gave_up = sets.became, sets.gave_up
-        self.why: Rows = self._why(question)
+        self.why: Rows = self._why(attempt)
         """Place -> the number in ``WHY`` of the reason why nobody would go there, were it not reserved."""
 
-    def _why(self, question: Question) -> Rows:
+    def _why(self, attempt: PreemptionAttempt) -> Rows:
         why = np.where(self.counts > 0, WHY.index(NodeReason.NOT_ENOUGH), WHY.index(NodeReason.NO_CANDIDATES))
-        for number, check in enumerate(question.feasibility.checks):
+        for number, check in enumerate(attempt.feasibility.checks):
             if check.reason is not NodeReason.INSUFFICIENT:
                 why[self.refusing == number] = WHY.index(check.reason)
-        why[question.columns.not_ready] = WHY.index(NodeReason.NOT_READY)
+        why[attempt.columns.not_ready] = WHY.index(NodeReason.NOT_READY)
         return why
 
     def reason(self, place: int) -> NodeReason:
         """Why nobody would go from a node, were it not reserved."""
         return WHY[int(self.why[place])]
 
-    def candidates(self, question: Question) -> Rows:
+    def candidates(self, attempt: PreemptionAttempt) -> Rows:
         """The pods that may be evicted for the ask, node by node from the most expendable on."""
-        order = question.ground.order
+        order = attempt.ground.order
         rows = order.rows[(self.reasons < 0)[order.kind]]
         for guard in ROW_GUARDS.values():
-            kept_out = guard(question)
-            rows = rows[~question.columns.only(kept_out)[rows]] if len(kept_out) else rows
+            kept_out = guard(attempt)
+            rows = rows[~attempt.columns.only(kept_out)[rows]] if len(kept_out) else rows
         return rows
 
-    def blocked(self, question: Question) -> Flags:
+    def blocked(self, attempt: PreemptionAttempt) -> Flags:
         """Place -> whether nobody is evicted there, whatever it would give."""
-        blocked = np.zeros(len(question.columns.nodes), np.bool_)
+        blocked = np.zeros(len(attempt.columns.nodes), np.bool_)
         for guard in GUARDS.values():
-            blocked |= guard(self, question)
+            blocked |= guard(self, attempt)
         return blocked
 
-    def holds_for(self, question: Question) -> bool:
+    def holds_for(self, attempt: PreemptionAttempt) -> bool:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""
-        before, columns, kept = self.columns, question.columns, question.usage.kept
-        if (self.kept & ~kept).any() or question.excess() != self.excess:
+        before, columns, kept = self.columns, attempt.columns, attempt.usage.kept
+        if (self.kept & ~kept).any() or attempt.excess() != self.excess:
             return False
-        if question.restraints.key != self.safeguards:
+        if attempt.restraints.key != self.safeguards:
             return False
         gone = columns.since(before)
         if gone is None or not kept[columns.node[gone]].all():
             return False
-        now = spared(question.ground, question.usage, question.leaf, question.ask)
-        return _alike(question, self.spared, now)
+        now = spared(attempt.ground, attempt.usage, attempt.leaf, attempt.ask)
+        return _alike(attempt, self.spared, now)
 
 
-def _alike(question: Question, before: Spared, now: Spared) -> bool:
+def _alike(attempt: PreemptionAttempt, before: Spared, now: Spared) -> bool:
     """Whether what queues may give differs only where no node could ever ask for so much."""
     for resource, spare in now.items():
-        scarce = np.minimum(spare, before[resource]) < question.ground.densest[resource]
+        scarce = np.minimum(spare, before[resource]) < attempt.ground.densest[resource]
         if np.any(scarce & np.asarray(spare != before[resource], np.bool_)):
             return False
     return True
 
 
-def survey_of(question: Question, claim: Claim) -> Survey:
-    """The survey for an ask; that of one of the same shape a little earlier where it still holds."""
-    kept, of = question.shape.surveys, (claim.opted_out, question.restraints.restrains)
-    found = kept.get(of)
-    if found is None or not found.holds_for(question):
-        found = kept[of] = Survey(question, claim)
+def node_candidates_of(attempt: PreemptionAttempt, claim: Claim) -> NodeCandidates:
+    """Return the candidates for an ask; those of one of the same shape a little earlier where they still hold."""
+    kept = attempt.shape.kept
+    of = (NodeCandidates, claim.opted_out, attempt.restraints.restrains)
+    found: NodeCandidates | None = kept.get(of)
+    if found is None or not found.holds_for(attempt):
+        found = kept[of] = NodeCandidates(attempt, claim)
     return found
 
 
-def _reserved(_survey: Survey, question: Question) -> Flags:
-    return question.usage.kept
+def _reserved(_node_candidates: NodeCandidates, attempt: PreemptionAttempt) -> Flags:
+    return attempt.usage.kept
 
 
-def _not_ready(_survey: Survey, question: Question) -> Flags:
-    return question.columns.not_ready
+def _not_ready(_node_candidates: NodeCandidates, attempt: PreemptionAttempt) -> Flags:
+    return attempt.columns.not_ready
 
 
-def _refused(survey: Survey, _question: Question) -> Flags:
+def _refused(node_candidates: NodeCandidates, _question: PreemptionAttempt) -> Flags:
     """The ask can't run there whichever candidates are gone."""
-    return np.asarray(survey.refusing != FITS, np.bool_)
+    return np.asarray(node_candidates.refusing != FITS, np.bool_)
 
 
-GUARDS: dict[str, Callable[[Survey, Question], Flags]] = {
+GUARDS: dict[str, Callable[[NodeCandidates, PreemptionAttempt], Flags]] = {
     "reserved": _reserved,
     "not-ready": _not_ready,
     "refused": _refused,

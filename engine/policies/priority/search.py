@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from engine.feasibility import Feasibility
-from engine.policies.safeguards import Limit
-from engine.policies.search import Rows, Search
+from engine.policies.common.safeguards import Limit
+from engine.policies.common.victim_search import Rows, Search
 from engine.snapshot.columns import Columns
 
 

@@ -8,15 +8,15 @@ from engine.decision import NodeReason, NodeVerdict
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
-from engine.policies.priority_search import search
-from engine.policies.priority_victims import Budgets, Costs, Turns
-from engine.policies.safeguards import restraints_of
+from engine.policies.common.safeguards import restraints_of
+from engine.policies.priority.search import search
+from engine.policies.priority.victims import Budgets, Costs, Turns
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, Pod, Snapshot
 from engine.snapshot.columns import Flags, Rows
 from engine.snapshot.leaving import Leaving
 
 
-class Survey:
+class NodeCandidates:
     """One ask held against all nodes; the victims are worked out only when asked for.
 
     Columns are by row of a bound pod or by place of a node.

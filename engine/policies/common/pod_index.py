@@ -20,7 +20,7 @@ LIMITLESS = 2**62
 """More than any sum on a node, where those are held by 64 bits."""
 
 
-class Ground:
+class PodIndex:
     """Queues by number, in the tree's order; ``nobody``, after the last, stands for no queue.
 
     Pods are of kinds: pods of one kind differ in nothing that decides whether they may be taken.
@@ -162,9 +162,9 @@ class Ground:
         return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
 
     @cached_property
-    def order(self) -> "Order":
+    def order(self) -> "CandidateOrder":
         """How expendable pods are."""
-        return Order(self)
+        return CandidateOrder(self)
 
     def distance(self, leaf: str) -> Numbers:
         """Queue -> how many steps it is away from a leaf."""
@@ -176,10 +176,10 @@ class Ground:
         return steps
 
 
-class Order:
+class CandidateOrder:
     """The rows of each node from the most expendable on, were it not for how far their queues are away."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: PodIndex) -> None:
         columns = ground.columns
         self.opted_out: Flags = ground.opted_out[ground.kinds.of]
         self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
@@ -202,6 +202,6 @@ def _kinds(columns: Columns) -> Kinds:
     return Kinds.joined(columns.pods, columns.kinds(_ALIKE), columns.queue_kinds, columns.request_kinds)
 
 
-def ground_of(snapshot: Snapshot, tree: QueueTree) -> Ground:
+def pod_index_of(snapshot: Snapshot, tree: QueueTree) -> PodIndex:
     """The snapshot's ground under a tree, worked out once: all decisions of a pass share it."""
-    return snapshot.once("fence", tree, lambda: Ground(snapshot.columns, tree))
+    return snapshot.once("fence", tree, lambda: PodIndex(snapshot.columns, tree))

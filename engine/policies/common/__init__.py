@@ -1,0 +1,1 @@
+"""What several policies share. Policies import nothing of each other."""
