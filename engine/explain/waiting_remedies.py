@@ -82,7 +82,7 @@ SEVERAL_UNKEPT: dict[bool, str] = {
 def remedy_sentence(remedy: Remedy) -> Message:
     """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
     rounder = remedy.change is Change.GUARANTEE and all(map(is_rounder, remedy.queues.values()))
-    # A guarantee is told as what it would have to be above, a unit less than the amount that does, or by that amount.
+    # A sentence names the amount that does, or the one just below it, whichever is the rounder number.
     less = 1 if remedy.change is Change.GUARANTEE and not (rounder and len(remedy.queues) == 1) else 0
     queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
     if len(queues) > 1:
@@ -97,11 +97,11 @@ def remedy_sentence(remedy: Remedy) -> Message:
 
 
 def _several(remedy: Remedy, queues: Mapping[str, Amounts]) -> Message:
-    told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
+    listed = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
     if remedy.unkept:
-        return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": told, "above": short_name(remedy.unkept)})
+        return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": listed, "above": short_name(remedy.unkept)})
     forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
-    return Message(forms[remedy.change], {"queues": told})
+    return Message(forms[remedy.change], {"queues": listed})
 
 
 def _template(remedy: Remedy, *, rounder: bool) -> str:

@@ -40,7 +40,7 @@ def considered(tier: Tier, _priority: int) -> Message:
 
 
 def who_may_go(tier: Tier, priority: int) -> Message:
-    """How many workloads may go for one of this priority, as far as that is told."""
+    """Return how many workloads may go for one of this priority, as far as the reader may know it."""
     params = {"priority": str(priority)}
     if not tier.passes:
         return Message(WORKLOADS_NONE, params)
@@ -50,5 +50,5 @@ def who_may_go(tier: Tier, priority: int) -> Message:
 
 
 def workloads_ahead(found: Ahead) -> Message:
-    """How many of Kueue's workloads come before one, in its own queue."""
+    """Return how many of Kueue's workloads come before one in its own queue."""
     return counted(WORKLOADS_AHEAD, found.queue) if found.queue else Message(WORKLOADS_FIRST)

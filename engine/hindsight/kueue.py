@@ -55,9 +55,9 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
 
 def _set_to(sharings: Iterable[Sharing], reasons: set[str]) -> _SetTo:
     """By its settings where they are known, else by reasons that belong to one way alone, else classic."""
-    for told in sharings:
+    for sharing in sharings:
         with suppress(ValueError):  # strategies of a newer Kueue
-            return _SetTo(cohort.strategies_of(told), KnownBy.CONFIG)
+            return _SetTo(cohort.strategies_of(sharing), KnownBy.CONFIG)
     if Why.FAIR_SHARING in reasons:
         return _SetTo(cohort.STRATEGIES, KnownBy.REASONS)
     return _SetTo(None, KnownBy.REASONS if Why.WHILE_BORROWING in reasons else KnownBy.ASSUMED)

@@ -25,7 +25,7 @@ def reclaimed(seen: Observed) -> bool:
 def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     """The same with what a session of Volcano's decides; as it is where how it is set is not known.
 
-    In which order Volcano looks at nodes, and at the pods of one, is chance: ``seen`` tells how it fell.
+    In which order Volcano looks at nodes, and at the pods of one, is chance: ``seen`` shows how it fell.
     """
     cluster = past.volcano_session()
     if cluster is None:

@@ -74,8 +74,8 @@ def remarks(
         found = chain(found, yunikorn.dead_ends(tree))
     elif policy == GUARANTEES:
         found = chain(found, yunikorn.doubtful(tree))
-    told = {_about(note) for note in _refused(tree, policy, dialect, form)}
-    return _ordered(tree, (note for note in found if _about(note) not in told))
+    refused = {_about(note) for note in _refused(tree, policy, dialect, form)}
+    return _ordered(tree, (note for note in found if _about(note) not in refused))
 
 
 def is_yunikorns(policy: str, dialect: str, form: str) -> bool:

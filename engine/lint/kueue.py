@@ -51,7 +51,8 @@ def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> I
     """Yield where a leaf is to preempt while it borrows, and in no case in other queues; ``reclaim``: whom there."""
     if queue.take_borrowing and reclaim is Take.NEVER:
         message = gettext_noop(
-            "It preempts nobody in other queues, so neither while it borrows; Kueue refuses to be told both."
+            "It preempts nobody in other queues, so it can’t do so while it borrows either. Kueue refuses both "
+            "together."
         )
         remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
         yield found(severity, queue.path, message, remedy, "take_borrowing")

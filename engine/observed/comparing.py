@@ -84,7 +84,8 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
 def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]) -> bool:
     """Whether those are worth the same to the scheduler, or it is chance.
 
-    In which order Volcano looks at the pods of a node is told by who went; at which nodes it looked before is not.
+    Volcano looks at nodes, and at the pods of one, in an order of chance. Its victims show the order of the pods;
+    nothing shows at which nodes it looked before.
     """
     if seen.source is Source.VOLCANO:
         return seen.hindsight is not None and seen.hindsight.nodes > 1

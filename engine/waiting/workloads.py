@@ -128,8 +128,13 @@ class _Case:
         borrows = any(self._usage.borrows(self._node, of, amount) for of, amount in self._asked.items())
         return BORROWS if borrows else FLAVORS
 
+    @cached_property
+    def _kept_out(self) -> Inadmissible | None:
+        """Why it is not considered at all: then neither quota nor priority helps."""
+        return cohort.inadmissible(self._cluster, self._ask)
+
     def _considered(self) -> Tier:
-        why = cohort.inadmissible(self._cluster, self._ask)
+        why = self._kept_out
         if why is None and self._ask.gated and self._going:
             why = Inadmissible.PREEMPTION_GATE
         return Tier(name=TierName.CONSIDERED, passes=why is None, shut=why or "")
@@ -170,16 +175,18 @@ class _Case:
         return of[1] if group is None or len(group.flavors) == 1 else f"{of[1]}{FLAVOR}{of[0]}"
 
     def _with_remedies(self, tier: Tier) -> Tier:
-        return tier if tier.passes else msgspec.structs.replace(tier, remedies=tuple(self._by_quota()))
+        return tier if tier.passes else msgspec.structs.replace(tier, remedies=self._by_quota)
 
     @property
     def _tries(self) -> Tries:
         return Tries(min(_TRIES, _WORKLOADS // max(1, len(self._cluster.workloads))))
 
-    def _by_quota(self) -> Iterator[Remedy]:
+    @cached_property
+    def _by_quota(self) -> tuple[Remedy, ...]:
         """The least nominal quota of its queue with which it gets room, where one amount alone does that."""
-        if cohort.inadmissible(self._cluster, self._ask) is not None:
-            return
+        return () if self._kept_out else tuple(self._larger_quotas())
+
+    def _larger_quotas(self) -> Iterator[Remedy]:
         for of, amount in self._asked.items():
             quota = self._queue.quotas.get(of)
             if quota is None or amount <= self._usage.available(self._node, of):
@@ -197,6 +204,8 @@ class _Case:
 
     def _by_priority(self) -> Iterator[Remedy]:
         """The lowest priority with which it gets room."""
+        if self._kept_out:
+            return
         own, tries = self._ask.priority, self._tries
         others = {one.priority for one in self._cluster.workloads if one.holds}
         for priority in sorted({turn for one in others for turn in (one, one + 1) if turn > own}):

@@ -220,7 +220,7 @@ class WorkloadWaitingView(ApiView):
             raise NotFound
         try:
             found = history.why_workload_waits(cluster, one)
-        except (CannotReplayError, JournalError) as error:
+        except CannotReplayError as error:
             raise problems.NotWorkedOut from error
         told = history.seen_by(self.scope, found.waiting, one.queue)
         wait = wait_of(cluster, one.uid)

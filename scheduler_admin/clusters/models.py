@@ -351,7 +351,7 @@ class KueueQuota(models.Model):
     document = models.TextField()
     """See clusters.quota."""
     moment = models.BinaryField(null=True)
-    """All that its workloads' turns depend on, while any waits: engine.quota.written; null: none does."""
+    """All that its workloads' turns depend on, while any waits: engine.quota.stored; null: none does."""
     moment_at = models.DateTimeField(null=True)
     """Since when that stands so."""
     changed_at = models.DateTimeField(help_text=_("Since when it stands so."))

@@ -9,7 +9,7 @@ import msgspec
 
 from engine.formats.kueue.names import paths
 from engine.quota import Line, QuotaError, Standing, standings
-from engine.quota.written import Written, decode, encode
+from engine.quota.stored import StoredQuota, decode, encode
 from engine.snapshot import ClusterState
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, KueueQuota
@@ -79,10 +79,10 @@ def store_quota(*, cluster: Cluster, state: ClusterState, known: bool | None, wa
 def _moment(state: ClusterState) -> bytes | None:
     if len(state.workloads) > _WORKLOADS:
         return None
-    return encode(Written(state.quota(now_ms=0), tuple(state.sharing.values())))
+    return encode(StoredQuota(state.quota(now_ms=0), tuple(state.sharing.values())))
 
 
-def moment_of(cluster: Cluster, now: datetime) -> Written | None:
+def moment_of(cluster: Cluster, now: datetime) -> StoredQuota | None:
     """Return Kueue's quota with all its workloads as the last pass saw them, to be judged ``now``.
 
     None where none waits, where there are too many, or another release wrote it.

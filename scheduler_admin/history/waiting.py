@@ -95,8 +95,7 @@ def _then(row: Decision) -> tuple[Snapshot, Pod]:
 def why_workload_waits(cluster: Cluster, workload: PendingWorkload) -> AskWaits:
     """Work out why a workload waits for Kueue's quota, as the cluster was last seen.
 
-    Raises CannotReplayError where it waits no more, or Kueue is set in a way that is not known here, and
-    engine.journal.JournalError.
+    Raises CannotReplayError where it waits no more, or Kueue is set in a way that is not known here.
     """
     key = keyed(f"waiting {cluster.pk} {workload.namespace}/{workload.name} {moment_at(cluster)}")
     found: AskWaits | None = cache.get(key)

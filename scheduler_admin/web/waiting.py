@@ -130,7 +130,7 @@ def workload_part(scope: Scope, cluster: Cluster, workload: PendingWorkload) -> 
     """Work it out for a workload that waits for Kueue's quota."""
     try:
         found = history.why_workload_waits(cluster, workload)
-    except (CannotReplayError, JournalError):
+    except CannotReplayError:
         return WaitingPart([], problem=_("It waits no more, or Kueue is set in a way that is not known here."))
     told = history.seen_by(scope, found.waiting, workload.queue)
     return WaitingPart(

@@ -81,12 +81,14 @@ def test_where_nobody_may_go_the_priority_that_would_do_is_told() -> None:
 
 
 def test_a_stopped_queue_is_what_stops_it() -> None:
-    """Then no quota helps, and none is proposed."""
-    found = why(cluster(queue("a", cpu=4_000, active=False), holds("x", "a", cpu=4_000), waits("a", cpu=1_000)))
+    """Then neither quota nor priority helps, and none is proposed."""
+    found = why(
+        cluster(queue("a", cpu=4_000, active=False), holds("x", "a", priority=9, cpu=4_000), waits("a", cpu=1_000))
+    )
     considered, *others = found.refusing
     assert considered.name is TierName.CONSIDERED
     assert said(considered) == "Its ClusterQueue is stopped or not active, so nothing is admitted there."
-    assert not any(one.change is Change.GUARANTEE for tier in others for one in tier.remedies)
+    assert [one for tier in others for one in tier.remedies] == []
 
 
 def test_a_closed_gate_of_its_preemption_stops_it_where_others_would_have_to_go() -> None:
