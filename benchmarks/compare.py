@@ -7,11 +7,12 @@ from random import Random
 import msgspec
 
 from benchmarks.figures import SEED, Row
-from engine.comparing import Side, record, replayed
-from engine.journal import Moment
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning.comparison import Side, record, replayed
+from engine.planning.journal import Moment
 from engine.policies import DIALECTS, FOREIGN, policy, terms
-from engine.queues import Queue, QueueTree
-from engine.snapshot import ClusterState, Node, Pod
 
 ENTRIES, PODS, LEAVES, NODES = 1_000, 500, 10, 25
 _DAY_MS = 24 * 60 * 60 * 1_000

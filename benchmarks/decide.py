@@ -11,13 +11,14 @@ from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from benchmarks.snapshots import carried_on
-from engine.cluster.runtime import suit_a_cluster
-from engine.decision import Decision, carried_out
-from engine.planning import plan
+from engine.cluster.watching.runtime import suit_a_cluster
+from engine.model.decision import Decision, carried_out
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.quota import QuotaCluster, Workload
+from engine.model.snapshot import Snapshot
+from engine.planning.scheduling_pass import plan
 from engine.policies import DIALECTS, Decide, cohort, deserved, policy
-from engine.queues import QueueTree
-from engine.quota import QuotaCluster, Workload
-from engine.snapshot import Pod, Snapshot
 
 Scene = tuple[Snapshot, QueueTree, Pod]
 

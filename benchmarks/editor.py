@@ -14,8 +14,8 @@ import django
 from django.conf import settings
 from playwright.sync_api import Page, sync_playwright
 
-from engine.queues import PreemptionPolicy, Queue, QueueTree
-from engine.resources import parse_amounts
+from engine.model.quantities import parse_amounts
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from tests.browser.chromium import launch
 
 Row = dict[str, str | float | int]

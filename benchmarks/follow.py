@@ -17,14 +17,15 @@ from typing import Any
 
 from benchmarks.feeder import Feed, serve
 from benchmarks.figures import SEED
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.runtime import suit_a_cluster
-from engine.cluster.tables import Table
-from engine.cluster.watcher import ClusterWatcher
-from engine.queues import Queue, QueueTree
-from engine.snapshot import Pod, Protection
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.tables import Table
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.objects import Pod
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import Protection
 
 Figures = dict[str, str | float | int]
 

@@ -15,7 +15,7 @@ import msgspec
 from aiohttp import web
 
 from benchmarks.feeder import BEAT_S, Feed, World
-from engine.cluster.identity import SYSTEM
+from engine.cluster.connecting.identity import SYSTEM
 
 _PACE_S = 0.25
 """Changes are due, and go out, in groups this far apart."""

@@ -4,11 +4,11 @@ import msgspec
 
 from benchmarks.follow import load_worker, peak_mb
 from benchmarks.scenario_y import NOW_MS, cluster_y, waiting_y
-from engine import journal
-from engine.cluster.runtime import suit_a_cluster
-from engine.decision import encode
-from engine.journal import Moment
-from engine.planning import plan
+from engine.cluster.watching.runtime import suit_a_cluster
+from engine.model.decision import encode
+from engine.planning import journal
+from engine.planning.journal import Moment
+from engine.planning.scheduling_pass import plan
 from engine.policies import fence
 
 Figures = dict[str, str | float | int]

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import django
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, encode
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, encode
 from tests.postgres import server
 
 Row = dict[str, str | float | int]

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import models
 from django.db.models.fields.json import JSONField
 
-from engine.queues import PreemptionPolicy, Queue, QueueTree
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 
 QUEUES, APPLICATIONS, NODES = 1000, 20, 5000
 """Leaves, a skewed few of which have most; applications of each leaf; nodes."""

@@ -1,8 +1,9 @@
 """Scenario D: many consumers side by side, half of them with nearly all of the cluster, the others waiting."""
 
-from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree
-from engine.resources import parse_amounts
-from engine.snapshot import ClusterState, Node, Pod, Snapshot
+from engine.model.objects import Node, Pod
+from engine.model.quantities import parse_amounts
+from engine.model.queue_tree import ROOT, WEIGHT_ONE, Queue, QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
 
 NOW_MS = 1_767_268_800_000
 NODES, PODS, LEAVES, WAITING, GROUP = 5_000, 150_000, 1_000, 300, 10

@@ -1,6 +1,7 @@
 """Scenario K: queues of equal size in one flat cohort, with all of its quota in use, and one ask."""
 
-from engine.quota import (
+from engine.model.quantities import parse_amounts
+from engine.model.quota import (
     ClusterQueue,
     Flavor,
     FlavorResource,
@@ -12,7 +13,6 @@ from engine.quota import (
     Take,
     Workload,
 )
-from engine.resources import parse_amounts
 
 NOW_MS = 1_767_268_800_000
 QUEUES, WORKLOADS = 1_000, 100_000

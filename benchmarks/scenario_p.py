@@ -1,7 +1,8 @@
 """Scenario P: every node full of pods of ten priorities, an ask of a higher one that needs several of them gone."""
 
-from engine.queues import ROOT, Queue, QueueTree
-from engine.snapshot import AffinityTerm, DisruptionBudget, Node, Pod, Requirement, Snapshot, SpreadConstraint
+from engine.model.objects import AffinityTerm, DisruptionBudget, Node, Pod, Requirement, SpreadConstraint
+from engine.model.queue_tree import ROOT, Queue, QueueTree
+from engine.model.snapshot import Snapshot
 
 GI = 2**30
 _STARTED_MS = 1_767_225_600_000

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from engine.queues import Queue, QueueTree
-from engine.resources import parse_amounts
-from engine.snapshot import ClusterState, Node, Pod, PriorityClass, Snapshot
+from engine.model.objects import Node, Pod, PriorityClass
+from engine.model.quantities import parse_amounts
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
 
 NOW_MS = 1_767_268_800_000
 ASK = "ask"

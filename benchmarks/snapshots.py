@@ -6,9 +6,9 @@ import msgspec
 
 from benchmarks.figures import SEED, Row, figures, timed
 from benchmarks.scenario_y import ASK, NOW_MS, cluster_y
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
 from engine.policies import DIALECTS, policy
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Snapshot
 
 CHANGED = (10, 100, 1_000)
 

@@ -14,8 +14,8 @@ import msgspec
 
 from benchmarks.figures import Row, figures
 from benchmarks.scenario_y import waiting_y
-from engine.cluster.runtime import suit_a_cluster
-from engine.planning import Considered, plan
+from engine.cluster.watching.runtime import suit_a_cluster
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import fence
 from tests.postgres import server
 

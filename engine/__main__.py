@@ -12,22 +12,22 @@ from typing import Any
 
 import msgspec
 
-from engine.bundle import BundleError, unpack
-from engine.cases import name_of
-from engine.foretold import Given, foretold, form, given_by, given_in, lines
-from engine.formats.kubernetes import DecodeError, cluster_state
-from engine.formats.kubernetes_convert import to_ms
-from engine.formats.manifests import ManifestError, load
-from engine.formats.native import read
-from engine.formats.notes import ImportFailure, Severity
-from engine.formats.shares import Capacity
-from engine.journal import Moment
-from engine.lint import GUARANTEES, lint
-from engine.offline import answer
+from engine.cli.cases import name_of
+from engine.cli.decide import answer
+from engine.cli.forecast import Given, foretold, form, given_by, given_in, lines
+from engine.cli.replay import lines as replayed_lines
+from engine.cli.replay import replayed
+from engine.formats.kubernetes.convert import to_ms
+from engine.formats.kubernetes.decode import DecodeError, cluster_state
+from engine.formats.registry import read
+from engine.formats.tree_json.percentages import Capacity
+from engine.formats.yaml.manifests import ManifestError, load
+from engine.model.notes import ImportFailure, Severity
+from engine.model.quantities import total
+from engine.planning.bundle import BundleError, unpack
+from engine.planning.journal import Moment
 from engine.policies import DIALECTS, UnknownPolicyError
-from engine.replaying import lines as replayed_lines
-from engine.replaying import replayed
-from engine.resources import total
+from engine.tree.lint import GUARANTEES, lint
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
 _ANY_SIZE = 2**40

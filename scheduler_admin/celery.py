@@ -7,7 +7,7 @@ from typing import Any
 from celery import Celery, bootsteps
 from kombu.transport.redis import Channel
 
-from engine.cluster.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import suit_a_cluster
 
 log = logging.getLogger(__name__)
 HEARTBEAT_S = 10.0

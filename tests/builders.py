@@ -7,24 +7,13 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.feasibility import Feasibility, Refusal
 from engine.feasibility.plain import refusal
-from engine.queues import PreemptionPolicy, Queue, QueueTree
-from engine.resources import Amounts, parse_amounts
-from engine.snapshot import (
-    ClusterState,
-    DisruptionBudget,
-    Node,
-    NodeSelectorTerm,
-    Pod,
-    PriorityClass,
-    Protection,
-    Requirement,
-    Reservation,
-    Safeguards,
-    Snapshot,
-)
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.objects import DisruptionBudget, Node, NodeSelectorTerm, Pod, PriorityClass, Requirement
+from engine.model.quantities import Amounts, parse_amounts
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
+from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
 from scheduler_admin.queues import immutable
 
 Object = Node | Pod | PriorityClass | Reservation | DisruptionBudget

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from itertools import product
 
-from engine.decision import Outcome
+from engine.model.decision import Outcome
+from engine.model.objects import Node, Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import policy
-from engine.queues import QueueTree
-from engine.resources import PODS, Amounts
-from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import NOW, named, snapshot
 
 HIGH, LOW = 1_000_000_000, -1_000_000_000

@@ -8,7 +8,6 @@ from engine.explain.deserved import notices
 from engine.explain.hindsight import departures, hindsight_lines, unspared
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
-from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
     FLAG_LABELS,
     observed_asker,
@@ -39,6 +38,7 @@ from engine.explain.waiting import (
 from engine.explain.waiting_remedies import remedy_sentence
 from engine.explain.waiting_shares import staying_pods
 from engine.explain.waiting_workloads import workloads_ahead
+from engine.model.message import Cores, Message, Moment, Name, Param
 
 __all__ = [
     "FLAG_LABELS",

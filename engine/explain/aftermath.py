@@ -1,6 +1,6 @@
 """What an eviction meant for the victim's people, in words: its grace period, and what came in its place."""
 
-from engine.explain.message import Message, Name, counted, gettext_noop, ngettext_noop
+from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop
 
 IN_TIME = ngettext_noop(
     "It was given %(count)s second to stop, and took %(took)s.",

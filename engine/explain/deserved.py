@@ -1,8 +1,10 @@
 """The words of policy ``deserved``: what is reserved and deserved in place of guarantees."""
 
-from engine.decision import Decision, DeservedFigures, PodReason, PodVerdict, Reason
+from engine.audit import Law
 from engine.explain.figures import asked, queues_of
-from engine.explain.message import (
+from engine.explain.sentences import Forms, Tense
+from engine.model.decision import Decision, DeservedFigures, PodReason, PodVerdict, Reason
+from engine.model.message import (
     Message,
     Moment,
     Name,
@@ -15,9 +17,7 @@ from engine.explain.message import (
     short_name,
     short_names,
 )
-from engine.explain.sentences import Forms, Tense
-from engine.laws import Law
-from engine.resources import column, format_amount
+from engine.model.quantities import column, format_amount
 
 POLICY = "deserved"
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from engine.decision import Decision, QueueFigures
-from engine.resources import PODS, Amounts, total
+from engine.model.decision import Decision, QueueFigures
+from engine.model.quantities import PODS, Amounts, total
 
 
 def figures(decision: Decision, path: str) -> QueueFigures | None:

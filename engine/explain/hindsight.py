@@ -2,12 +2,23 @@
 
 from collections.abc import Sequence
 
-from engine.decision import Decision, PodFacts
 from engine.explain.kueue_again import NOT_SPARED, weighed_lines
-from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.quirks import quirk
 from engine.explain.reasons import SCHEDULER_SAYS, reason
-from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, Weighed, agrees, compared
+from engine.model.decision import Decision, PodFacts
+from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
+from engine.observation.evictions import (
+    Agreement,
+    Cause,
+    Compared,
+    Hindsight,
+    Observed,
+    Source,
+    Untold,
+    Weighed,
+    agrees,
+    compared,
+)
 
 SAME = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "

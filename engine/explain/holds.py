@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from engine.decision import Interlock
-from engine.explain.message import Message, gettext_noop
 from engine.explain.verdicts import INTERLOCKS
+from engine.model.decision import Interlock
+from engine.model.message import Message, gettext_noop
 
 HEADINGS: dict[Interlock, str] = {
     Interlock.PAUSED: gettext_noop("Paused"),

@@ -5,9 +5,9 @@ What a tenant reads names no ClusterQueue.
 
 from collections.abc import Iterable
 
-from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
-from engine.observed import Observed, Source, Taken
-from engine.queues import Take
+from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
+from engine.model.queue_tree import Take
+from engine.observation.evictions import Observed, Source, Taken
 
 WITHIN, RECLAIMED = "InClusterQueue", "InCohortReclamation"
 FAIR, BORROWING = "InCohortFairSharing", "InCohortReclaimWhileBorrowing"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.explain.message import Message, Name, gettext_noop, ngettext_noop
 from engine.explain.shares import readable
-from engine.observed import Gone, KnownBy, Weighed
+from engine.model.message import Message, Name, gettext_noop, ngettext_noop
+from engine.observation.evictions import Gone, KnownBy, Weighed
 
 SAME = gettext_noop(
     "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, the answer is the same: these "

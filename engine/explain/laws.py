@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from engine.explain.message import Message, Name, Param, gettext_noop, short_name
+from engine.audit import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.explain.words import words
-from engine.laws import Comparison, Law, LawCheck, Line, Relation, Sum
-from engine.resources import format_amount
+from engine.model.message import Message, Name, Param, gettext_noop, short_name
+from engine.model.quantities import format_amount
 
 NUMBERS: dict[Law, int] = {
     Law.OPT_OUT: 1,

@@ -1,18 +1,8 @@
 """What lets the pods of a node go one by one but not together, in words."""
 
-from engine.decision import Decision, JointLimit
-from engine.explain.message import (
-    Message,
-    Name,
-    Param,
-    amount,
-    counted,
-    gettext_noop,
-    listed,
-    ngettext_noop,
-    short_name,
-)
-from engine.resources import format_amount
+from engine.model.decision import Decision, JointLimit
+from engine.model.message import Message, Name, Param, amount, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.quantities import format_amount
 
 NODE_GUARANTEE = gettext_noop(
     "only together do the %(count)s pods on it that may go make the room, and %(queue)s may lose only %(left)s for the "

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from engine.decision import Reason
+from engine.audit import Law, broken
 from engine.explain import kueue, volcano
 from engine.explain.laws import against
-from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
-from engine.laws import Law, broken
-from engine.observed import Flag, Flagged, Observed, Source, Taken
-from engine.resources import format_amount
+from engine.model.decision import Reason
+from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
+from engine.model.quantities import format_amount
+from engine.observation.evictions import Flag, Flagged, Observed, Source, Taken
 
 HIGHER_PRIORITY = "higher-priority"
 """The reason of a decision of kube-scheduler's."""

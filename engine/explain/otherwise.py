@@ -1,9 +1,13 @@
 """What would have been decided otherwise, and the least victims there were, in words."""
 
-from engine.counterfactual import Counterfactual, Then
-from engine.decision import Decision
+from engine.analysis.counterfactuals import Counterfactual, Then
+from engine.analysis.optimum import Optimal
 from engine.explain.deserved import notices
-from engine.explain.message import (
+from engine.explain.reasons import reason
+from engine.explain.sentence import Tense, sentence
+from engine.model.change import Change
+from engine.model.decision import Decision
+from engine.model.message import (
     Message,
     Moment,
     Name,
@@ -16,13 +20,9 @@ from engine.explain.message import (
     ngettext_noop,
     short_name,
 )
-from engine.explain.reasons import reason
-from engine.explain.sentence import Tense, sentence
-from engine.optimal import Optimal
-from engine.otherwise import Change
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import write_weight
 from engine.policies import priority
-from engine.queues import write_weight
-from engine.resources import Amounts
 
 _NAMED_UP_TO = 3
 

@@ -1,8 +1,8 @@
 """The words of policy ``priority`` where they are others than those of ``fence``."""
 
-from engine.decision import NodeReason, PodReason, Reason
-from engine.explain.message import gettext_noop, ngettext_noop
-from engine.laws import Law
+from engine.audit import Law
+from engine.model.decision import NodeReason, PodReason, Reason
+from engine.model.message import gettext_noop, ngettext_noop
 
 POLICY = "priority"
 

@@ -1,11 +1,11 @@
 """YuniKorn's departures from its own design in words: what it does there, and what would have been without."""
 
-from engine.decision import Decision, Outcome, QueueFigures, Reason
 from engine.explain.figures import figures
-from engine.explain.message import Message, Name, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.otherwise import names
+from engine.model.decision import Decision, Outcome, QueueFigures, Reason
+from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop, short_name
+from engine.model.quantities import format_amount
 from engine.policies.yunikorn import Effect, Quirk
-from engine.resources import format_amount
 
 RULES: dict[Quirk, str] = {
     Quirk.WHOLE_ASK: gettext_noop(

@@ -1,8 +1,10 @@
 """The words of policies ``cohort`` and ``fair-share``: quota and shares in place of nodes and guarantees."""
 
-from engine.decision import Decision, Outcome, PodReason, QuotaFigures, Reason
+from engine.audit import Law
 from engine.explain.figures import asked
-from engine.explain.message import (
+from engine.explain.sentences import Forms, Single, Tense
+from engine.model.decision import Decision, Outcome, PodReason, QuotaFigures, Reason
+from engine.model.message import (
     Message,
     Name,
     Param,
@@ -14,9 +16,7 @@ from engine.explain.message import (
     short_name,
     short_names,
 )
-from engine.explain.sentences import Forms, Single, Tense
-from engine.laws import Law
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
 
 REASONS: dict[Reason, str] = {
     Reason.FITS: gettext_noop("It asks %(asked)s, and the quota of %(queue)s has room for that."),

@@ -1,7 +1,7 @@
 """Why a border between two queues is open or shut: a label for a box, a clause for a row of a table."""
 
-from engine.explain.message import Message, gettext_noop, short_name
-from engine.reach import Border, BorderReason, Reach
+from engine.model.message import Message, gettext_noop, short_name
+from engine.tree.reach import Border, BorderReason, Reach
 
 LABELS: dict[BorderReason, str] = {
     BorderReason.SAME_FENCE: gettext_noop("same fence"),

@@ -2,25 +2,15 @@
 
 from collections.abc import Callable
 
-from engine.decision import Decision, Outcome, Reason
 from engine.explain import deserved, priority, quota
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.limits import limited_decision
-from engine.explain.message import (
-    Message,
-    Moment,
-    Name,
-    Param,
-    counted,
-    gettext_noop,
-    listed,
-    ngettext_noop,
-    short_name,
-)
 from engine.explain.observed import LABELS as OBSERVED_LABELS
 from engine.explain.words import words
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.message import Message, Moment, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.quantities import format_amount
 from engine.policies import fence
-from engine.resources import format_amount
 
 LABELS: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop("below guarantee"),

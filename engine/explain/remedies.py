@@ -1,9 +1,9 @@
 """What would make an ask eligible to preempt: only what follows exactly from the trace's arithmetic."""
 
-from engine.decision import Decision, QueueFigures, Reason
 from engine.explain.figures import asked, figures
-from engine.explain.message import Message, gettext_noop, short_name
-from engine.resources import format_amount
+from engine.model.decision import Decision, QueueFigures, Reason
+from engine.model.message import Message, gettext_noop, short_name
+from engine.model.quantities import format_amount
 
 CLAIM_GUARANTEE = gettext_noop(
     "More than %(used)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s and uses %(used)s: "

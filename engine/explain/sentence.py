@@ -3,10 +3,8 @@
 What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
 """
 
-from engine.decision import Decision, Outcome, Reason
 from engine.explain import deserved, priority, quota
 from engine.explain.figures import asked, decisive, figures, queues_of, shortfall, surplus
-from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
 from engine.explain.sentences import (
     ABOVE,
     ASKER,
@@ -26,7 +24,9 @@ from engine.explain.sentences import (
     VICTIM_UNTOLD,
     Tense,
 )
-from engine.resources import format_amount
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.message import Message, Name, Param, amount, counted, short_name, short_names
+from engine.model.quantities import format_amount
 
 __all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
 

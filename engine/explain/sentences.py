@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from engine.explain.message import gettext_noop, ngettext_noop
+from engine.model.message import gettext_noop, ngettext_noop
 
 
 class Tense(StrEnum):

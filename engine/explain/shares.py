@@ -1,8 +1,8 @@
 """A share under fair sharing as a number that explains itself."""
 
-from engine.explain.message import Message, gettext_noop
-from engine.quota import ShareParts
-from engine.resources import format_amount
+from engine.model.message import Message, gettext_noop
+from engine.model.quantities import format_amount
+from engine.model.quota import ShareParts
 
 BORROWS = gettext_noop("%(share)s: borrows %(borrowed)s %(resource)s of %(lendable)s lendable, weight %(weight)s")
 NOTHING = gettext_noop("%(share)s: borrows nothing")

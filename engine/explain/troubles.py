@@ -1,9 +1,9 @@
 """What people stumble over in decisions by priority, in words."""
 
-from engine.explain.message import Message, Name, Param, gettext_noop, ngettext_noop
+from engine.analysis.anomalies import Recognised, Trouble
 from engine.explain.otherwise import names
-from engine.resources import format_amount
-from engine.troubles import Recognised, Trouble
+from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop
+from engine.model.quantities import format_amount
 
 SENTENCES: dict[Trouble, tuple[str, str]] = {
     Trouble.FRAGMENTED: ngettext_noop(

@@ -1,13 +1,13 @@
 """Why each pod goes or stays, why each node was passed over, and what held a decision back."""
 
-from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
 from engine.explain import deserved, priority
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.limits import limited_node
-from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.explain.words import words
+from engine.model.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
+from engine.model.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.quantities import PODS, format_amount
 from engine.policies import FOREIGN
-from engine.resources import PODS, format_amount
 
 POD_LABELS: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),

@@ -1,7 +1,7 @@
 """What Volcano preempted, in words: its action tells from where, and nothing tells for which job."""
 
-from engine.explain.message import Message, Name, counted, gettext_noop, ngettext_noop
-from engine.observed import Observed, Source
+from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop
+from engine.observation.evictions import Observed, Source
 
 PREEMPT, RECLAIM = "preempt", "reclaim"
 """Its actions: within a queue, and across queues."""

@@ -1,9 +1,12 @@
 """Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
 
-from engine.decision import NodeReason
+from engine.analysis.pending_reasons import BORROWS, FLAVORS, NODES, WORKLOADS, Ahead, Tier, TierName
 from engine.explain import waiting_shares, waiting_workloads
 from engine.explain.limits import limited_tier
-from engine.explain.message import (
+from engine.explain.verdicts import NODE_LABELS
+from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
+from engine.model.decision import NodeReason
+from engine.model.message import (
     Message,
     Name,
     amount,
@@ -14,10 +17,7 @@ from engine.explain.message import (
     short_name,
     short_names,
 )
-from engine.explain.verdicts import NODE_LABELS
-from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
-from engine.resources import PODS
-from engine.waiting import BORROWS, FLAVORS, NODES, WORKLOADS, Ahead, Tier, TierName
+from engine.model.quantities import PODS
 
 LABELS: dict[TierName, str] = {
     TierName.CONSIDERED: gettext_noop("Considered by Kueue"),

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from engine.explain.message import Message, Param, amount, listed, short_name
-from engine.waiting import Need, Tier
+from engine.analysis.pending_reasons import Need, Tier
+from engine.model.message import Message, Param, amount, listed, short_name
 
 
 class Limit(NamedTuple):

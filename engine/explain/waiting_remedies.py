@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.explain.message import Message, Param, gettext_noop, is_rounder, short_name
+from engine.analysis.pending_reasons import Remedy
 from engine.explain.waiting_amounts import amounts_told
-from engine.otherwise import Change
-from engine.resources import Amounts, format_amount
-from engine.waiting import Remedy
+from engine.model.change import Change
+from engine.model.message import Message, Param, gettext_noop, is_rounder, short_name
+from engine.model.quantities import Amounts, format_amount
 
 PASS: dict[Change, str] = {
     Change.REQUEST: gettext_noop("It would pass this if it asked %(amounts)s less."),

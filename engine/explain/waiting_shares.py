@@ -1,8 +1,11 @@
 """The words of why an ask waits for what its queue deserves."""
 
-from engine.decision import PodReason, Reason
+from engine.analysis.pending_reasons import Tier, TierName
 from engine.explain import deserved
-from engine.explain.message import (
+from engine.explain.verdicts import POD_LABELS
+from engine.explain.waiting_amounts import Limit, limited, there
+from engine.model.decision import PodReason, Reason
+from engine.model.message import (
     Message,
     Moment,
     amount,
@@ -13,9 +16,6 @@ from engine.explain.message import (
     short_name,
     short_names,
 )
-from engine.explain.verdicts import POD_LABELS
-from engine.explain.waiting_amounts import Limit, limited, there
-from engine.waiting import Tier, TierName
 
 _HARD = Limit(
     none=gettext_noop("No hard cap stands in its way."),

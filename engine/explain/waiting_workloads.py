@@ -1,8 +1,8 @@
 """The words of why one of Kueue's workloads waits for quota."""
 
-from engine.explain.message import Message, counted, gettext_noop, listed, ngettext_noop
+from engine.analysis.pending_reasons import Ahead, Tier
+from engine.model.message import Message, counted, gettext_noop, listed, ngettext_noop
 from engine.policies.cohort import Inadmissible
-from engine.waiting import Ahead, Tier
 
 CONSIDERED = gettext_noop("Its queues are open to it.")
 NOT_CONSIDERED: dict[Inadmissible, str] = {

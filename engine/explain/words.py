@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.decision import BY_QUOTA, PodReason, Reason
+from engine.audit import Law
 from engine.explain import deserved, priority, quota
-from engine.laws import Law
+from engine.model.decision import BY_QUOTA, PodReason, Reason
 
 
 class Words(NamedTuple):

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import Check, Limit, Rule
 from engine.feasibility.limits import Nominated, whole
 from engine.feasibility.selectors import means
-from engine.snapshot import AffinityTerm, Pod, Snapshot
-from engine.snapshot.columns import Columns, Flags, Numbers
+from engine.model.decision import NodeReason
+from engine.model.objects import AffinityTerm, Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns, Flags, Numbers
 
 
 def affinities(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import Check, Limit, Rule
-from engine.resources import PODS
-from engine.snapshot import ANY_ADDRESS, HostPort, Pod, Snapshot
-from engine.snapshot.columns import Columns, Numbers
+from engine.model.decision import NodeReason
+from engine.model.objects import ANY_ADDRESS, HostPort, Pod
+from engine.model.quantities import PODS
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns, Numbers
 
 Nominated = Mapping[int, tuple[Pod, ...]]
 """By a node's place: the pods nominated to it that the ask must make way for."""

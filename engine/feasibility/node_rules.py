@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import Rule
 from engine.feasibility.selectors import UNSCHEDULABLE_TAINT, matches, tolerated, untolerated
-from engine.snapshot import Node, NodeSelectorTerm, Pod, Requirement, Snapshot, Taint
-from engine.snapshot.columns import Columns, Flags
+from engine.model.decision import NodeReason
+from engine.model.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns, Flags
 
 RESERVED_TAINT_KEY = "scheduler-admin.io/reserved-for"
 """Ours: the node is kept for the ask whose UID is the value."""

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import Refusal
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY, ZONES
 from engine.feasibility.selectors import (
@@ -21,8 +20,10 @@ from engine.feasibility.selectors import (
     untolerated,
     wants_node,
 )
-from engine.resources import PODS
-from engine.snapshot import ANY_ADDRESS, AffinityTerm, Node, Pod, Requirement, Snapshot, SpreadConstraint, Volume
+from engine.model.decision import NodeReason
+from engine.model.objects import ANY_ADDRESS, AffinityTerm, Node, Pod, Requirement, SpreadConstraint, Volume
+from engine.model.quantities import PODS
+from engine.model.snapshot import Snapshot
 
 
 def refusal(

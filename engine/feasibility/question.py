@@ -4,15 +4,16 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility.affinity import affinities
 from engine.feasibility.checks import Check, Limit, Refusal, Rule
 from engine.feasibility.limits import Nominated, adding, claims, ports, resources
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Numbers, Rows
-from engine.snapshot.leaving import Leaving
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Numbers, Rows
+from engine.model.snapshot.departures import Leaving
 
 FITS = -1
 """In place of a check's number: none refuses."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from engine.snapshot import AffinityTerm, Node, NodeSelectorTerm, Pod, Requirement, Selector, Taint, Toleration
+from engine.model.objects import AffinityTerm, Node, NodeSelectorTerm, Pod, Requirement, Selector, Taint, Toleration
 
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import Check, Limit, Rule
 from engine.feasibility.limits import Nominated, adding, whole
 from engine.feasibility.node_rules import keeping, wanted_nodes
 from engine.feasibility.selectors import selects
-from engine.snapshot import Pod, SpreadConstraint
-from engine.snapshot.columns import Columns, Flags, Numbers
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod, SpreadConstraint
+from engine.model.snapshot.columns import Columns, Flags, Numbers
 
 NO_CAP = np.iinfo(np.int64).max // 2
 

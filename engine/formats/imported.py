@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.notes import Note, Severity, gettext_noop
-from engine.queues import QueueTree
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.queue_tree import QueueTree
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """A tree and what there is to say about the document it came from."""
 
     form: str
-    """The document's format: engine.formats.native.Format."""
+    """The document's format: engine.formats.registry.Format."""
     tree: QueueTree
     notes: tuple[Note, ...]
     terms: Mapping[str, Any] = {}

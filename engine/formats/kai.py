@@ -12,16 +12,16 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats import parented
-from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, mapping_at, note_others
+from engine.formats import parented_objects
 from engine.formats.imported import Imported
-from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.formats.objects import Fields, Object
-from engine.formats.weights import read_weight
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.tree_json.weights import read_weight
 from engine.formats.written import Written
-from engine.queues import WEIGHT_ONE, Queue, QueueTree
-from engine.resources import Amounts
+from engine.formats.yaml.documents import line_of, mapping_at, note_others
+from engine.formats.yaml.object_list import Fields, Object
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree
 
 GROUP, QUEUE = "scheduling.run.ai", "Queue"
 GPU = "nvidia.com/gpu"
@@ -37,12 +37,12 @@ _ENDLESS = -1
 
 def read(text: str) -> Imported:
     """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
-    return parented.read(_SYSTEM, text)
+    return parented_objects.read(_SYSTEM, text)
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """As engine.formats.parented.write."""
-    return parented.write(_SYSTEM, text, tree)
+    """As engine.formats.parented_objects.write."""
+    return parented_objects.write(_SYSTEM, text, tree)
 
 
 def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
@@ -152,14 +152,14 @@ def _fields(one: Object, name: str) -> Fields:
     return holder
 
 
-_SYSTEM = parented.System(
+_SYSTEM = parented_objects.System(
     form="kai",
     parent=_PARENT,
     is_queue=lambda one: one.kind == QUEUE and one.group == GROUP,
     native=_native,
     say=_say,
     new=_new,
-    words=parented.Words(
+    words=parented_objects.Words(
         none=gettext_noop("There is no Queue of KAI in it."),
         orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
         unsaid=gettext_noop("KAI’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),

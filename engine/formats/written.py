@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.formats.notes import Note
+from engine.model.notes import Note
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):

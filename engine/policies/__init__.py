@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.decision import Decision
-from engine.laws import Terms
+from engine.audit import Terms
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import cohort, deserved, fence
 from engine.policies.common.parameters import Parameter, described
 from engine.policies.registry import (
@@ -18,9 +21,7 @@ from engine.policies.registry import (
     find,
     known_parameters,
 )
-from engine.queues import QueueTree
-from engine.reach import Reach
-from engine.snapshot import Pod, Snapshot
+from engine.tree.reach import Reach
 
 __all__ = [
     "DIALECTS",

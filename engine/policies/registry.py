@@ -5,11 +5,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from engine.decision import Decision
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import cohort, deserved, fence, priority, volcano, yunikorn
-from engine.queues import QueueTree
-from engine.reach import BY_GUARANTEES, BY_PRIORITIES, BY_SHARES, Reach, by_quota
-from engine.snapshot import Pod, Snapshot
+from engine.tree.reach import BY_GUARANTEES, BY_PRIORITIES, BY_SHARES, Reach, by_quota
 
 Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.formats.manifests import ManifestError
+from engine.formats.yaml.manifests import ManifestError
 from engine.simulator.cluster import Cluster
 from engine.simulator.control import FASTEST, SLOWEST
 from engine.simulator.kubeconfig import kubeconfig

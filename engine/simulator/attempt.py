@@ -7,14 +7,15 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import unbound
+from engine.model.decision import NodeReason
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts
+from engine.model.snapshot import Snapshot
 from engine.policies.priority.node_candidates import NodeCandidates
-from engine.resources import Amounts
 from engine.simulator import wording
 from engine.simulator.occupancy import nameless
-from engine.snapshot import Node, Pod, Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _decode_yaml(raw: bytes) -> Any:
     # Imported here: few clients send YAML, and the parser is as large as the rest of the server.
     from ruamel.yaml import YAML  # noqa: PLC0415
 
-    from engine.formats.merges import UNREADABLE  # noqa: PLC0415
+    from engine.formats.yaml.merge_keys import UNREADABLE  # noqa: PLC0415
 
     try:
         return YAML(typ="safe", pure=True).load(raw.decode())

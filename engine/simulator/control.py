@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from aiohttp import web
 
-from engine.formats.manifests import ManifestError
+from engine.formats.yaml.manifests import ManifestError
 from engine.simulator.doors import Refused, refused
 from engine.simulator.status import NO_BROWSER
 from engine.simulator.surge import NotNowError

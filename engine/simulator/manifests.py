@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.formats import manifests
-from engine.formats.manifests import Document, ManifestError
+from engine.formats.yaml import manifests
+from engine.formats.yaml.manifests import Document, ManifestError
 from engine.simulator.kinds import Kind
 from engine.simulator.objects import Object
 from engine.simulator.status import ApiError

@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.kubernetes import decode_budget, decode_claim, decode_namespace, decode_volume
-from engine.resources import Amounts, total
-from engine.snapshot import Node, Pod, Snapshot, Taint
+from engine.formats.kubernetes.decode import decode_budget, decode_claim, decode_namespace, decode_volume
+from engine.model.objects import Node, Pod, Taint
+from engine.model.quantities import Amounts, total
+from engine.model.snapshot import Snapshot
 
 OTHERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "poddisruptionbudgets.policy": decode_budget,

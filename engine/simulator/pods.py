@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.resources import parse_quantity
+from engine.model.quantities import parse_quantity
 from engine.simulator import priorities
 from engine.simulator.objects import Object, clone
 from engine.simulator.status import cause, invalid

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from engine.resources import Amounts, add, format_amount, parse_amount, total
+from engine.model.quantities import Amounts, add, format_amount, parse_amount, total
 from engine.simulator.scopes import covers
 from engine.simulator.status import forbidden
 

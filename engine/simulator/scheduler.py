@@ -5,9 +5,11 @@ from typing import ClassVar
 
 import msgspec
 
-from engine.decision import NodeReason
 from engine.feasibility.checks import CURABLE
-from engine.formats.kubernetes import DecodeError, decode_node, decode_pod
+from engine.formats.kubernetes.decode import DecodeError, decode_node, decode_pod
+from engine.model.decision import NodeReason
+from engine.model.objects import PREEMPTION_BY_SCHEDULER, Node, Pod
+from engine.model.snapshot import Snapshot
 from engine.simulator import wording
 from engine.simulator.attempt import Attempt, Finding, passes, score
 from engine.simulator.clock import Clock
@@ -18,7 +20,6 @@ from engine.simulator.recorder import Recorder
 from engine.simulator.scheduling_queue import SchedulingQueue, Waiting
 from engine.simulator.status import ApiError
 from engine.simulator.store import Event, Store
-from engine.snapshot import PREEMPTION_BY_SCHEDULER, Node, Pod, Snapshot
 
 NAME = "default-scheduler"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"

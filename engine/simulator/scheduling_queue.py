@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.decision import NodeReason
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod
 from engine.simulator.clock import Clock, Timers
-from engine.snapshot import Pod
 
 FIRST_BACKOFF = 1.0
 LONGEST_BACKOFF = 10.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.formats.manifests import Document, ManifestError, line_of, read_yaml
+from engine.formats.yaml.manifests import Document, ManifestError, line_of, read_yaml
 from engine.simulator.kubelet import parse_duration
 from engine.simulator.manifests import is_template
 from engine.simulator.objects import Object

@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.formats.kubernetes import decode_pod
-from engine.resources import fits, subtract, total
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.objects import Node, Pod
+from engine.model.quantities import fits, subtract, total
 from engine.simulator import priorities
 from engine.simulator.attempt import passes
 from engine.simulator.controllers.ownership import active, owned_pods, ready
@@ -14,7 +15,6 @@ from engine.simulator.scheduler import Scheduler
 from engine.simulator.script import Surge
 from engine.simulator.store import Store
 from engine.simulator.workloads import REPLICA_SETS, scale
-from engine.snapshot import Node, Pod
 
 QUIET_SECONDS = 4.5
 """The engine needs so long for an ask, the queue's delay and a pass: room that comes free sooner spoils the surge."""

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from engine.decision import NodeReason
-from engine.resources import PODS
+from engine.model.decision import NodeReason
+from engine.model.quantities import PODS
 
 _AFFINITY = "node(s) didn't match Pod's node affinity/selector"
 _SPREAD = "node(s) didn't match pod topology spread constraints"

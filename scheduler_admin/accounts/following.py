@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.former_paths import keep
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import record

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import AnonymousUser
 
-from engine.paths import Renames, known_as
+from engine.model.queue_paths import Renames, known_as
 from scheduler_admin.accounts.models import FormerPath, User
 
 

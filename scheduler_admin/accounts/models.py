@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from engine.paths import Renames
+from engine.model.queue_paths import Renames
 
 
 class User(AbstractUser):

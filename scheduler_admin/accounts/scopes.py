@@ -7,7 +7,7 @@ from typing import Literal, Self, TypeVar, get_args
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
-from engine.paths import Renames, is_inside, known_as
+from engine.model.queue_paths import Renames, is_inside, known_as
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User
 

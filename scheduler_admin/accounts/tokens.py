@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from engine.paths import is_inside
+from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.scopes import ALLOWING, allows, scope_of
 from scheduler_admin.accounts.services import DEFAULT_LIFETIME, create_token

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from engine.formats.kubernetes_convert import NEVER
+from engine.formats.kubernetes.convert import NEVER
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.clusters.class_selectors import Row
 

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.cluster.errors import ClusterError
-from engine.discovery import Leaf, Proposal
-from engine.formats.form import write_form
+from engine.formats.tree_json.document import write_form
+from engine.observation.discovery import Leaf, Proposal
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api.base import ApiView, tagged

@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.cluster.check import Level, Line
+from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import LONGEST
+from engine.cluster.inspection.check import Level, Line
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems

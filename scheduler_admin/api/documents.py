@@ -10,16 +10,17 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from engine.formats import documents, native
-from engine.formats.form import Reading, read_form, write_beside, write_queue
+from engine.formats import registry
 from engine.formats.imported import Imported, Source
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure, Note, Severity
-from engine.formats.shares import Capacity
+from engine.formats.registry import Format
+from engine.formats.tree_json.document import Reading, read_form, write_beside, write_queue
+from engine.formats.tree_json.percentages import Capacity
+from engine.formats.yaml import documents
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
-from engine.paths import is_inside
-from engine.queues import QueueTree
+from engine.model.notes import ImportFailure, Note, Severity
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
@@ -143,9 +144,9 @@ def _text_of(body: Body) -> str:
 
 
 def _imported(text: str, form: Format | None, capacity: Capacity) -> Imported:
-    form = form or native.detect(text) or Format.YUNIKORN
+    form = form or registry.detect(text) or Format.YUNIKORN
     try:
-        return native.read(text, form, capacity)
+        return registry.read(text, form, capacity)
     except ImportFailure as failure:
         raise _refused(text, form, failure) from failure
 

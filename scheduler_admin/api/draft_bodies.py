@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from engine.formats.notes import Note
+from engine.model.notes import Note
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.api.draft_serializers import DraftSerializer
 from scheduler_admin.api.proposals import differing

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.native import Format
+from engine.formats.registry import Format
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import draft_serializers as shapes
 from scheduler_admin.api import problems

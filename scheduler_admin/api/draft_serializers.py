@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
-from engine.formats.notes import Severity
+from engine.model.notes import Severity
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.tree_serializers import ChangeSerializer, OutlookSerializer
 from scheduler_admin.queues.draft_selectors import DraftState

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from engine.explain import border_clause, conditions
 from engine.policies import FOREIGN, reach_of
-from engine.reach import Border, BorderReason
+from engine.tree.reach import Border, BorderReason
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField

@@ -8,9 +8,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engine.queues import PreemptionPolicy, Take, write_weight
-from engine.resources import format_amounts
-from engine.work import format_work
+from engine.model.quantities import format_amounts
+from engine.model.queue_tree import PreemptionPolicy, Take, write_weight
+from engine.observation.lost_work import format_work
 
 QUEUE_POLICIES = [policy.value for policy in PreemptionPolicy]
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from engine.decision import Outcome
+from engine.model.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
 from scheduler_admin.api import problems
 from scheduler_admin.api.fields import UtcField

@@ -8,7 +8,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.native import Format
+from engine.formats.registry import Format
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.documents import own_form

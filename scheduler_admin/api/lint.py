@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.native import Format
-from engine.formats.notes import Note
-from engine.lint import lint
+from engine.formats.registry import Format
+from engine.model.notes import Note
+from engine.tree.lint import lint
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView

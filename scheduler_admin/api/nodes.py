@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.snapshot.on_nodes import ListedNode, PodPhase
+from engine.model.snapshot.node_listing import ListedNode, PodPhase
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.filters import NAMESPACE, QUEUE

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import Message, least, otherwise, quirk, supposed, trouble
-from engine.journal import JournalError
+from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.api.serializers import DocumentField

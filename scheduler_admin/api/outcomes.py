@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.forecast import Eviction, Loop, Placed, Toll, grouped
-from engine.formats.form import write_queue
-from engine.journal import TornError
-from engine.queues import QueueTree
+from engine.formats.tree_json.document import write_queue
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast import Eviction, Loop, Placed, Toll, grouped
+from engine.planning.journal import TornError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.lint import findings

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.decision import Outcome
+from engine.model.decision import Outcome
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.filters import forward

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import Message
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.filters import NAMESPACE

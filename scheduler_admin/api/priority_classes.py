@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.kubernetes_convert import NEVER
-from engine.priority_classes import switched
-from engine.snapshot import PriorityClass
+from engine.formats.kubernetes.convert import NEVER
+from engine.formats.kubernetes.priority_classes import switched
+from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems

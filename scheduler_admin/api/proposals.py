@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from engine.changes import Change, Kind, Setting, changes, said_alone, sentences
-from engine.formats.tree import encode_tree
-from engine.queues import BARE, QueueTree
+from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.tree_json.diff import Change, Kind, Setting, changes, said_alone, sentences
+from engine.model.queue_tree import BARE, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.history.sentences import text

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import share_sentence
-from engine.quota import Line, ShareParts
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
+from engine.model.quota import Line, ShareParts
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.views import QueueView

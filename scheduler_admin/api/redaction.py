@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django.db.models import Prefetch
 
-from engine.decision import Reason
+from engine.model.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
 from scheduler_admin.history.redaction import Redaction

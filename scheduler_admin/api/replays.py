@@ -8,7 +8,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.journal import JournalError
+from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import ZIP, ZipRenderer
 from scheduler_admin.api.schema import PROBLEM

@@ -8,8 +8,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engine.decision import Interlock, Outcome
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy, Standing
+from engine.model.decision import Interlock, Outcome
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy, Standing
 from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, TakeField, UtcField, WeightField, WorkField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding

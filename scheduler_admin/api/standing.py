@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from engine.model.quantities import format_amount
+from engine.model.queue_tree import QueueTree, Standing
 from engine.policies import INHERITS_DELAY
-from engine.queues import QueueTree, Standing
-from engine.resources import format_amount
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue
 
@@ -23,7 +23,7 @@ class ResourceStanding:
     guaranteed: str | None
     max: str | None
     standing: str
-    """engine.queues.Standing, or UNKNOWN."""
+    """engine.model.queue_tree.Standing, or UNKNOWN."""
     difference: str | None
     """``used - guaranteed``; without a guarantee, what is used."""
     requested: str | None

@@ -5,14 +5,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from engine.changes import Kind
-from engine.decision import PodFacts
-from engine.forecast import Group, Loop, Placed, Settling, Toll, Unreached
-from engine.formats.native import Format
-from engine.formats.notes import Severity
-from engine.orphans import Orphans
-from engine.placement_rules import RuleName
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
+from engine.formats.registry import Format
+from engine.formats.tree_json.diff import Kind
+from engine.model.decision import PodFacts
+from engine.model.notes import Severity
+from engine.model.placement_rules import RuleName
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
+from engine.planning.forecast import Group, Loop, Placed, Settling, Toll, Unreached
+from engine.tree.orphans import Orphans
 from scheduler_admin.api.fail_on import Limit, limits_of
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
 from scheduler_admin.api.problems import ProblemSerializer

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from engine.formats.native import Format
-from engine.queues import BARE
+from engine.formats.registry import Format
+from engine.model.queue_tree import BARE
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.api import preconditions, problems

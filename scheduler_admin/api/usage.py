@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from engine.resources import DOMINANT, format_amount
+from engine.model.quantities import DOMINANT, format_amount
 from scheduler_admin.history.usage_selectors import Series
 
 

@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
 from scheduler_admin.api import problems, serializers
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, mentioned, queue_known

@@ -10,12 +10,12 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.decision import JointLimit, NodeReason, Notice
+from engine.analysis.pending_reasons import Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import asks_ahead, remedy_sentence, tier_sentence, workloads_ahead
-from engine.journal import JournalError
-from engine.otherwise import Change
-from engine.resources import PODS, format_amount
-from engine.waiting import Ahead, Need, Reached, Remedy, Tier, TierName
+from engine.model.change import Change
+from engine.model.decision import JointLimit, NodeReason, Notice
+from engine.model.quantities import PODS, format_amount
+from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from engine.waits import Checked, Estimate, Verdict
+from engine.observation.wait_estimates import Checked, Estimate, Verdict
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.history.models import Wait
 from scheduler_admin.history.sentences import text

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from engine.decision import Decision, Interlock
-from engine.queues import QueueTree
-from engine.snapshot import Safeguards
+from engine.model.decision import Decision, Interlock
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Safeguards
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
 

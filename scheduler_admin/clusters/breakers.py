@@ -4,10 +4,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 
-from engine.cluster.outcomes import EvictionOutcome, Outcome
-from engine.cluster.watcher import Health
-from engine.decision import Interlock
-from engine.snapshot import Node
+from engine.cluster.acting.outcomes import EvictionOutcome, Outcome
+from engine.cluster.watching.watcher import Health
+from engine.model.decision import Interlock
+from engine.model.objects import Node
 from scheduler_admin.clusters.holds import Hold
 
 STALE_S = 30.0

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from engine.snapshot import ClusterState, Pod, PriorityClass
+from engine.model.objects import Pod, PriorityClass
+from engine.model.snapshot import ClusterState
 from scheduler_admin.clusters.models import ClusterStatus
 
 KEPT = timedelta(seconds=10)

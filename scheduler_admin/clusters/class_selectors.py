@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import msgspec
 
-from engine.snapshot import ClassQuota, ClassRule, PriorityClass
+from engine.model.objects import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.clusters.class_figures import unlisted
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of

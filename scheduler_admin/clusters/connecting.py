@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
+from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import ClusterError
-from engine.cluster.identity import LIMIT_S
-from engine.cluster.survey import survey
-from engine.discovery import Found, Proposal, facts, propose
-from engine.formats.notes import ImportFailure
+from engine.cluster.inspection.scan import survey
+from engine.model.notes import ImportFailure
+from engine.observation.discovery import Found, Proposal, facts, propose
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.credentials import check_uid, keep
 from scheduler_admin.clusters.models import Cluster

@@ -6,9 +6,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from engine.cluster.credentials import load
+from engine.cluster.connecting.credentials import load
+from engine.cluster.connecting.identity import identify
 from engine.cluster.errors import ClusterError
-from engine.cluster.identity import identify
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import name_of, record
 from scheduler_admin.clusters.models import Cluster, Credentials

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import msgspec
 from django.db import transaction
 
-from engine.decision import Interlock
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.news import grown

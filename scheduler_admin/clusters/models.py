@@ -11,8 +11,8 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from engine.cluster.yunikorn import SERVICE
-from engine.lint.room import Room
+from engine.cluster.watching.yunikorn import SERVICE
+from engine.tree.lint.room import Room
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.windows import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
@@ -274,7 +274,7 @@ class ClusterStatus(models.Model):
     error_since = models.DateTimeField(null=True)
     yunikorn_at = models.DateTimeField(null=True, help_text=_("When YuniKorn was asked for its queues."))
     yunikorn_differs = models.JSONField(default=list)
-    """Where it has other figures than passes then had: engine.differing.Difference, each as a mapping, at most 200."""
+    """Where it has other figures than passes then had: yunikorn_diff.Difference, each as a mapping, at most 200."""
     odd = models.JSONField(default=list)
     """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order; see clusters.odd."""
     odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))
@@ -302,20 +302,20 @@ class ClusterStatus(models.Model):
     holds = models.JSONField(default=list)
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
     versions = models.JSONField(default=dict)
-    """Scheduler that runs there -> its version, as far as it is known: engine.cluster.versions."""
+    """Scheduler that runs there -> its version, as far as it is known: engine.cluster.inspection.versions."""
     schedulers = models.JSONField(default=list)
     """Other schedulers that run there, by name."""
     rivals = models.JSONField(default=list)
     """Priority classes by which the cluster's own scheduler would preempt too."""
     classes = models.JSONField(null=True)
-    """Every PriorityClass, the highest first: engine.snapshot.PriorityClass, each as a mapping; null: not read yet."""
+    """Every PriorityClass, the highest first: engine.model.objects.PriorityClass, as mappings; null: not read yet."""
     classes_kept_until = models.DateTimeField(
         null=True, help_text=_("What was written from here stands over what passes read, until they must have seen it.")
     )
     class_use = models.JSONField(default=dict)
     """Priority class, "" for none -> {"running", "waiting", "places", "more"}; see clusters.class_figures."""
     class_quotas = models.JSONField(default=list)
-    """ResourceQuotas by priority class: engine.snapshot.ClassQuota, each as a mapping."""
+    """ResourceQuotas by priority class: engine.model.snapshot.ClassQuota, each as a mapping."""
     quotas = models.JSONField(default=dict)
     """Namespace -> amounts: the most that its ResourceQuotas let all of its pods request."""
 
@@ -351,7 +351,7 @@ class KueueQuota(models.Model):
     document = models.TextField()
     """See clusters.quota."""
     moment = models.BinaryField(null=True)
-    """All that its workloads' turns depend on, while any waits: engine.quota.stored; null: none does."""
+    """All that its workloads' turns depend on, while any waits: engine.model.quota.encoding; null: none does."""
     moment_at = models.DateTimeField(null=True)
     """Since when that stands so."""
     changed_at = models.DateTimeField(help_text=_("Since when it stands so."))

@@ -1,6 +1,6 @@
 """Reads of who is told to give back what they use beyond what they deserve."""
 
-from engine.paths import is_inside
+from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, Notice
 

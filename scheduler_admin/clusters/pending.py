@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from engine.paths import is_inside
-from engine.snapshot import Pod
+from engine.model.objects import Pod
+from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.priority_classes import ChangedError, PriorityClasses, write
-from engine.cluster.refusals import UnknownError
-from engine.priority_classes import Fault, faults, faults_of_change, faults_of_removal, merged
-from engine.snapshot import PriorityClass
+from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses, write
+from engine.cluster.inspection.refusals import UnknownError
+from engine.formats.kubernetes.priority_classes import Fault, faults, faults_of_change, faults_of_removal, merged
+from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.class_figures import KEPT, listed, storable, unlisted

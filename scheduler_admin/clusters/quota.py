@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from engine.formats.kueue.names import paths
-from engine.quota import Line, QuotaError, Standing, standings
-from engine.quota.stored import StoredQuota, decode, encode
-from engine.snapshot import ClusterState
+from engine.model.quota import Line, QuotaError, Standing, standings
+from engine.model.quota.encoding import StoredQuota, decode, encode
+from engine.model.snapshot import ClusterState
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, KueueQuota
 

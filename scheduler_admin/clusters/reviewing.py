@@ -7,9 +7,9 @@ from django.core.cache import cache
 from django.utils.crypto import salted_hmac
 from django.views.decorators.debug import sensitive_variables
 
+from engine.cluster.connecting.token_review import review
 from engine.cluster.errors import SettingsError
-from engine.cluster.token_review import review
-from engine.formats.notes import gettext_noop
+from engine.model.notes import gettext_noop
 from scheduler_admin.accounts.doors import KUBERNETES, IdentityError, UnmappedError, admit
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster

@@ -8,7 +8,7 @@ from typing import Literal
 from django.db.models import JSONField
 from django.http import Http404
 
-from engine.paths import is_inside
+from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.clusters.holds import Hold, holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Credentials

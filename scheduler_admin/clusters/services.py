@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.decision import BY_QUOTA
+from engine.model.decision import BY_QUOTA
 from engine.policies import enforceable
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record

@@ -8,7 +8,7 @@ import logging
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from engine.cluster.supervised import Supervised
+from engine.cluster.watching.supervised import Supervised
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import OWNER, WATCHES

@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.yunikorn import Reading
-from engine.differing import differences
-from engine.discovery import other_schedulers, rivals
-from engine.queues import QueueTree
-from engine.resources import Amounts, total
-from engine.snapshot import ClusterState, Pod, Snapshot
-from engine.snapshot.narrowing import limits
+from engine.cluster.watching.yunikorn import Reading
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.model.snapshot.resource_quotas import limits
+from engine.observation.discovery import other_schedulers, rivals
+from engine.observation.yunikorn_diff import differences
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.clusters import pending
 from scheduler_admin.clusters.breakers import FIRST_READING

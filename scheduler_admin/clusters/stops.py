@@ -6,8 +6,8 @@ from typing import Self
 
 from django.db.models import Q
 
-from engine.decision import Interlock
-from engine.paths import is_inside
+from engine.model.decision import Interlock
+from engine.model.queue_paths import is_inside
 from scheduler_admin.clusters.holds import Hold, ms
 from scheduler_admin.clusters.models import Cluster, Pause, Window
 from scheduler_admin.clusters.windows import open_until

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
-from engine.cluster.allocations import KIND as WRITTEN
-from engine.cluster.check import Line
+from engine.cluster.acting.allocations import KIND as WRITTEN
+from engine.cluster.acting.lease import KIND as LEASE
 from engine.cluster.errors import ClusterError
-from engine.cluster.lease import KIND as LEASE
-from engine.cluster.tables import EVERY
-from engine.cluster.yunikorn import KIND
+from engine.cluster.inspection.check import Line
+from engine.cluster.watching.tables import EVERY
+from engine.cluster.watching.yunikorn import KIND
 
 
 def told(error: ClusterError) -> str:

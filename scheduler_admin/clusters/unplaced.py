@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from engine.resources import total
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.narrowing import SYSTEM
-from engine.snapshot.placing import is_foreign
+from engine.model.objects import Pod
+from engine.model.quantities import total
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.queue_assignment import is_foreign
+from engine.model.snapshot.resource_quotas import SYSTEM
 
 _NAMESPACES = 20
 

@@ -10,19 +10,19 @@ from datetime import datetime
 
 from django.conf import settings
 
-from engine.cluster.actuator import Actuator
-from engine.cluster.allocations import KIND as WRITTEN
-from engine.cluster.allocations import AllocationWriter
-from engine.cluster.connection import Connection
+from engine.cluster.acting.actuator import Actuator
+from engine.cluster.acting.allocations import KIND as WRITTEN
+from engine.cluster.acting.allocations import AllocationWriter
+from engine.cluster.acting.lease import KIND as LEASE
+from engine.cluster.acting.lease import ClusterLease
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import SettingsError
-from engine.cluster.lease import KIND as LEASE
-from engine.cluster.lease import ClusterLease
-from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import Clock
-from engine.cluster.watcher import ClusterWatcher
-from engine.cluster.yunikorn import KIND, Reading, YunikornReader
-from engine.formats.notes import gettext_noop
-from engine.observed import Key
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.cluster.watching.yunikorn import KIND, Reading, YunikornReader
+from engine.model.notes import gettext_noop
+from engine.observation.evictions import Key
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.breakers import Writes
 from scheduler_admin.clusters.models import Cluster

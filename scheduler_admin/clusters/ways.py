@@ -9,10 +9,10 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
-from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
+from engine.cluster.connecting.credentials import ConnectionSettings, alone, as_kubeconfig
+from engine.cluster.connecting.kubeconfig import Kubeconfig, at_home
+from engine.cluster.connecting.offered import Places
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import Kubeconfig, at_home
-from engine.cluster.offered import Places
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
 

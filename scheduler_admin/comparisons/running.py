@@ -11,12 +11,22 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from engine.comparing import EmptyRecordError, Figures, Recording, Side, at_moment, looks, record, replayed
-from engine.decision import Decision
-from engine.formats.tree import decode_tree
-from engine.journal import JournalError, Moment
-from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState, Pod, Snapshot
+from engine.formats.tree_json.canonical import decode_tree
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.planning.comparison import (
+    EmptyRecordError,
+    Figures,
+    Recording,
+    Side,
+    at_moment,
+    looks,
+    record,
+    replayed,
+)
+from engine.planning.journal import JournalError, Moment
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import side_of
 from scheduler_admin.history.journal_selectors import as_of, stretch

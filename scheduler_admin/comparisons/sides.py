@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from engine.comparing import Side
-from engine.formats.tree import decode_tree, encode_tree
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.planning.comparison import Side
 from engine.policies import DIALECTS, FOREIGN, Decide, policy, terms
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster

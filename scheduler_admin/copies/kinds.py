@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from engine.cluster.config_map import read_config_map, write_config_map
-from engine.cluster.connection import Connection
-from engine.cluster.copies import Answer, Copy, Effect, Rewrite
-from engine.cluster.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
-from engine.cluster.object_copies import read_objects, write_objects
-from engine.formats import consumers
-from engine.formats.families import Family
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.sync.config_map import read_config_map, write_config_map
+from engine.cluster.sync.copies import Answer, Copy, Effect, Rewrite
+from engine.cluster.sync.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
+from engine.cluster.sync.object_copies import read_objects, write_objects
+from engine.formats.arbitrator import consumers
 from engine.formats.kueue.family import KUEUE
-from engine.formats.native import Format
+from engine.formats.registry import Format
+from engine.formats.tree_objects import Family
 
 Read = Callable[[Connection, Iterable[str]], Copy | None]
 Write = Callable[[Connection, Copy, Rewrite], Copy]

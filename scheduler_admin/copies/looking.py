@@ -7,14 +7,14 @@ import msgspec
 from django.db import transaction
 from django.db.models import F, Q
 
-from engine.cluster.connection import Connection
-from engine.cluster.copies import Answer, Effect
-from engine.cluster.copies import Copy as Seen
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
-from engine.formats import native
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
-from engine.formats.tree import encode_tree
+from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.sync.copies import Copy as Seen
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.notes import ImportFailure
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.kinds import form_of, kind_of
 from scheduler_admin.copies.models import Copy
@@ -94,7 +94,7 @@ def in_force(copy: Copy) -> Revision | None:
 
 def _read(text: str, form: str) -> dict[str, object]:
     try:
-        return {"document": encode_tree(native.read(text, Format(form)).tree).decode(), "problems": []}
+        return {"document": encode_tree(registry.read(text, Format(form)).tree).decode(), "problems": []}
     except ImportFailure as failure:
         return {"document": "", "problems": [msgspec.to_builtins(note) for note in failure.notes]}
 

@@ -5,8 +5,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from engine.cluster.copies import Effect
-from engine.formats.native import Format
+from engine.cluster.sync.copies import Effect
+from engine.formats.registry import Format
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
@@ -42,7 +42,7 @@ class Copy(models.Model):
     written_at = models.DateTimeField(null=True, blank=True)
     document = models.TextField(blank=True, help_text=_("The tree that it says, in canonical JSON; empty: none."))
     problems = models.JSONField(default=list, blank=True)
-    """Why it says no tree: engine.formats.notes.Note, each as a mapping."""
+    """Why it says no tree: engine.model.notes.Note, each as a mapping."""
     agreed = models.TextField(blank=True, help_text=_("Its tree when it last came from a revision, or went into one."))
     agreed_with = models.ForeignKey(Revision, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     effect = models.CharField(
@@ -123,7 +123,7 @@ class Writing(models.Model):
     before = models.TextField(help_text=_("What it said."))
     text = models.TextField(help_text=_("What it is to say."))
     confirmed = models.JSONField(default=list, blank=True)
-    """Others' fields that are taken over: engine.cluster.copies.Conflict, each as a mapping."""
+    """Others' fields that are taken over: engine.cluster.sync.copies.Conflict, each as a mapping."""
     clashes = models.JSONField(default=list, blank=True)
     """Others' fields that were in the way, likewise."""
     state = models.CharField(max_length=10, choices=State, default=State.INTENDED)

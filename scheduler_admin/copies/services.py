@@ -7,9 +7,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine.formats import native
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster
@@ -165,7 +165,7 @@ def take(*, cluster: Cluster, author: User) -> Draft:
     copy = copy_of(cluster)
     if not copy.there or not copy.document or cluster.hierarchy is None:
         raise ValidationError(_("The cluster’s copy can’t be read as a tree, so there is nothing to take."))
-    imported = native.read(copy.text, Format(copy.form))
+    imported = registry.read(copy.text, Format(copy.form))
     name = _("As the cluster has it")
     return import_draft(hierarchy=cluster.hierarchy, imported=imported, text=copy.text, name=name, author=author)
 

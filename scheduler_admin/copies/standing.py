@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from django.db.models import F, Q
 
-from engine.changes import Change, changes
-from engine.cluster.copies import Effect
-from engine.formats import native
-from engine.formats.native import Format
+from engine.cluster.sync.copies import Effect
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.formats.tree_json.diff import Change, changes
 from engine.formats.written import Written
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy
@@ -99,7 +99,7 @@ def differences(copy: Copy, current: Revision) -> Differences | None:
 
 @lru_cache(maxsize=16)
 def _written(form: str, text: str, document: str) -> Written:
-    return native.write(Format(form), text, decoded(document))
+    return registry.write(Format(form), text, decoded(document))
 
 
 def wanted(copy: Copy, current: Revision) -> Written:

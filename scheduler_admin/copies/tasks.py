@@ -6,8 +6,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.versions import running
-from engine.discovery import own_pods, yunikorn_namespaces
+from engine.cluster.inspection.versions import running
+from engine.observation.discovery import own_pods, yunikorn_namespaces
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import queue_of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from engine.cluster.connection import Connection
-from engine.cluster.copies import Effect
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.identity import SameCluster
 from engine.cluster.errors import ClusterError
-from engine.cluster.identity import SameCluster
+from engine.cluster.sync.copies import Effect
 from scheduler_admin.copies.looking import keep_error, look
 from scheduler_admin.copies.models import Copy, Writing, WritingQuerySet
 from scheduler_admin.copies.writing import carry_out, put_off

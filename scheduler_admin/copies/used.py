@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from engine.cluster.copies import Effect
-from engine.discovery import yunikorn_namespaces
-from engine.formats.native import Format
-from engine.formats.tree import decode_tree
-from engine.queues import QueueTree
-from engine.snapshot import KUEUE, YUNIKORN_SCHEDULER, Pod
-from engine.snapshot.placing import CLUSTER_QUEUE_LABEL
+from engine.cluster.sync.copies import Effect
+from engine.formats.registry import Format
+from engine.formats.tree_json.canonical import decode_tree
+from engine.model.objects import KUEUE, YUNIKORN_SCHEDULER, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.queue_assignment import CLUSTER_QUEUE_LABEL
+from engine.observation.discovery import yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, UsedTree
 from scheduler_admin.queues.models import Revision

@@ -6,12 +6,12 @@ import msgspec
 from django.db import transaction
 from django.utils.translation import gettext_noop
 
-from engine.cluster.connection import Connection
-from engine.cluster.copies import ClashError, Conflict, MovedError, Rewrite
-from engine.cluster.copies import Copy as Seen
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
-from engine.cluster.refusals import RefusedError
-from engine.formats.notes import ImportFailure
+from engine.cluster.inspection.refusals import RefusedError
+from engine.cluster.sync.copies import ClashError, Conflict, MovedError, Rewrite
+from engine.cluster.sync.copies import Copy as Seen
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.kinds import kind_of

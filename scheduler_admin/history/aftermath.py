@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from engine.aftermath import Lost, successors
-from engine.snapshot import ClusterState
+from engine.model.snapshot import ClusterState
+from engine.observation.replacements import Lost, successors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import seen_pod
 from scheduler_admin.history.models import Victim

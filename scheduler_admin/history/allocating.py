@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.allocations import Picture, allocations, missing_consumers
-from engine.decision import Decision
-from engine.notices import followed
+from engine.formats.arbitrator.allocations import Picture, allocations, missing_consumers
+from engine.model.decision import Decision
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.model.snapshot.resource_quotas import Narrower
+from engine.planning.reclaim_notices import followed
 from engine.policies.deserved import Standing
-from engine.snapshot import ClusterState, Snapshot
-from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.watching import Watch
 
 _QUOTAS = "ResourceQuota"

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from engine.decision import PodFacts
-from engine.snapshot import Pod
+from engine.model.decision import PodFacts
+from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.last import keep_last
 from scheduler_admin.history.models import Decision, Step, Victim

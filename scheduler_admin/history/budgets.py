@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from django.db.models import Q
 
-from engine.decision import Interlock
+from engine.model.decision import Interlock
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 

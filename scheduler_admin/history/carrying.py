@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
-from engine.decision import Interlock
-from engine.snapshot import Pod
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
+from engine.model.decision import Interlock
+from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 from scheduler_admin.history import happenings, meters

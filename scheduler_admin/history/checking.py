@@ -2,9 +2,9 @@
 
 from django.conf import settings
 
-from engine.cluster.check import Expected, Level, Line, Report, check
+from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import SettingsError
-from engine.cluster.identity import LIMIT_S
+from engine.cluster.inspection.check import Expected, Level, Line, Report, check
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import holder

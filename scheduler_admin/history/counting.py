@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
-from engine.paths import called_now
+from engine.model.queue_paths import called_now
 from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster

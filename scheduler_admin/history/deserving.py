@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from engine.model.quantities import Amounts, add, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.model.snapshot.resource_quotas import Narrower, limits, narrower
 from engine.policies import deserved, within_quotas
-from engine.queues import QueueTree
-from engine.resources import Amounts, add, total
-from engine.snapshot import ClusterState, Snapshot
-from engine.snapshot.narrowing import Narrower, limits, narrower
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.explain import Message
-from engine.explain.message import counted, gettext_noop, ngettext_noop
+from engine.model.message import counted, gettext_noop, ngettext_noop
 from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of_tenant

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from engine.feasibility import matches
-from engine.snapshot import Snapshot
+from engine.model.snapshot import Snapshot
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from engine.resources import PODS, format_amount, format_amounts
-from engine.work import format_work
+from engine.model.quantities import PODS, format_amount, format_amounts
+from engine.observation.lost_work import format_work
 from scheduler_admin.history.ledger_selectors import Ledger
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of, work_of

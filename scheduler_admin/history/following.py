@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from engine.snapshot import ClusterState, Pod
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Decision, Step, Victim

@@ -12,12 +12,21 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from engine import policies
-from engine.decision import Decision
-from engine.forecast import Difference, Forecast, Settling, Unreached, difference, forecast, unreached
-from engine.planning import Choosing
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Safeguards, Snapshot
+from engine.planning.forecast import (
+    Difference,
+    Forecast,
+    Settling,
+    Unreached,
+    difference,
+    forecast,
+    unreached,
+)
+from engine.planning.scheduling_pass import Choosing
 from engine.policies import Decide
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Safeguards, Snapshot
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.journal_selectors import LiveMoment, live
@@ -73,7 +82,7 @@ def forecast_tree(
     """Forecast a tree, published or not, beside the cluster's own; None where the cluster was not read yet.
 
     Raises UnknownPolicyError for a policy that this version can't decide by, msgspec.ValidationError for parameters
-    that it does not have, engine.journal.TornError, TooMuchWorkError.
+    that it does not have, engine.planning.journal.TornError, TooMuchWorkError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster)
@@ -91,7 +100,7 @@ def forecast_tree(
 def forecast_saved(*, snapshot: SavedSnapshot, tree: QueueTree, terms: Terms) -> Forecast:
     """Forecast a tree on a saved snapshot.
 
-    Raises as forecast_tree does, and engine.journal.JournalError for a snapshot of another version.
+    Raises as forecast_tree does, and engine.planning.journal.JournalError for a snapshot of another version.
     """
     found = saved(snapshot)
     return _under(LiveMoment(found.state, found.moment, snapshot.at), snapshot.cluster, tree, terms)

@@ -6,13 +6,13 @@ from heapq import nsmallest
 
 from django.conf import settings
 
-from engine.cluster.outcomes import Executor, Outcome
-from engine.decision import Decision as EngineDecision
-from engine.decision import Notice as EngineNotice
-from engine.explain.message import listed
-from engine.notices import followed
+from engine.cluster.acting.outcomes import Executor, Outcome
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import Notice as EngineNotice
+from engine.model.message import listed
+from engine.model.objects import Pod, Shield
+from engine.planning.reclaim_notices import followed
 from engine.policies.deserved import SYSTEM
-from engine.snapshot import Pod, Shield
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.history.models import Decision, Victim
 

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import Interlock
-from engine.planning import Considered
-from engine.snapshot import Pod, Snapshot
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import Interlock
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.planning.scheduling_pass import Considered
 from scheduler_admin.clusters.acting import acts_within, places_of
 from scheduler_admin.clusters.breakers import open_breakers, unreadable
 from scheduler_admin.clusters.holds import Hold

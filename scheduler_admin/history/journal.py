@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from engine import journal
-from engine.journal import Moment
-from engine.snapshot import ClusterState, Pod
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
+from engine.planning.journal import Moment
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment

@@ -7,9 +7,9 @@ from datetime import datetime
 import msgspec
 from django.db.models import Max
 
-from engine import journal
-from engine.journal import Moment, OtherFormError
-from engine.snapshot import ClusterState
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
+from engine.planning.journal import Moment, OtherFormError
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import JournalEntry, JournalSegment
 
@@ -26,7 +26,7 @@ class LiveMoment:
 def live(cluster: Cluster) -> LiveMoment | None:
     """The newest that is known of a cluster; None where nothing was read yet, or not since an upgrade.
 
-    Raises engine.journal.TornError.
+    Raises engine.planning.journal.TornError.
     """
     segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
     if segment is None:
@@ -45,7 +45,7 @@ def live(cluster: Cluster) -> LiveMoment | None:
 def as_of(cluster: Cluster, at: datetime) -> LiveMoment | None:
     """A cluster as the last pass up to a moment saw it; None where that is no longer, or not yet, in the journal.
 
-    Raises engine.journal.JournalError.
+    Raises JournalError.
     """
     entry = JournalEntry.objects.filter(segment__cluster=cluster, at__lte=at).order_by("-at", "-pk").first()
     if entry is None:
@@ -60,7 +60,7 @@ def recorded_since(cluster: Cluster) -> datetime | None:
 
 
 def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tuple[ClusterState, Moment]]:
-    """All that was seen of a cluster in a time, and what was seen last before it. Raises engine.journal.JournalError.
+    """All that was seen of a cluster in a time, and what was seen last before it. Raises JournalError.
 
     A segment is read as a whole: no query is open while others go over what was found.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from engine.resources import PODS, Amounts, subtract, total
+from engine.model.quantities import PODS, Amounts, subtract, total
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, LedgerEntry, Victim
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from engine.paths import Renames, called_now, is_inside
-from engine.resources import Amounts, total
+from engine.model.quantities import Amounts, total
+from engine.model.queue_paths import Renames, called_now, is_inside
 from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of, scope_of_tenant

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max
 
-from engine.loops import AGAIN, Loop, Member, loops
+from engine.observation.preemption_loops import AGAIN, Loop, Member, loops
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings

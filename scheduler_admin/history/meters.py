@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from engine.cluster.supervised import failures
+from engine.cluster.watching.supervised import failures
 
 REGISTRY = CollectorRegistry()
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import msgspec
 from django.http import Http404
 
-from engine.resources import CPU, PODS, Amounts
-from engine.snapshot.on_nodes import ListedNode, ListedPod
+from engine.model.quantities import CPU, PODS, Amounts
+from engine.model.snapshot.node_listing import ListedNode, ListedPod
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, NodePods, Victim

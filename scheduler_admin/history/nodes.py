@@ -9,8 +9,9 @@ from zlib import compress, crc32, decompress
 
 import msgspec
 
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.on_nodes import ListedNode, ListedPod, Marks, pods_at
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.node_listing import ListedNode, ListedPod, Marks, pods_at
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.models import NodePods

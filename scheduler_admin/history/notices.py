@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.http import urlencode
 
 from engine.explain import Message, Name, Tense
-from engine.explain.message import Moment, counted, gettext_noop, ngettext_noop
+from engine.model.message import Moment, counted, gettext_noop, ngettext_noop
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from engine.hindsight import retraced
-from engine.observed import Key, Observed, decode, observe, sighted
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import Key, Observed, decode, observe, sighted
+from engine.observation.replay import retraced
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.copies.used import UsedTrees, tree_used
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     unsure: dict[str, int]
     """Victim (uid) -> the decision (id) that it is recorded with, where an Event now says for which ask it went."""
     before: dict[int, ClusterState]
-    """See engine.hindsight.Retraced."""
+    """See engine.observation.replay.Retraced."""
     trees: dict[int, UsedTree]
     """By place in ``found``: the tree that the scheduler went by, where that was not the revision's."""
 

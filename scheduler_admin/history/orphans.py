@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine import orphans as engine
-from engine.journal import TornError
-from engine.orphans import Orphans
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
+from engine.planning.journal import TornError
+from engine.tree import orphans as engine
+from engine.tree.orphans import Orphans
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import live
 from scheduler_admin.queues.models import Hierarchy
@@ -20,7 +20,7 @@ from scheduler_admin.queues.services import OrphansError, tree_of
 def orphans(cluster: Cluster, tree: QueueTree) -> tuple[Orphans, ...] | None:
     """The pods of a cluster, as the last pass saw it, that a tree would leave in no queue; None before the first pass.
 
-    Raises engine.journal.TornError.
+    Raises engine.planning.journal.TornError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster) if revision else None

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from engine.decision import Outcome, Reason
+from engine.audit import broken
 from engine.explain import observed_reason
-from engine.laws import broken
-from engine.observed import EVIDENCE, Observed, Source, Taken, decode, encode, joined, parted
-from engine.snapshot import ClusterState
+from engine.model.decision import Outcome, Reason
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import EVIDENCE, Observed, Source, Taken, decode, encode, joined, parted
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
@@ -28,7 +28,7 @@ from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
 _TOGETHER = timedelta(seconds=10)
-"""News of one preemption may reach several passes; see engine.observed.observing.TOGETHER_MS."""
+"""News of one preemption may reach several passes; see engine.observation.evictions.observing.TOGETHER_MS."""
 _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 

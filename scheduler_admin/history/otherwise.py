@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from engine.counterfactual import Again, Counterfactual, counterfactuals, for_own
-from engine.decision import Decision as EngineDecision
+from engine.analysis.anomalies import Recognised, troubles
+from engine.analysis.counterfactuals import Again, Counterfactual, counterfactuals, for_own
+from engine.analysis.optimum import Optimal, known, optimal
 from engine.explain import Message, unspared
-from engine.journal import JournalError
-from engine.optimal import Optimal, known, optimal
+from engine.model.decision import Decision as EngineDecision
+from engine.planning.journal import JournalError
 from engine.policies import by_others, policy, priority, yunikorn
-from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.history import rewinding
 from scheduler_admin.history.models import Decision, Victim
@@ -57,7 +57,7 @@ def _ours(row: Decision) -> bool:
 def otherwise(row: Decision) -> Otherwise:
     """Decide again, as it was and with something changed.
 
-    Raises CannotReplayError, also for decisions that don't ``answers``, and engine.journal.JournalError.
+    Raises CannotReplayError, also for decisions that don't ``answers``, and engine.planning.journal.JournalError.
     """
     again, decision = _as_it_was(row)
     snapshot, ask = again.snapshot, again.ask

@@ -9,7 +9,7 @@ import msgspec
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
-from engine.decision import Reason
+from engine.model.decision import Reason
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.mention_selectors import numbers_of

@@ -11,14 +11,15 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from engine.decision import Interlock, Reason
-from engine.journal import Moment, holds_of
-from engine.laws import audit, audit_rest, broken
-from engine.planning import Considered, plan
+from engine.audit import audit, audit_rest, broken
+from engine.model.decision import Interlock, Reason
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot, pending_workloads
+from engine.model.snapshot.resource_quotas import Narrower
+from engine.planning.journal import Moment, holds_of
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
 from engine.policies.deserved import Standing
-from engine.snapshot import ClusterState, Pod, Protection, Reservation, Safeguards, Snapshot, pending_workloads
-from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.acting import limited
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds

@@ -8,8 +8,8 @@ import msgspec
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import NodeVerdict, Reason
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import NodeVerdict, Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_heads, status_of

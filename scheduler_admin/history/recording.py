@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import CharField, F, Model
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import Outcome, Reason, encode
-from engine.planning import Considered
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import Outcome, Reason, encode
+from engine.planning.scheduling_pass import Considered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.many import create, insert, update

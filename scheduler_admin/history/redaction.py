@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import msgspec
 
-from engine.forecast import Group
-from engine.loops import named
+from engine.observation.preemption_loops import named
+from engine.planning.forecast import Group
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.accounts.selectors import site

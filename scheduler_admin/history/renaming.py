@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters import acting
 from scheduler_admin.clusters.models import Notice, Pause, Window
 from scheduler_admin.history.models import SavedFilter, Wait

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
-from engine.resources import Amounts
+from engine.model.quantities import Amounts
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings

@@ -5,12 +5,13 @@ from itertools import groupby
 
 from django.db.models import QuerySet
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import encode
-from engine.journal import Moment, frames, read, replay
-from engine.planning import Considered, each
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import encode
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.planning.journal import Moment, frames, read, replay
+from engine.planning.scheduling_pass import Considered, each
 from engine.policies import UnknownPolicyError, policy, terms
-from engine.snapshot import ClusterState, Pod, Snapshot
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.models import Revision
@@ -27,9 +28,9 @@ def replayable(rows: QuerySet[Decision]) -> QuerySet[Decision]:
 
 
 def replayed(row: Decision) -> bytes:
-    """A decision as the engine takes it on what was seen then, as engine.decision.encode writes it; empty: none.
+    """A decision as the engine takes it on what was seen then, as engine.model.decision.encode writes it; empty: none.
 
-    Raises CannotReplayError, engine.journal.JournalError, and what engine.policies.policy raises.
+    Raises CannotReplayError, engine.planning.journal.JournalError, and what engine.policies.policy raises.
     """
     for _row, document in each_replayed(Decision.objects.filter(pk=row.pk)):
         return document
@@ -42,7 +43,7 @@ def same(row: Decision) -> bool:
 
 
 def each_replayed(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, bytes]]:
-    """``replayed`` of all that can be, each segment read and each pass run once. Raises engine.journal.JournalError."""
+    """``replayed`` of all that can be, each segment read and each pass run once. Raises JournalError."""
     found = replayable(rows).select_related("entry", "revision", "cluster").defer("entry__blob", "laws")
     ordered = found.order_by("entry__segment", "entry__offset", "revision", "pk").iterator(chunk_size=500)
     for segment, in_segment in groupby(ordered, key=lambda row: _place(row)[0]):
@@ -57,7 +58,7 @@ def each_replayed(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, bytes]]:
 def as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     """The snapshot that it was taken on, with the asks before it served; the decision, and its ask.
 
-    Raises CannotReplayError and engine.journal.JournalError.
+    Raises CannotReplayError and engine.planning.journal.JournalError.
     """
     if row.entry is None or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")

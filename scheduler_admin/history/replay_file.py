@@ -2,10 +2,10 @@
 
 import msgspec
 
-from engine import journal
-from engine.bundle import Kept, pack
-from engine.decision import decode
-from engine.journal import Moment
+from engine.model.decision import decode
+from engine.planning import journal
+from engine.planning.bundle import Kept, pack
+from engine.planning.journal import Moment
 from scheduler_admin.history import rewinding
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -21,9 +21,9 @@ def replays(row: Decision) -> bool:
 
 
 def replay_file(row: Decision) -> bytes:
-    """The zip of engine.bundle; of another scheduler's decision what its own rules decided.
+    """The zip of engine.planning.bundle; of another scheduler's decision what its own rules decided.
 
-    Raises CannotReplayError, and engine.journal.JournalError.
+    Raises CannotReplayError, and engine.planning.journal.JournalError.
     """
     if not replays(row) or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from engine import journal
-from engine.counterfactual import Again
-from engine.decision import Decision as EngineDecision
-from engine.decision import encode
+from engine.analysis.counterfactuals import Again
 from engine.explain import Message, hindsight_lines
-from engine.explain.message import gettext_noop
-from engine.hindsight import question
-from engine.journal import Moment
-from engine.observed import RULES, Observed, Source, Weighed, agrees, decode
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import encode
+from engine.model.message import gettext_noop
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import RULES, Observed, Source, Weighed, agrees, decode
+from engine.observation.replay import question
+from engine.planning import journal
+from engine.planning.journal import Moment
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.copies.used import tree_used
@@ -76,7 +76,7 @@ def answers(row: Decision, seen: Observed) -> bool:
 def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
     """What another scheduler decided on, and what its own rules decide.
 
-    Raises CannotReplayError, also for what it does not ``answers``, and engine.journal.JournalError.
+    Raises CannotReplayError, also for what it does not ``answers``, and engine.planning.journal.JournalError.
     """
     if row.revision is None or not answers(row, seen):
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
@@ -134,6 +134,6 @@ def tree_gone_by(row: Decision) -> QueueTree:
 
 
 def just_before(row: Decision) -> tuple[ClusterState, Moment]:
-    """The cluster of just before another's decision, of which it is kept. Raises engine.journal.JournalError."""
+    """The cluster of just before another's decision, of which it is kept. Raises JournalError."""
     entry = row.rewound.entry
     return journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])

@@ -8,12 +8,12 @@ import msgspec
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from engine import observed
-from engine.decision import Decision as EngineDecision
-from engine.decision import decode
-from engine.laws import LawCheck
-from engine.observed import Observed
-from engine.resources import PODS, Amounts, total
+from engine.audit import LawCheck
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import decode
+from engine.model.quantities import PODS, Amounts, total
+from engine.observation import evictions
+from engine.observation.evictions import Observed
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import Filters
@@ -126,7 +126,7 @@ def amounts_of(row: Decision) -> Amounts:
 
 
 def work_of(victims: Iterable[Victim]) -> Amounts | None:
-    """What the evictions among them threw away, as in engine.work; None where there were none, or one is not known."""
+    """Return the work that the evictions among them lost; None where there were none, or one is not known."""
     lost = [victim.work_lost for victim in victims if victim.evicted_at is not None]
     known = [one for one in lost if one is not None]
     return total(known) if known and len(known) == len(lost) else None
@@ -174,7 +174,7 @@ def read_observed(row: Decision) -> Observed | None:
     if row.source == Decision.Source.ENGINE:
         return None
     try:
-        return observed.decode(row.document)
+        return evictions.decode(row.document)
     except msgspec.DecodeError:
         return None
 

@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from engine.decision import Decision as EngineDecision
 from engine.explain import (
     Cores,
     Message,
@@ -21,7 +20,8 @@ from engine.explain import (
     observed_victim,
     victim_sentence,
 )
-from engine.explain.message import After, Before, Topic, short_name
+from engine.model.decision import Decision as EngineDecision
+from engine.model.message import After, Before, Topic, short_name
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.redaction import Preemptor
 from scheduler_admin.history.selectors import read, read_laws, read_observed

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.http import urlencode
 
 from engine.explain import Message, Name
-from engine.explain.message import counted, gettext_noop, ngettext_noop
+from engine.model.message import counted, gettext_noop, ngettext_noop
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Happening, Turn, Victim

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.conf import settings
 
-from engine.explain.message import Message, Moment, counted, gettext_noop, listed, ngettext_noop
-from engine.paths import is_inside
-from engine.queues import QueueTree
-from engine.resources import Amounts, format_amounts
-from engine.shortfalls import lacking, shortfalls
-from engine.snapshot import Pod
+from engine.model.message import Message, Moment, counted, gettext_noop, listed, ngettext_noop
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, format_amounts
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import QueueTree
+from engine.observation.shortfalls import lacking, shortfalls
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of

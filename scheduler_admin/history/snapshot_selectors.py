@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from django.http import Http404
 
-from engine import bundle, journal
-from engine.journal import Moment
-from engine.masking import masked
-from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning import bundle, journal
+from engine.planning.journal import Moment
+from engine.planning.masking import masked
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
@@ -39,13 +39,13 @@ def find_snapshot(user: Who, cluster: Cluster, pk: int) -> SavedSnapshot:
 
 
 def saved(snapshot: SavedSnapshot) -> Saved:
-    """What it holds. Raises engine.journal.JournalError for one that another version wrote."""
+    """What it holds. Raises JournalError for one that another version wrote."""
     state, moment = journal.read([bytes(snapshot.blob)])
     return Saved(state, moment, decoded(snapshot.document) if snapshot.document else BARE)
 
 
 def as_file(snapshot: SavedSnapshot, *, without_names: bool) -> bytes:
-    """The zip of engine.bundle, with the tree that belongs to it. Raises engine.journal.JournalError."""
+    """The zip of engine.planning.bundle, with the tree that belongs to it. Raises JournalError."""
     found = saved(snapshot)
     if without_names:
         found = Saved(*masked(*found))

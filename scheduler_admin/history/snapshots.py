@@ -9,16 +9,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine import journal
-from engine.bundle import Bundle, BundleError, unpack
-from engine.foretold import Given, given_by, latest_ms, whole_cluster
-from engine.formats.kubernetes import DecodeError, Manifests
-from engine.formats.manifests import ManifestError, load
-from engine.formats.notes import ImportFailure
-from engine.formats.tree import encode_tree
-from engine.journal import JournalError, Moment
+from engine.cli.forecast import Given, given_by, latest_ms, whole_cluster
+from engine.formats.kubernetes.decode import DecodeError, Manifests
+from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.yaml.manifests import ManifestError, load
+from engine.model.notes import ImportFailure
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
+from engine.planning.bundle import Bundle, BundleError, unpack
+from engine.planning.journal import JournalError, Moment
 from engine.policies import UnknownPolicyError, policy
-from engine.snapshot import ClusterState
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster

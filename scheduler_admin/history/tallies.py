@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from engine.decision import Outcome
+from engine.model.decision import Outcome
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Tally, Victim
 from scheduler_admin.history.sentences import LOST

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.decision import Outcome
+from engine.model.decision import Outcome
 from scheduler_admin.accounts import answers
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster

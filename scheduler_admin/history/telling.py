@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.utils import translation
 
-from engine.cluster.telling import LONGEST_MESSAGE, clipped
+from engine.cluster.acting.pod_events import LONGEST_MESSAGE, clipped
 from engine.explain import Message, Tense, asker_sentence
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim

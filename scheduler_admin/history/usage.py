@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.queues import Queue, QueueTree
-from engine.resources import DOMINANT, PODS, Amounts, dominant_share
+from engine.model.quantities import DOMINANT, PODS, Amounts, dominant_share
+from engine.model.queue_tree import Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import UsageSample
 from scheduler_admin.history.usage_runs import LEVELS, Amount, Now, pack

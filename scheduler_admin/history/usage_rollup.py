@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from django.conf import settings
 
-from engine.queues import ROOT
+from engine.model.queue_tree import ROOT
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Usage, UsageSample
 from scheduler_admin.history.pieces import drop

@@ -1,8 +1,8 @@
 """How long asks wait, and whether what was told of it came true, in sentences."""
 
 from engine.explain import Message
-from engine.explain.message import counted, gettext_noop, ngettext_noop
-from engine.waits import Checked, Estimate, Verdict
+from engine.model.message import counted, gettext_noop, ngettext_noop
+from engine.observation.wait_estimates import Checked, Estimate, Verdict
 from scheduler_admin.history.sentences import seconds
 from scheduler_admin.history.waits import LOOKED_BACK, QueueWaits
 

@@ -8,11 +8,12 @@ import msgspec
 from django.core.cache import cache
 from django.utils import timezone
 
-from engine import waiting as engine
-from engine.decision import Notice, Outcome
+from engine.analysis import pending_reasons as engine
+from engine.analysis.pending_reasons import WORKLOADS, Need, Tier, TierName, Waiting
+from engine.model.decision import Notice, Outcome
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
 from engine.policies.cohort import strategies_of
-from engine.snapshot import Pod, Snapshot
-from engine.waiting import WORKLOADS, Need, Tier, TierName, Waiting
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pending import PendingWorkload
@@ -48,7 +49,7 @@ def answers(row: Decision) -> bool:
 def why_waiting(row: Decision) -> AskWaits:
     """As the cluster was last seen, while its passes still consider the ask; else as it was when it was decided.
 
-    Raises CannotReplayError, also for decisions that don't ``answers``, and engine.journal.JournalError.
+    Raises CannotReplayError, also for decisions that don't ``answers``, and engine.planning.journal.JournalError.
     """
     if not answers(row) or row.revision is None:
         raise CannotReplayError(f"Why the ask of decision {row.pk} waits can't, or can no longer, be worked out.")

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from engine.explain.message import listed
-from engine.snapshot import ClusterState, Pod
-from engine.waits import HALF, MOST, Checked, Estimate, Told, check, estimate, shape_of
-from engine.waits import Wait as EngineWait
+from engine.model.message import listed
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState
+from engine.observation.wait_estimates import HALF, MOST, Checked, Estimate, Told, check, estimate, shape_of
+from engine.observation.wait_estimates import Wait as EngineWait
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.following import seen_pod

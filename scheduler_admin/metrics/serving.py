@@ -7,7 +7,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
 
-from engine.cluster.supervised import Supervised
+from engine.cluster.watching.supervised import Supervised
 from scheduler_admin.metrics.access import allowed
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from engine.cluster.copies import Effect
-from engine.decision import Interlock
-from engine.resources import CPU, base, column, is_bytes
+from engine.cluster.sync.copies import Effect
+from engine.model.decision import Interlock
+from engine.model.quantities import CPU, base, column, is_bytes
 from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
 from scheduler_admin.clusters.ownership import claimed_at

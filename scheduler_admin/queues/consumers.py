@@ -2,14 +2,14 @@
 
 from typing import NamedTuple, Protocol, cast
 
-from engine.formats import native
+from engine.formats import registry
 from engine.formats.imported import Imported
 from engine.formats.imported import not_written as unwritten
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure, Note, gettext_noop
-from engine.lint import errors
-from engine.lint.yunikorn import unwritable
-from engine.queues import QueueTree
+from engine.formats.registry import Format
+from engine.formats.yunikorn.limits import unwritable
+from engine.model.notes import ImportFailure, Note, gettext_noop
+from engine.model.queue_tree import QueueTree
+from engine.tree.lint import errors
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.signals import consulting
 
@@ -54,7 +54,7 @@ def not_written(imported: Imported, consumers: Consumers) -> tuple[Note, ...]:
 
 def _not_written(imported: Imported, copy: str) -> tuple[Note, ...]:
     try:
-        return unwritten(imported, native.read(copy, Format.YUNIKORN))
+        return unwritten(imported, registry.read(copy, Format.YUNIKORN))
     except ImportFailure:  # its page says so
         return ()
 

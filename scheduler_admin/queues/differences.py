@@ -2,11 +2,11 @@
 
 import msgspec
 
-from engine.changes import Setting
-from engine.formats.placement import write_rules
-from engine.formats.terms import write_parameters
-from engine.queues import QueueTree
-from engine.resources import format_amount
+from engine.formats.tree_json.diff import Setting
+from engine.formats.tree_json.placement import write_rules
+from engine.formats.tree_json.policy_terms import write_parameters
+from engine.model.quantities import format_amount
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.queues.services import Terms
 
 

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import MOST_QUEUES
+from engine.model.notes import MOST_QUEUES
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.draft_storing import changed, locked, put, said
 from scheduler_admin.queues.drafting import LONGEST_QUEUE, subtree, theirs

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.amounts import AmountError, read_amount
-from engine.formats.form import Known, Reading, read_form, write_queue
-from engine.formats.placement import write_rules
-from engine.formats.shares import Capacity, is_share, read_share, write_share
-from engine.formats.terms import read_parameters, write_parameters
-from engine.formats.weights import read_weight
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.tree_json.document import Known, Reading, read_form, write_queue
+from engine.formats.tree_json.percentages import Capacity, is_share, read_share, write_share
+from engine.formats.tree_json.placement import write_rules
+from engine.formats.tree_json.policy_terms import read_parameters, write_parameters
+from engine.formats.tree_json.weights import read_weight
+from engine.model.quantities import format_amount, format_amounts
+from engine.model.queue_tree import WEIGHT_ONE, write_weight
 from engine.policies import parameters_of
-from engine.queues import WEIGHT_ONE, write_weight
-from engine.resources import format_amount, format_amounts
 from scheduler_admin.queues.draft_templates import flag, flattened, nested, text_said
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import Terms, tree_of
@@ -209,7 +209,7 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     } | {field: text_said(settings.get(field, "")) for field in TEXTS if field not in LISTS}
 
 
-# The flat settings of engine.merging
+# The flat settings of engine.tree.three_way_merge
 
 
 def flat_tree(base: Revision, known: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from engine.changes import renamed
-from engine.formats.form import write_queue
-from engine.merging import EXISTS, Merged, merge
+from engine.formats.tree_json.diff import renamed
+from engine.formats.tree_json.document import write_queue
+from engine.tree.three_way_merge import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record

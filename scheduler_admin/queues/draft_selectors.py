@@ -10,13 +10,13 @@ import msgspec
 from django.db import transaction
 from django.http import Http404
 
-from engine.changes import Change, Kind, Setting, changes
-from engine.formats.form import Reading
-from engine.formats.notes import Note
-from engine.formats.shares import Capacity
-from engine.lint import remarks
-from engine.lint.room import Room
-from engine.queues import Queue, QueueTree
+from engine.formats.tree_json.diff import Change, Kind, Setting, changes
+from engine.formats.tree_json.document import Reading
+from engine.formats.tree_json.percentages import Capacity
+from engine.model.notes import Note
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint import remarks
+from engine.tree.lint.room import Room
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.differences import differing_terms, differing_tree

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.formats.form_fields import TEMPLATE_FIELDS
+from engine.formats.tree_json.settings import TEMPLATE_FIELDS
 
 OWN = "own"
 """Set to ``true`` where there is a template even if nothing else is set in it: nothing is taken from one above then."""
@@ -15,7 +15,7 @@ SETTINGS = (OWN, *(field for field in TEMPLATE_FIELDS if field not in AMOUNTS))
 
 
 def flattened(template: Mapping[str, Any] | None) -> dict[str, str]:
-    """A template of our own form (engine.formats.form), None for none."""
+    """A template of our own form (engine.formats.tree_json.document), None for none."""
     if template is None:
         return {}
     texts = {f"{field}/{name}": str(text) for field in AMOUNTS for name, text in template.get(field, {}).items()}

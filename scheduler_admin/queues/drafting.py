@@ -6,9 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.formats.form import write_queue
-from engine.formats.notes import MOST_QUEUES
-from engine.queues import ROOT, QueueTree, is_queue_name
+from engine.formats.tree_json.document import write_queue
+from engine.model.notes import MOST_QUEUES
+from engine.model.queue_tree import ROOT, QueueTree, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record

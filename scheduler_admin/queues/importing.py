@@ -7,16 +7,16 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.formats import native
-from engine.formats.form import write_queue
+from engine.formats import registry
 from engine.formats.imported import Imported
-from engine.formats.native import Format
-from engine.formats.notes import Note
-from engine.formats.placement import write_rules
-from engine.formats.shares import Capacity
-from engine.formats.terms import write_parameters
-from engine.queues import QueueTree
-from engine.resources import format_amounts
+from engine.formats.registry import Format
+from engine.formats.tree_json.document import write_queue
+from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.placement import write_rules
+from engine.formats.tree_json.policy_terms import write_parameters
+from engine.model.notes import Note
+from engine.model.quantities import format_amounts
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
@@ -46,7 +46,7 @@ def import_tree(
     ImportFailure, ValidationError for a bad name, and OrphansError as ``publish`` does.
     """
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
-    imported = native.read(text, form, found.capacity if found else Capacity())
+    imported = registry.read(text, form, found.capacity if found else Capacity())
     kept = Native(imported.form, text)
     current = found.current if found else None
     if not change_format and current and format_changes(found, native_of(current), kept):

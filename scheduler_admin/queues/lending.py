@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from engine.lending import NOBODY, Loan, Match, lent, loans, matches
-from engine.paths import is_inside
+from engine.model.quantities import PODS, Amounts, column
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import QueueTree
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.resources import PODS, Amounts, column
+from engine.tree.lending import NOBODY, Loan, Match, lent, loans, matches
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues.models import Revision
 

@@ -6,8 +6,8 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from engine.formats.shares import Capacity
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, PreemptionPolicy, PriorityPolicy
+from engine.formats.tree_json.percentages import Capacity
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
 from scheduler_admin.queues.quick_decoder import QuickDecoder
@@ -102,7 +102,9 @@ class Draft(models.Model):
     policy = models.CharField(max_length=20, default=Revision.Policy.FENCE)
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True, help_text=_("Name to the text that was chosen."))
-    placement = models.JSONField(default=list, blank=True, help_text=_("Rules as engine.formats.placement has them."))
+    placement = models.JSONField(
+        default=list, blank=True, help_text=_("Placement rules, as in the JSON form of a tree.")
+    )
     source_format = models.CharField(max_length=20, blank=True)
     source = models.TextField(blank=True, help_text=_("The native document that it was imported from; empty: none."))
     capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
@@ -118,7 +120,7 @@ class Draft(models.Model):
     approved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     approved_name = models.CharField(max_length=150, blank=True)
     conflicts = models.JSONField(default=list, blank=True)
-    """Left by a merge, to be chosen from: engine.merging.Conflict, its queue as the DraftQueue's ``origin``."""
+    """Left by a merge, to be chosen from: three_way_merge.Conflict, its queue as the DraftQueue's ``origin``."""
 
     objects = DraftQuerySet.as_manager()
 

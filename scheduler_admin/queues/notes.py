@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import Note
+from engine.model.notes import Note
 
 
 def said(note: Note) -> str:

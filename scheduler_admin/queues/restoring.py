@@ -4,10 +4,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.formats.form import write_queue
-from engine.formats.notes import MOST_QUEUES
-from engine.paths import is_inside
-from engine.queues import QueueTree
+from engine.formats.tree_json.document import write_queue
+from engine.model.notes import MOST_QUEUES
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.accounts.services import record

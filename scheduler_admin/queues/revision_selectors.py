@@ -6,12 +6,12 @@ from datetime import datetime
 
 from django.http import Http404
 
-from engine.changes import Change, Setting, changes
-from engine.formats import native
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.formats.tree_json.diff import Change, Setting, changes
 from engine.formats.written import Written
-from engine.queues import BARE
+from engine.model.notes import ImportFailure
+from engine.model.queue_tree import BARE
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Hierarchy, Revision, RevisionQuerySet
@@ -85,6 +85,6 @@ def written(revision: Revision, form: Format) -> Written:
     """A revision in a format: the document that it came from, where that is of it, with the revision's tree."""
     kept, tree, terms = native_of(revision), tree_of(revision), terms_of(revision)._asdict()
     try:
-        return native.write(form, kept.text if kept.format == form else "", tree, terms)
+        return registry.write(form, kept.text if kept.format == form else "", tree, terms)
     except ImportFailure:  # read by a version that was less strict
-        return native.write(form, "", tree, terms)
+        return registry.write(form, "", tree, terms)

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from engine.placement import grown
-from engine.queues import QueueTree, Standing
-from engine.resources import CPU, PODS, Amounts, total
+from engine.model.placement import grown
+from engine.model.quantities import CPU, PODS, Amounts, total
+from engine.model.queue_tree import QueueTree, Standing
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import services

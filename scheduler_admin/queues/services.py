@@ -12,15 +12,15 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from engine.changes import known_before
-from engine.decision import BY_QUOTA
-from engine.formats.native import POLICIES, Format
-from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
-from engine.formats.tree import decode_tree, encode_tree
-from engine.orphans import Orphans
+from engine.formats.registry import POLICIES, Format
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.formats.tree_json.diff import known_before
+from engine.model.decision import BY_QUOTA
+from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
+from engine.model.queue_tree import QueueTree
 from engine.policies import DIALECTS, UnknownPolicyError, enforceable
 from engine.policies import policy as decide_by
-from engine.queues import QueueTree
+from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.following import follow, given_paths
 from scheduler_admin.accounts.models import FormerPath, User
 from scheduler_admin.accounts.selectors import needs_second

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from msgspec import structs
 
-from engine.queues import PreemptionPolicy
+from engine.model.queue_tree import PreemptionPolicy
 from scheduler_admin.queues.selectors import TreeRow
 
 STANDINGS = ("below", "at", "above")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from engine.changes import Change, Kind, Setting, changes
-from engine.formats.notes import Note, Place, Severity, gettext_noop
-from engine.paths import is_inside
-from engine.queues import PreemptionPolicy, QueueTree
-from engine.resources import Amounts, format_amount, total
+from engine.formats.tree_json.diff import Change, Kind, Setting, changes
+from engine.model.notes import Note, Place, Severity, gettext_noop
+from engine.model.quantities import Amounts, format_amount, total
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 
 FOREIGN = gettext_noop("This is not inside of a subtree that is yours to change.")

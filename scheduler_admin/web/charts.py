@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from engine.explain import Message, label
-from engine.explain.message import short_name
+from engine.model.message import short_name
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.sentences import text
 from scheduler_admin.history.timeline import REST, Timeline

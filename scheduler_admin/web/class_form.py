@@ -8,11 +8,11 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from engine.formats.kubernetes_convert import MAY_PREEMPT_ANNOTATION, NEVER, OPT_OUT_ANNOTATION
-from engine.formats.pairs import PairsError, read_pairs, write_pairs
+from engine.formats.kubernetes.convert import MAY_PREEMPT_ANNOTATION, NEVER, OPT_OUT_ANNOTATION
+from engine.formats.kubernetes.priority_classes import switched
+from engine.formats.tree_json.label_lines import PairsError, read_pairs, write_pairs
 from engine.formats.undecodable import UNDECODABLE
-from engine.priority_classes import switched
-from engine.snapshot import PriorityClass
+from engine.model.objects import PriorityClass
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """What ``kubectl apply`` keeps on objects; not for people to write."""

@@ -8,8 +8,8 @@ from typing import Any
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from engine.priority_classes import is_system
-from engine.snapshot import SYSTEM_PRIORITY, ClassQuota, ClassRule
+from engine.formats.kubernetes.priority_classes import is_system
+from engine.model.objects import SYSTEM_PRIORITY, ClassQuota, ClassRule
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.class_selectors import Picture, Row, picture
 from scheduler_admin.clusters.models import Cluster

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.comparing import WHOLE, Figures
+from engine.model.quantities import column
+from engine.planning.comparison import WHOLE, Figures
 from engine.policies import DIALECTS
-from engine.resources import column
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.web.words import SECONDS, exact, span, work_hours, work_unit
 

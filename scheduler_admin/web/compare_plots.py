@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engine.comparing import WHOLE, Figures, Point
+from engine.planning.comparison import WHOLE, Figures, Point
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.web.compare_page import columns
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.discovery import Found, Leaf
-from engine.explain.message import listed
+from engine.model.message import listed
+from engine.observation.discovery import Found, Leaf
 from scheduler_admin.clusters.connecting import Look
 
 SHOWN = 30

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.cluster.config_map import KEY
-from engine.cluster.rights import APPLY, CONFIG
-from engine.formats.notes import ImportFailure, Note
+from engine.cluster.inspection.rights import APPLY, CONFIG
+from engine.cluster.sync.config_map import KEY
 from engine.formats.written import Written
+from engine.model.notes import ImportFailure, Note
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, Writing

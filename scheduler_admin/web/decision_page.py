@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
+from engine.audit import broken
 from engine.explain import (
     Message,
     Tense,
@@ -33,10 +33,10 @@ from engine.explain import (
     taken_verdict,
     unmet,
 )
-from engine.explain.message import listed
-from engine.laws import broken
+from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
+from engine.model.message import listed
+from engine.model.quantities import PODS, column
 from engine.policies import FOREIGN, fence
-from engine.resources import PODS, column
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.rewinding import again_lines, running_of

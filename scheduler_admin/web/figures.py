@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.decision import Decision, QueueFigures
 from engine.explain.figures import asked, figures, queues_of
-from engine.explain.message import short_name
-from engine.observed import Observed
-from engine.resources import PODS, column
+from engine.model.decision import Decision, QueueFigures
+from engine.model.message import short_name
+from engine.model.quantities import PODS, column
+from engine.observation.evictions import Observed
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from django.views.decorators.debug import sensitive_variables
 
+from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import LONGEST
-from engine.formats.notes import gettext_noop
+from engine.model.notes import gettext_noop
 from scheduler_admin.clusters.sealing import unseal
 from scheduler_admin.clusters.ways import Way
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.decision import Reason
+from engine.audit import Law, LawCheck, broken
 from engine.explain import FLAG_LABELS, against, label, law, number
-from engine.explain.message import short_name, short_names
-from engine.laws import Law, LawCheck, broken
-from engine.observed import Flag
+from engine.model.decision import Reason
+from engine.model.message import short_name, short_names
+from engine.model.quantities import Amounts, column
+from engine.observation.evictions import Flag
 from engine.policies import FOREIGN, fence
-from engine.resources import Amounts, column
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
 from scheduler_admin.history.sentences import LOST, outcome, text

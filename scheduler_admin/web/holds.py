@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.decision import Interlock
 from engine.explain import Message, hold_heading, hold_sentence
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.holds import BREAKERS, Hold
 from scheduler_admin.clusters.models import Cluster

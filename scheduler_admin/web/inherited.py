@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.formats.durations import format_duration
+from engine.formats.tree_json.durations import format_duration
+from engine.model.quantities import Amounts, format_amount
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.policies import INHERITS_DELAY
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.resources import Amounts, format_amount
 from scheduler_admin.queues.selectors import Figure
 
 

@@ -8,8 +8,8 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from engine.explain.message import short_name
-from engine.resources import Amounts, column
+from engine.model.message import short_name
+from engine.model.quantities import Amounts, column
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.ledger import month_of
 from scheduler_admin.history.ledger_selectors import (

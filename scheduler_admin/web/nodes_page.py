@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from engine.snapshot.on_nodes import ListedNode, ListedPod, PodPhase
+from engine.model.snapshot.node_listing import ListedNode, ListedPod, PodPhase
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.node_selectors import (

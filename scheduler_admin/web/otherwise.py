@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.decision import Decision as EngineDecision
 from engine.explain import Message, least, otherwise, quirk, supposed, trouble
-from engine.journal import JournalError
+from engine.model.decision import Decision as EngineDecision
+from engine.planning.journal import JournalError
 from engine.policies import yunikorn
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.models import Decision

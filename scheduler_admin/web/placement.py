@@ -6,13 +6,13 @@ from difflib import SequenceMatcher
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.changes import parts
 from engine.explain import Message
-from engine.explain.message import After, Before, Topic, gettext_noop
-from engine.formats.form import write_settings
-from engine.formats.placement import read_rules
-from engine.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Filter, Rule, RuleName
-from engine.queues import QueueTree, Settings
+from engine.formats.tree_json.diff import parts
+from engine.formats.tree_json.document import write_settings
+from engine.formats.tree_json.placement import read_rules
+from engine.model.message import After, Before, Topic, gettext_noop
+from engine.model.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Filter, Rule, RuleName
+from engine.model.queue_tree import QueueTree, Settings
 
 
 @dataclass(frozen=True)

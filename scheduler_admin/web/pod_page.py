@@ -8,8 +8,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import Outcome
 from engine.explain import (
     Message,
     Name,
@@ -28,8 +26,10 @@ from engine.explain import (
     scheduler_says,
     thrown_away,
 )
-from engine.explain.message import listed, short_name
-from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
+from engine.formats.kubernetes.checkpoints import CHECKPOINT_ANNOTATION
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import Outcome
+from engine.model.message import listed, short_name
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim

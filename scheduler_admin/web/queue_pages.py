@@ -13,13 +13,13 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from engine import explain
-from engine.changes import parts
-from engine.explain.message import listed
-from engine.formats.form import write_sharing
-from engine.paths import is_inside
+from engine.formats.tree_json.diff import parts
+from engine.formats.tree_json.document import write_sharing
+from engine.model.message import listed
+from engine.model.quantities import DOMINANT
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import Settings
 from engine.policies import reach_of
-from engine.queues import Settings
-from engine.resources import DOMINANT
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.clusters.notices import notices_of

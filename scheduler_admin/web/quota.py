@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from engine.explain import Message, share_sentence
-from engine.quota import Line
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
+from engine.model.quota import Line
 from scheduler_admin.clusters.quota import Entry, Quota
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.explain import Message, border_clause, conditions
-from engine.queues import QueueTree
-from engine.reach import Border
-from engine.reach import Reach as Rules
+from engine.model.queue_tree import QueueTree
+from engine.tree.reach import Border
+from engine.tree.reach import Reach as Rules
 
 
 @dataclass(frozen=True)

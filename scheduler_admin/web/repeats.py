@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.http import urlencode
 
 from engine.explain import Message, again
-from engine.explain.message import short_names
+from engine.model.message import short_names
 from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Victim
 from scheduler_admin.history.repeats import Repeat

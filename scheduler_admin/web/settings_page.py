@@ -10,7 +10,7 @@ from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from engine.decision import Interlock
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.holds import holds_of

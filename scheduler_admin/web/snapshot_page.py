@@ -7,10 +7,10 @@ from functools import cached_property
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.forecast import Forecast
-from engine.journal import JournalError
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast import Forecast
+from engine.planning.journal import JournalError
 from engine.policies import UnknownPolicyError
-from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import TooMuchWorkError, forecast_saved, too_much_work

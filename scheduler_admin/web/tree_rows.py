@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
-from engine.paths import is_inside
+from engine.model.queue_paths import is_inside
 from scheduler_admin.clusters.models import Notice
 from scheduler_admin.history.last_selectors import Told
 from scheduler_admin.web.templatetags.scheduler import lasting

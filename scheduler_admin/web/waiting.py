@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from engine.analysis.pending_reasons import NODES, Need, Tier, TierName
 from engine.explain import (
     Message,
     asks_ahead,
@@ -20,10 +21,9 @@ from engine.explain import (
     together,
     workloads_ahead,
 )
-from engine.explain.message import short_name
-from engine.journal import JournalError
-from engine.resources import format_amount
-from engine.waiting import NODES, Need, Tier, TierName
+from engine.model.message import short_name
+from engine.model.quantities import format_amount
+from engine.planning.journal import JournalError
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pending import PendingWorkload

@@ -9,8 +9,8 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
-from engine.queues import Standing
-from engine.resources import CPU, DOMINANT, column, format_amount, is_bytes
+from engine.model.quantities import CPU, DOMINANT, column, format_amount, is_bytes
+from engine.model.queue_tree import Standing
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 
@@ -54,7 +54,7 @@ def span(seconds: int) -> str:
 
 
 def work_text(done: Mapping[str, int]) -> str:
-    """Work (see engine.work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
+    """Work (see engine.observation.lost_work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
     ordered = sorted((name for name, amount in done.items() if amount), key=column)
     return ", ".join(_work(name, done[name]) for name in ordered) or pgettext("work", "nothing")
 

@@ -7,8 +7,8 @@ import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from engine.cluster.yunikorn import KIND
-from engine.differing import Aspect, Difference
+from engine.cluster.watching.yunikorn import KIND
+from engine.observation.yunikorn_diff import Aspect, Difference
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.told import told_missing

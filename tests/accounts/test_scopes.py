@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.paths import is_inside
+from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.accounts.services import create_tenant, create_user, set_memberships

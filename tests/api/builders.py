@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from engine.decision import Decision as EngineDecision
-from engine.decision import Outcome, PodFacts, PodReason, PodVerdict, Reason, encode
-from engine.resources import parse_amounts
-from engine.snapshot import PriorityClass
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import Outcome, PodFacts, PodReason, PodVerdict, Reason, encode
+from engine.model.objects import PriorityClass
+from engine.model.quantities import parse_amounts
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_user
 from scheduler_admin.clusters.class_figures import listed

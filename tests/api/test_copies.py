@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from engine.cluster.copies import Answer, Effect
-from engine.cluster.copies import Copy as Seen
+from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.sync.copies import Copy as Seen
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Writing

@@ -7,8 +7,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from engine import explain
-from engine.decision import Decision as EngineDecision
-from engine.decision import DeservedFigures, Notice, Outcome, Reason, ShareFigures, Trace, encode
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import DeservedFigures, Notice, Outcome, Reason, ShareFigures, Trace, encode
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import pods

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from engine import journal
-from engine.journal import Moment
-from engine.snapshot import ClusterState
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
+from engine.planning.journal import Moment
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from rest_framework.test import APIClient
 
-from engine.formats.form import read_form
+from engine.formats.tree_json.document import read_form
 from engine.formats.yunikorn import read
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import create_hierarchy, tree_of

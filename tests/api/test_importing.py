@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from rest_framework.test import APIClient
 
-from engine.formats.native import Format
+from engine.formats.registry import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Hierarchy
 from tests.api.builders import RED

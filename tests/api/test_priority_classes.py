@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rest_framework.test import APIClient
 
-from engine.snapshot import ClassQuota, ClassRule
+from engine.model.objects import ClassQuota, ClassRule
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from tests.api import builders

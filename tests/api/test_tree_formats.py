@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
-from engine.formats import native
-from engine.formats.native import Format
+from engine.formats import registry
+from engine.formats.registry import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import native_of, tree_of
@@ -50,7 +50,7 @@ def test_any_tree_is_fetched_in_any_format(ada: APIClient, cluster: Cluster, for
     """A queues.yaml where none is named."""
     text = ada.get(PROD, {"document": form.value}, **YAML).content.decode()
     current = Revision.objects.get(hierarchy__name="prod-tree")
-    assert declared(native.read(text, form).tree) == declared(tree_of(current))
+    assert declared(registry.read(text, form).tree) == declared(tree_of(current))
     if form is Format.YUNIKORN:
         assert text == ada.get(PROD, **YAML).content.decode()
 
@@ -64,7 +64,7 @@ def test_a_former_revision_is_fetched_in_any_format(ada: APIClient, cluster: Clu
     assert ada.get(f"{revisions}/1", **YAML).content.decode() == former
     assert ada.get(f"{revisions}/2", {"document": "kueue"}, **YAML).content.decode() == KUEUE
     other = ada.get(f"{revisions}/2", {"document": "own"}, **YAML).content.decode()
-    assert declared(native.read(other, Format.OWN).tree) == declared(native.read(KUEUE).tree)
+    assert declared(registry.read(other, Format.OWN).tree) == declared(registry.read(KUEUE).tree)
     assert ada.get(f"{revisions}/2").json()["tree"]["queues"]
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from rest_framework.test import APIClient
 
-from engine.resources import DOMINANT
+from engine.model.quantities import DOMINANT
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Usage, UsageSample
 from scheduler_admin.history.usage_runs import Amount, Now, pack, run_of

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.comparing import Figures, Point, Waits
+from engine.planning.comparison import Figures, Point, Waits
 from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.history.models import JournalSegment

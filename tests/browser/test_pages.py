@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from engine.cluster.copies import Copy
-from engine.formats import native
-from engine.formats.native import Format
+from engine.cluster.sync.copies import Copy
+from engine.formats import registry
+from engine.formats.registry import Format
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pausing import pause
@@ -54,7 +54,7 @@ def copied(cluster: Cluster) -> None:
     """Its own copy of the tree, which somebody changed; to write over it was asked for, and is to be confirmed."""
     assert cluster.hierarchy
     assert cluster.hierarchy.current
-    text = native.write(Format.YUNIKORN, "", tree_of(cluster.hierarchy.current)).text
+    text = registry.write(Format.YUNIKORN, "", tree_of(cluster.hierarchy.current)).text
     for version, said in (("uid/1", text), ("uid/2", text.replace("240", "200"))):
         seen = Copy(namespace="yunikorn", text=said, version=version, writer="kubectl-edit", written_at=timezone.now())
         keep(copy=copy_of(cluster), seen=seen, now=timezone.now())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from tests.controlplane.anycluster import AnyCluster
 
 

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from aiohttp import web
 
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.timing import Clock
 from engine.simulator.server import AuditRecord, create_app
 from engine.simulator.store import Store

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import offered
+from engine.cluster.connecting import offered
 
 
 def offer(place: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:

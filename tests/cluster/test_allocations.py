@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.allocations import NAME
-from engine.cluster.allocations import AGAIN_S, AllocationWriter
-from engine.cluster.connection import Connection
+from engine.cluster.acting.allocations import AGAIN_S, AllocationWriter
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import Clock
-from engine.cluster.watcher import ClusterWatcher
-from engine.snapshot import Allocation, Told
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.formats.arbitrator.allocations import NAME
+from engine.model.objects import Allocation, Told
 from tests.cluster.doubles import ManualClock
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import anycluster, arbitration

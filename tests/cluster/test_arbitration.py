@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.watcher import ClusterWatcher
-from engine.formats.consumers import VERSION
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.formats.arbitrator.consumers import VERSION
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.check import SUBJECTS, Expected, Level, Report, check
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.identity import cluster_uid
-from engine.cluster.lease import ClusterLease
+from engine.cluster.acting.lease import ClusterLease
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import cluster_uid
+from engine.cluster.inspection.check import SUBJECTS, Expected, Level, Report, check
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted

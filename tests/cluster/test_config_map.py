@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.cluster.config_map import KEY, read_config_map, write_config_map
-from engine.cluster.connection import Connection
-from engine.cluster.copies import MANAGER, Copy, MovedError, Rewrite
-from engine.cluster.identity import UnreachableError
-from engine.cluster.refusals import RefusedError, UnknownError
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.identity import UnreachableError
+from engine.cluster.inspection.refusals import RefusedError, UnknownError
+from engine.cluster.sync.config_map import KEY, read_config_map, write_config_map
+from engine.cluster.sync.copies import MANAGER, Copy, MovedError, Rewrite
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of

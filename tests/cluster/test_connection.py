@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import connection
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting import connection
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
 from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import Answer, Asked, Script, scripted

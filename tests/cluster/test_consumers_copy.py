@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.copies import ClashError, Copy, Rewrite
-from engine.cluster.object_copies import read_objects, write_objects
-from engine.cluster.survey import survey
-from engine.discovery import propose
-from engine.formats import consumers, parented
-from engine.formats.consumers import FAMILY
-from engine.queues import Queue, QueueTree
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.inspection.scan import survey
+from engine.cluster.sync.copies import ClashError, Copy, Rewrite
+from engine.cluster.sync.object_copies import read_objects, write_objects
+from engine.formats import parented_objects
+from engine.formats.arbitrator import consumers
+from engine.formats.arbitrator.consumers import FAMILY
+from engine.model.queue_tree import Queue, QueueTree
+from engine.observation.discovery import propose
 from tests.builders import amounts
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster
@@ -97,7 +98,7 @@ def test_a_leaf_that_the_tree_has_more_gets_its_consumer_in_its_namespace(
 ) -> None:
     arbitration.install(real)
     leaf = Queue(path=f"root.{real.namespace}", namespaces=(real.namespace,), max={"cpu": 2000})
-    write_objects(FAMILY, connection, asked(seen(connection), QueueTree([parented.IMPLIED_ROOT, leaf])))
+    write_objects(FAMILY, connection, asked(seen(connection), QueueTree([parented_objects.IMPLIED_ROOT, leaf])))
     found = real.send("GET", arbitration.path(real.namespace, "consumers"))["items"]
     assert [(one["metadata"]["name"], one["spec"]) for one in found] == [
         (real.namespace, {"hard": {"requests.cpu": "2"}})

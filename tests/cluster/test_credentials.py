@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import access, credentials, plugins
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings, load
+from engine.cluster.connecting import access, credentials, plugins
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings, load
 from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError
 from tests.cluster.certificates import authority, issued, jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.copies import Answer as Told
-from engine.cluster.copies import Effect
-from engine.cluster.effects import LONGEST_WORDS, kueue_effect, yunikorn_effect, yunikorn_refusal
 from engine.cluster.errors import ClusterError
+from engine.cluster.sync.copies import Answer as Told
+from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.effects import LONGEST_WORDS, kueue_effect, yunikorn_effect, yunikorn_refusal
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.cluster.yunikorn import SERVICE, StandIn
 

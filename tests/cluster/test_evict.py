@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.cluster.actuator import Actuator
-from engine.cluster.connection import Connection
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.formats.kubernetes import decode_pod
+from engine.cluster.acting.actuator import Actuator
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from engine.cluster.connecting.connection import Connection
+from engine.formats.kubernetes.decode import decode_pod
 from tests.cluster.doubles import Answer, scripted
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane

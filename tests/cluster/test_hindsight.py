@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.hindsight import retraced
-from engine.observed import Agreement, Observed, compared, observe
-from engine.queues import ROOT, Queue, QueueTree
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.queue_tree import ROOT, Queue, QueueTree
+from engine.observation.evictions import Agreement, Observed, compared, observe
+from engine.observation.replay import retraced
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import PORT, ZONE, away_from, budget, live, near, node, pod, spread
 from tests.waiting import PATIENCE_S, wait_for

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.cluster.credentials import ConnectionSettings, load
+from engine.cluster.connecting.credentials import ConnectionSettings, load
+from engine.cluster.connecting.kubeconfig import Kubeconfig, default_path
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import Kubeconfig, default_path
 
 SECRET = "hunter2-token"
 NOWHERE = {"command": "gke-login-nowhere", "apiVersion": "client.authentication.k8s.io/v1"}

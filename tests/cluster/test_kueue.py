@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.survey import survey
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.inspection.scan import survey
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.observed import Observed, Source, observe
-from engine.queues import Queue, QueueTree
-from engine.snapshot import Quota, QuotaCluster
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.objects import Quota, QuotaCluster
+from engine.model.queue_tree import Queue, QueueTree
+from engine.observation.evictions import Observed, Source, observe
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.kueue import NEWEST, OLDER

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.copies import MANAGER, ClashError, Conflict, Copy, MovedError, Rewrite
-from engine.cluster.object_copies import read_objects, write_objects
-from engine.cluster.refusals import RefusedError
-from engine.formats.families import parse
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.inspection.refusals import RefusedError
+from engine.cluster.sync.copies import MANAGER, ClashError, Conflict, Copy, MovedError, Rewrite
+from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.kueue.family import KUEUE
+from engine.formats.tree_objects import parse
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.copies import MovedError, Rewrite
-from engine.cluster.object_copies import read_objects, write_objects
+from engine.cluster.sync.copies import MovedError, Rewrite
+from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.kueue.family import KUEUE
 from tests.cluster.doubles import Answer, Asked, scripted
 

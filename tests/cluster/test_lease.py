@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, STOP, ClusterLease
+from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE, STOP, ClusterLease
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.wire import MERGE

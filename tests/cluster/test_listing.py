@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ConnectionFailure
-from engine.cluster.listing import Lister, ReflectorSettings
-from engine.cluster.tables import TABLES
+from engine.cluster.watching.listing import Lister, ReflectorSettings
+from engine.cluster.watching.tables import TABLES
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
 from tests.controlplane.anycluster import AnyCluster

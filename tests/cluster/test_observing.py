@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.observed import Observed, Source, observe
-from engine.queues import Queue, QueueTree
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.queue_tree import Queue, QueueTree
+from engine.observation.evictions import Observed, Source, observe
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for
 

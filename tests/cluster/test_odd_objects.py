@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.queues import Queue, QueueTree
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.queue_tree import Queue, QueueTree
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.waiting import PATIENCE_S, wait_for
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import offered
+from engine.cluster.connecting import offered
+from engine.cluster.connecting.kubeconfig import Kubeconfig
+from engine.cluster.connecting.offered import Places
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import Kubeconfig
-from engine.cluster.offered import Places
 from tests.cluster.offering import of, running
 
 TEXT = of({"token": "t"})

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ConnectionFailure
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.tables import (
+from engine.cluster.timing import BackOff
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.tables import (
     ARBITRATED,
     CLAIMS,
     EVERY,
@@ -25,9 +26,8 @@ from engine.cluster.tables import (
     VOLUMES,
     Table,
 )
-from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.snapshot import Requirement
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.objects import Requirement
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import UnreachableError, cluster_uid
 from engine.cluster.errors import ClusterError, SettingsError
-from engine.cluster.identity import UnreachableError, cluster_uid
-from engine.cluster.priority_classes import ChangedError, PriorityClasses, write
-from engine.cluster.refusals import RefusedError, UnknownError
-from engine.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal
-from engine.snapshot import HIGHEST_PRIORITY, PriorityClass
+from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses, write
+from engine.cluster.inspection.refusals import RefusedError, UnknownError
+from engine.formats.kubernetes.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal
+from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster

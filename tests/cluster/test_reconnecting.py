@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
+from engine.cluster.watching.watcher import ClusterWatcher
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
 from tests.waiting import PATIENCE_S, wait_for

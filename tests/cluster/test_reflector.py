@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import paging
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.reflector import Reflector
-from engine.cluster.tables import TABLES
+from engine.cluster.connecting import paging
 from engine.cluster.timing import BackOff
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.reflector import Reflector
+from engine.cluster.watching.tables import TABLES
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.waiting import PATIENCE_S, wait_for
 

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ConnectionFailure
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.reflector import Reflector
-from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.reflector import Reflector
+from engine.cluster.watching.tables import PREEMPTED, TABLES, Table
 from tests.cluster.test_reflector import Kept
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.cluster.actuator import Actuator
-from engine.cluster.connection import Connection
-from engine.cluster.holding import RESERVED_BY, RESERVED_UNTIL
-from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
-from engine.cluster.telling import COMPONENT, PREEMPTED
+from engine.cluster.acting.actuator import Actuator
+from engine.cluster.acting.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
+from engine.cluster.acting.pod_events import COMPONENT, PREEMPTED
+from engine.cluster.acting.reservation import RESERVED_BY, RESERVED_UNTIL
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.formats.kubernetes import decode_node, decode_pod
-from engine.snapshot import Node, Pod, Taint
+from engine.formats.kubernetes.decode import decode_node, decode_pod
+from engine.model.objects import Node, Pod, Taint
 from tests.builders import refused
 from tests.cluster.doubles import scripted
 from tests.controlplane.anycluster import AnyCluster

@@ -8,19 +8,16 @@ import msgspec
 import pytest
 from ruamel.yaml import YAML
 
-from engine.allocations import NAME
-from engine.cluster.actuator import Actuator
-from engine.cluster.allocations import AllocationWriter
-from engine.cluster.check import Expected, Level, check
-from engine.cluster.config_map import read_config_map, write_config_map
-from engine.cluster.connection import Connection
-from engine.cluster.copies import Rewrite
-from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.lease import ClusterLease
-from engine.cluster.object_copies import write_objects
-from engine.cluster.outcomes import EvictionOutcome, Terms
-from engine.cluster.priority_classes import ChangedError, PriorityClasses
-from engine.cluster.rights import (
+from engine.cluster.acting.actuator import Actuator
+from engine.cluster.acting.allocations import AllocationWriter
+from engine.cluster.acting.lease import ClusterLease
+from engine.cluster.acting.outcomes import EvictionOutcome, Terms
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.token_review import review
+from engine.cluster.inspection.check import Expected, Level, check
+from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses
+from engine.cluster.inspection.rights import (
     ACTING,
     APPLY,
     APPLYING,
@@ -36,14 +33,18 @@ from engine.cluster.rights import (
     WRITING_CLASSES,
     needed,
 )
-from engine.cluster.survey import survey
-from engine.cluster.token_review import review
-from engine.cluster.watcher import ClusterWatcher
-from engine.formats import consumers, parented
-from engine.formats.kubernetes import decode_pod
+from engine.cluster.inspection.scan import survey
+from engine.cluster.sync.config_map import read_config_map, write_config_map
+from engine.cluster.sync.copies import Rewrite
+from engine.cluster.sync.object_copies import write_objects
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.formats import parented_objects
+from engine.formats.arbitrator import consumers
+from engine.formats.arbitrator.allocations import NAME
+from engine.formats.kubernetes.decode import decode_pod
 from engine.formats.kueue.family import KUEUE
-from engine.queues import Queue, QueueTree
-from engine.snapshot import Allocation, PriorityClass, Told
+from engine.model.objects import Allocation, PriorityClass, Told
+from engine.model.queue_tree import Queue, QueueTree
 from tests.controlplane import anycluster, arbitration, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -301,7 +302,7 @@ def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     for before, after in (("", made), (made, changed), (changed, "")):
         write_objects(KUEUE, connection, Rewrite(onto="", before=before, text=after))
     arbitration.install(cluster)
-    one = consumers.write("", QueueTree([parented.IMPLIED_ROOT, Queue(path=f"root.{cluster.namespace}")])).text
+    one = consumers.write("", QueueTree([parented_objects.IMPLIED_ROOT, Queue(path=f"root.{cluster.namespace}")])).text
     for before, after in (("", one), (one, "")):
         write_objects(consumers.FAMILY, connection, Rewrite(onto="", before=before, text=after))
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.identity import LATELY_S, SameCluster, StrangerError, UnreachableError, bounded
-from engine.cluster.listing import ReflectorSettings
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import LATELY_S, SameCluster, StrangerError, UnreachableError, bounded
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.watcher import ClusterWatcher
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.cluster.test_reflector import listed, pod
 from tests.waiting import PATIENCE_S, wait_for

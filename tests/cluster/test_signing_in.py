@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import credentials
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting import credentials
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure
 from tests.cluster.certificates import issued
 from tests.cluster.doubles import ManualClock

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cluster import supervised
-from engine.cluster.access import Access
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings, Credentials
+from engine.cluster.acting.lease import ClusterLease
+from engine.cluster.connecting.access import Access
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings, Credentials
 from engine.cluster.errors import SettingsError
-from engine.cluster.lease import ClusterLease
-from engine.cluster.listing import ReflectorSettings
-from engine.cluster.reflector import Reflector
-from engine.cluster.supervised import Supervised, failures
-from engine.cluster.tables import TABLES
 from engine.cluster.timing import BackOff, sent_at_s
-from engine.cluster.yunikorn import YunikornReader
+from engine.cluster.watching import supervised
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.reflector import Reflector
+from engine.cluster.watching.supervised import Supervised, failures
+from engine.cluster.watching.tables import TABLES
+from engine.cluster.watching.yunikorn import YunikornReader
 from tests.cluster import yunikorn
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.cluster.test_reflector import Kept

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import UnreachableError
 from engine.cluster.errors import ClusterError, SettingsError
-from engine.cluster.identity import UnreachableError
-from engine.cluster.survey import MissingRightsError, survey
-from engine.discovery import propose
+from engine.cluster.inspection.scan import MissingRightsError, survey
+from engine.observation.discovery import propose
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import kueue
 from tests.controlplane.anycluster import AnyCluster, real
@@ -60,7 +60,7 @@ def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: AnyCluster):
 
 
 def test_long_lists_come_page_by_page(cluster: AnyCluster, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engine.cluster.survey._PAGE", 2)
+    monkeypatch.setattr("engine.cluster.inspection.scan._PAGE", 2)
     for number in range(5):
         cluster.add_pod(f"p{number}")
     assert len(read(cluster).pods) == 5

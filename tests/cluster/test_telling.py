@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cluster.telling import clipped
+from engine.cluster.acting.pod_events import clipped
 
 
 @pytest.mark.parametrize(

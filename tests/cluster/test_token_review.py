@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.cluster.connecting.token_review import review
 from engine.cluster.errors import ClusterError
-from engine.cluster.rights import REVIEWING
-from engine.cluster.token_review import review
+from engine.cluster.inspection.rights import REVIEWING
 from engine.simulator.reviews import TOKEN
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of

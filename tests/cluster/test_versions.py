@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cluster.connection import Response
+from engine.cluster.connecting.connection import Response
 from engine.cluster.errors import ApiFailure
-from engine.cluster.versions import running, tag_of
-from engine.discovery import own_pods
+from engine.cluster.inspection.versions import running, tag_of
+from engine.observation.discovery import own_pods
 from tests.builders import pod
 
 

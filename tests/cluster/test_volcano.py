@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.watcher import ClusterWatcher
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.watching.watcher import ClusterWatcher
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import volcano
 from tests.controlplane.anycluster import AnyCluster

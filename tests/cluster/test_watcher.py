@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.cluster.connection import Connection
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.observed import observe, sighted
-from engine.queues import Queue, QueueTree
-from engine.snapshot import Protection, Shield
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.model.objects import Shield
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import Protection
+from engine.observation.evictions import observe, sighted
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for

@@ -3,15 +3,15 @@
 import msgspec
 import pytest
 
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError
-from engine.cluster.tables import TABLES
 from engine.cluster.timing import BackOff
-from engine.cluster.watcher import ClusterWatcher
-from engine.cluster.yunikorn import AT_ONCE, BATCH, FIRST, QUEUES_EVERY_S, SERVICE, YunikornReader
+from engine.cluster.watching.tables import TABLES
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.cluster.watching.yunikorn import AT_ONCE, BATCH, FIRST, QUEUES_EVERY_S, SERVICE, YunikornReader
 from engine.formats.yunikorn.rest import ForeignAnswerError, Record, read_batch, read_queues
-from engine.observed import Source, observe
+from engine.observation.evictions import Source, observe
 from tests.builders import pod, tree
 from tests.builders import queue as of_ours
 from tests.cluster import yunikorn
@@ -160,7 +160,7 @@ def test_what_is_wrong_is_told_in_a_sentence(script: Script, why: str):
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch):
     """Whoever answers there need not know any measure."""
-    monkeypatch.setattr("engine.cluster.yunikorn.LARGEST", 100_000)
+    monkeypatch.setattr("engine.cluster.watching.yunikorn.LARGEST", 100_000)
     with scripted(lambda _asked, answer: answer.json(200, b" " * 200_000)) as server:
         heard = Heard(server.connection())
         with pytest.raises(ClusterError, match="longer than 100000 bytes"):

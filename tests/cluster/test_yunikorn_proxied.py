@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.cluster.connection import JSON, MERGE_PATCH, Connection
+from engine.cluster.connecting.connection import JSON, MERGE_PATCH, Connection
 from engine.cluster.errors import ApiFailure
-from engine.cluster.yunikorn import YunikornReader
+from engine.cluster.watching.yunikorn import YunikornReader
 from tests.cluster.doubles import Scripted, scripted
 from tests.cluster.test_rights import OBSERVE, Account
 from tests.cluster.yunikorn import SERVICE, StandIn, preempted

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from engine.formats.kubernetes import decode_priority_class
+from engine.formats.kubernetes.decode import decode_priority_class
+from engine.model.objects import PriorityClass
 from engine.simulator.kubeconfig import kubeconfig
 from engine.simulator.priorities import KEY
-from engine.snapshot import PriorityClass
 from scheduler_admin.clusters.class_figures import listed, unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from tests.cluster.doubles import Simulated

@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from engine.queues import Queue, QueueTree
+from engine.model.queue_tree import Queue, QueueTree
 from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.connecting import connect, look, slug

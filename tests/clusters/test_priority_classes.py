@@ -9,8 +9,9 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from engine.model.objects import ClassQuota, ClassRule, PriorityClass
+from engine.model.snapshot import ClusterState
 from engine.simulator.kubeconfig import kubeconfig
-from engine.snapshot import ClassQuota, ClassRule, ClusterState, PriorityClass
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.clusters.class_figures import KEPT, class_quotas, class_use, keep_classes, listed, unlisted
 from scheduler_admin.clusters.class_selectors import covers, picture

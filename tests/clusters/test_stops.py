@@ -10,7 +10,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Interlock
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window

@@ -11,9 +11,9 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.errors import ConnectionFailure
-from engine.cluster.lease import ClusterLease
-from engine.cluster.yunikorn import KIND
+from engine.cluster.watching.yunikorn import KIND
 from scheduler_admin.clusters import ownership, sharing, watching
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim, note

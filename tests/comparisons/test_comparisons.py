@@ -10,7 +10,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from engine.comparing import Figures
+from engine.planning.comparison import Figures
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.services import create_user
 from scheduler_admin.clusters.models import Cluster

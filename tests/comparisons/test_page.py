@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.comparing import Figures
+from engine.planning.comparison import Figures
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import running, services

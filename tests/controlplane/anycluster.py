@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.simulator.bootstrap import NAMESPACES
 from engine.simulator.cluster import Cluster as Simulator
 from engine.simulator.kinds import Kind, Registry

@@ -5,8 +5,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from engine.cluster.tables import ARBITRATED
-from engine.formats.consumers import VERSION
+from engine.cluster.watching.tables import ARBITRATED
+from engine.formats.arbitrator.consumers import VERSION
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.waiting import wait_for
 

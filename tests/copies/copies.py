@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from engine.cluster.config_map import KEY
+from engine.cluster.sync.config_map import KEY
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, Writing

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.utils import timezone
 
-from engine.formats import native
+from engine.formats import registry
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Writing
 from scheduler_admin.copies.services import ask_to_write, copy_of, look_now
@@ -33,7 +33,7 @@ def published(there: AnyCluster, cpu: str) -> Hierarchy:
         "apiVersion: kube-arbitrator.incubator.k8s.io/v1\nkind: Consumer\n"
         f"metadata: {{name: defaults, namespace: {there.namespace}}}\nspec: {{hard: {{requests.cpu: '{cpu}'}}}}\n"
     )
-    tree = native.read(text).tree
+    tree = registry.read(text).tree
     publish_as(name="demo", tree=tree, author=None, reason="as it is", native=Native("consumers", text))
     return Hierarchy.objects.get(name="demo")
 

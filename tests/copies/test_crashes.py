@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.config_map import KEY
+from engine.cluster.sync.config_map import KEY
 from engine.simulator.kubeconfig import kubeconfig as config_of
 from tests.cluster.doubles import simulate
 from tests.copies.copies import CONFIG, TEXT, changed

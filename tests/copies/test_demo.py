@@ -2,7 +2,7 @@
 
 from ruamel.yaml import YAML
 
-from engine.cluster.config_map import KEY
+from engine.cluster.sync.config_map import KEY
 from scheduler_admin.demo.environment import BASE
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from engine.changes import sentences
+from engine.formats.tree_json.diff import sentences
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import look_now

@@ -8,9 +8,9 @@ import time_machine
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from engine.cluster.copies import Answer, Effect
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
+from engine.cluster.sync.copies import Answer, Effect
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.copies import kinds
 from scheduler_admin.copies.looking import SETTLES

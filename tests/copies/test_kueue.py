@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from engine.formats import native
+from engine.formats import registry
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Writing
 from scheduler_admin.copies.services import ask_to_write, copy_of, look_now
@@ -39,7 +39,7 @@ class Kept:
 
     def publish(self, cpu: str) -> None:
         text = kueue.three(self.there.namespace, cpu=cpu)
-        tree = native.read(text).tree
+        tree = registry.read(text).tree
         publish_as(name="demo", tree=tree, author=None, reason="as it was", native=Native("kueue", text))
 
     def look(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from engine.cluster.config_map import KEY
+from engine.cluster.sync.config_map import KEY
 from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching import WATCHES

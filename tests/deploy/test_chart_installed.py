@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.check import Expected, Level, check
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.inspection.check import Expected, Level, check
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import MERGE, Wire
 from tests.deploy import helm

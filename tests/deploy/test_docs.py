@@ -8,10 +8,10 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
-from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import EVERY
-from engine.decision import Interlock
-from engine.observed import EVIDENCE, Source
+from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.watching.tables import EVERY
+from engine.model.decision import Interlock
+from engine.observation.evictions import EVIDENCE, Source
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.history.models import Decision
 from tests.deploy.test_compose import BASE

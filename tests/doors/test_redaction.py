@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from engine.explain import Tense, victim_sentence
-from engine.forecast import Group
+from engine.planning.forecast import Group
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.accounts.services import change_site, create_user
 from scheduler_admin.clusters.models import Cluster

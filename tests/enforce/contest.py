@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.cluster.outcomes import KeptBy
+from engine.cluster.acting.outcomes import KeptBy
 from tests.enforce.contest_ground import Ground, RealGround, SimulatedGround
 from tests.enforce.contest_load import Load
 from tests.enforce.contest_result import Result, carried_out, result_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.outcomes import KeptBy
+from engine.cluster.acting.outcomes import KeptBy
 from tests.enforce.contest import contest
 from tests.enforce.contest_ground import RealGround, SimulatedGround
 from tests.enforce.contest_result import Result

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.lease import STOP
+from engine.cluster.acting.lease import STOP
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.wire import MERGE
 from tests.e2e.manifests import batch, lease, queues, replicas

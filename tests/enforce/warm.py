@@ -18,11 +18,11 @@ SETTINGS = {
 }
 DEAR = (
     "django.urls",
-    "engine.allocations",
-    "engine.cluster.actuator",
-    "engine.cluster.allocations",
-    "engine.cluster.watcher",
-    "engine.cluster.yunikorn",
+    "engine.formats.arbitrator.allocations",
+    "engine.cluster.acting.actuator",
+    "engine.cluster.acting.allocations",
+    "engine.cluster.watching.watcher",
+    "engine.cluster.watching.yunikorn",
     "engine.policies",
     "scheduler_admin.history.giving_back",
     "scheduler_admin.queues.services",

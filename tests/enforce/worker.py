@@ -216,7 +216,7 @@ def _run_passes(fault: str) -> None:
 
     from django.conf import settings  # noqa: PLC0415
 
-    from engine.cluster.lease import ClusterLease  # noqa: PLC0415
+    from engine.cluster.acting.lease import ClusterLease  # noqa: PLC0415
     from scheduler_admin.clusters import watching  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.clusters.ownership import release  # noqa: PLC0415

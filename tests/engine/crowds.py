@@ -5,8 +5,9 @@ from random import Random
 import msgspec
 from hypothesis import strategies as st
 
-from engine.queues import QueueTree
-from engine.snapshot import AffinityTerm, HostPort, Node, Pod, Requirement, Reservation, SpreadConstraint
+from engine.model.objects import AffinityTerm, HostPort, Node, Pod, Requirement, SpreadConstraint
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Reservation
 from tests.builders import amounts, ask, node, pod, queue, reservation, tree
 
 LEAVES = ("b", "t.c", "t.d", "t.u.e")

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import ROOT, WEIGHT_ONE, Queue, QueueTree
 from engine.policies.deserved import Method
-from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree
-from engine.resources import Amounts
 from tests.engine.plain_deserved import Claim
 
 RESOURCES = ("cpu", "gpu", "memory")

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
-from engine.laws import Law
-from engine.queues import Queue, QueueTree
-from engine.snapshot import DisruptionBudget, Node, Pod, Protection, Reservation, Safeguards, Snapshot, Taint
+from engine.audit import Law
+from engine.model.objects import DisruptionBudget, Node, Pod, Taint
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import Protection, Reservation, Safeguards, Snapshot
 from tests.builders import (
     MINUTE,
     NOW,

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.lint import lint
-from engine.lint.room import Room
-from engine.placement_rules import Rule
-from engine.queues import Queue, QueueTree
+from engine.model.placement_rules import Rule
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint import lint
+from engine.tree.lint.room import Room
 from tests.builders import amounts, tree
 
 

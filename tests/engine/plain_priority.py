@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Outcome
 from engine.feasibility import matches, unjudged
 from engine.feasibility.node_rules import contradictory, unbound
 from engine.feasibility.plain import refusal
-from engine.snapshot import Node, Pod, Snapshot
+from engine.model.decision import Outcome
+from engine.model.objects import Node, Pod
+from engine.model.snapshot import Snapshot
 
 
 class OnNode(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import SYSTEM
 from engine.policies.deserved.standing import Standing
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 CPU = "cpu"
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
-from engine.placement import grown
-from engine.queues import QueueTree
-from engine.snapshot import AffinityTerm, ClusterState, Pod, Protection, Shield, Snapshot
-from engine.snapshot.placing import placed, shielded, unplaced
+from engine.model.objects import AffinityTerm, Pod, Shield
+from engine.model.placement import grown
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Protection, Snapshot
+from engine.model.snapshot.queue_assignment import placed, shielded, unplaced
 
 
 def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection: Protection | None) -> Snapshot:

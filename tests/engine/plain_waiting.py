@@ -4,10 +4,11 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
-from engine.decision import NodeReason
 from engine.feasibility.plain import refusal
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
+from engine.model.decision import NodeReason
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from tests.engine.plain_fence import entitled
 from tests.engine.plain_fence.candidates import Claim, candidates_of, judge
 from tests.engine.plain_fence.usage import Ledger

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.feasibility.plain import refusal
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts, add, subtract, total
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn import Quirk, Quirks
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.resources import Amounts, add, subtract, total
-from engine.snapshot import Node, Pod, Snapshot
 
 Remaining = Amounts | None
 KNOWN = (

@@ -3,8 +3,9 @@
 import random
 from typing import Any
 
-from engine.queues import Queue, QueueTree, Take
-from engine.snapshot import ClusterState, Pod
+from engine.model.objects import Pod
+from engine.model.queue_tree import Queue, QueueTree, Take
+from engine.model.snapshot import ClusterState
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 NODES = [node(f"n{number}", cpu=16) for number in range(3)]

@@ -5,7 +5,8 @@ from random import Random
 import msgspec
 from hypothesis import strategies as st
 
-from engine.snapshot import AffinityTerm, DisruptionBudget, HostPort, Node, Pod, Requirement, Snapshot, SpreadConstraint
+from engine.model.objects import AffinityTerm, DisruptionBudget, HostPort, Node, Pod, Requirement, SpreadConstraint
+from engine.model.snapshot import Snapshot
 from tests.builders import NOW
 
 ZONE, HOST = "zone", "host"

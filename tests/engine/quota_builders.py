@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from engine.quota import (
+from engine.model.quota import (
     ClusterQueue,
     Cohort,
     Flavor,

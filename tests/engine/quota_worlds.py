@@ -6,8 +6,7 @@ from fractions import Fraction
 import msgspec
 from hypothesis import strategies as st
 
-from engine.policies.cohort import STRATEGIES, Strategy
-from engine.quota import (
+from engine.model.quota import (
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
@@ -22,6 +21,7 @@ from engine.quota import (
     Take,
     Workload,
 )
+from engine.policies.cohort import STRATEGIES, Strategy
 
 NOW_MS = 1_000_000
 FLAVORS, RESOURCES = ("f0", "f1"), ("cpu", "memory")

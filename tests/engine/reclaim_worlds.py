@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
+from engine.model.objects import DisruptionBudget, Node, Pod, Requirement
+from engine.model.queue_tree import DEFAULT_DELAY_MS, WEIGHT_ONE, Queue, QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import Parameters
-from engine.queues import DEFAULT_DELAY_MS, WEIGHT_ONE, Queue, QueueTree
-from engine.snapshot import DisruptionBudget, Node, Pod, Requirement, Snapshot
 from tests.builders import NOW, OPTED_OUT, ask, node, pod, queue, snapshot, tree
 
 

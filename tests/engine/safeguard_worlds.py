@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import TYPE_CHECKING
 
-from engine.queues import QueueTree
-from engine.snapshot import DisruptionBudget, Node, Pod, Safeguards, Snapshot
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Safeguards, Snapshot
 from tests.builders import ask, budget, node, pod, snapshot
+
+if TYPE_CHECKING:
+    from engine.model.objects import DisruptionBudget, Node, Pod
 
 
 def world(seed: int, under: QueueTree, *, spare: int = 0, notices: Mapping[str, int] | None = None) -> Snapshot:

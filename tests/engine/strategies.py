@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from engine.forecast import Happening
-from engine.placement_rules import Filter, Rule, RuleName
-from engine.queues import (
+from engine.model.objects import HostPort, Node, Pod, Taint
+from engine.model.placement_rules import Filter, Rule, RuleName
+from engine.model.queue_tree import (
     TAKES_RECLAIM,
     TAKES_WITHIN,
     WEIGHT_ONE,
@@ -22,7 +22,7 @@ from engine.queues import (
     QueueTree,
     Settings,
 )
-from engine.snapshot import HostPort, Node, Pod, Taint
+from engine.planning.forecast import Happening
 from tests.builders import amounts, ask, daemonset_ask, node, pod
 
 LEAVES = ("a", "b", "t.c", "t.d", "t.u.e")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision
-from engine.formats import native
-from engine.formats.native import Format
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.model.decision import Decision
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import Queue, QueueTree, Standing
 from engine.policies import DIALECTS, policy
-from engine.queues import Queue, QueueTree, Standing
-from engine.resources import Amounts
 from tests.builders import snapshot
 from tests.engine.strategies import clusters, queue_trees
 
@@ -54,7 +54,7 @@ def test_every_format_keeps_a_zero_and_keeps_nothing(form: Format, guaranteed: A
     """A max of zero is a limit, none is none; a guarantee of zero is said where it was said."""
     said = Queue(path="root.a", guaranteed=guaranteed, max=most)
     tree = QueueTree([Queue(path="root"), said, Queue(path="root.b", guaranteed={"cpu": 1000})])
-    read = native.read(native.write(form, "", tree).text, form).tree
+    read = registry.read(registry.write(form, "", tree).text, form).tree
     assert (read["root.a"].guaranteed, read["root.a"].max) == (guaranteed, most)
 
 

@@ -1,7 +1,8 @@
 """The pod that a controller made in a victim's place is found, and stands in for one victim alone."""
 
-from engine.aftermath import Lost, successors
-from engine.snapshot import ClusterState, Pod
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState
+from engine.observation.replacements import Lost, successors
 from tests.builders import pod
 
 

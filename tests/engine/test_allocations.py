@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from engine.allocations import Picture, allocations, missing_consumers
-from engine.placement_rules import NAMESPACE_TAG, Rule, RuleName
+from engine.formats.arbitrator.allocations import Picture, allocations, missing_consumers
+from engine.model.objects import Allocation, ClassQuota, Consumer, Namespace, Told
+from engine.model.placement_rules import NAMESPACE_TAG, Rule, RuleName
+from engine.model.queue_tree import WEIGHT_ONE, QueueTree
+from engine.model.snapshot.resource_quotas import limits, narrower
 from engine.policies.deserved import standing
-from engine.queues import WEIGHT_ONE, QueueTree
-from engine.snapshot import Allocation, ClassQuota, Consumer, Namespace, Told
-from engine.snapshot.narrowing import limits, narrower
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
 SHARED = tree(

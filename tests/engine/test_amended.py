@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.snapshot.amended import Amended
+from engine.model.collections.overlay import Amended
 
 PLACES = st.integers(0, 5)
 

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from engine.formats.native import Format, read, write
-from engine.queues import QueueTree
-from engine.resources import Amounts
+from engine.formats.registry import Format, read, write
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
 
 YUNIKORN = """\
 partitions:

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import journal
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.bundle import BundleError, pack, unpack
-from engine.foretold import given_by, whole_cluster
-from engine.formats.manifests import ManifestError, load
-from engine.formats.notes import ImportFailure
-from engine.formats.tree import encode_tree
-from engine.journal import Moment
-from engine.snapshot import ClusterState
+from engine.cli.forecast import given_by, whole_cluster
+from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.yaml.manifests import ManifestError, load
+from engine.model.notes import ImportFailure
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
+from engine.planning.bundle import BundleError, pack, unpack
+from engine.planning.journal import Moment
 from tests.builders import NOW, ask, node, pod, queue, reservation, tree
 from tests.engine.test_journal import state_of
 

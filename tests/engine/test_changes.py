@@ -3,8 +3,8 @@
 import msgspec
 from hypothesis import given
 
-from engine.changes import Kind, changes, sentences
-from engine.queues import WEIGHT_ONE, QueueTree, Settings
+from engine.formats.tree_json.diff import Kind, changes, sentences
+from engine.model.queue_tree import WEIGHT_ONE, QueueTree, Settings
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 

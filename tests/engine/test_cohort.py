@@ -7,8 +7,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.quota import ClusterQueue, Cohort, FlavorResource, QuotaCluster, Take, Workload
 from engine.policies.cohort import Mode, Strategy, Verdict, Why, decide
-from engine.quota import ClusterQueue, Cohort, FlavorResource, QuotaCluster, Take, Workload
 from tests.engine.quota_worlds import FAIR, worlds
 from tests.properties import examples
 

@@ -1,7 +1,7 @@
 """Policies ``cohort`` and ``fair-share`` in cases that the recorded decisions have few or none of."""
 
+from engine.model.quota import BorrowWithinCohort, Cohort, Preemption, Take
 from engine.policies.cohort import STRATEGIES, Mode, Why, decide
-from engine.quota import BorrowWithinCohort, Cohort, Preemption, Take
 from tests.engine.quota_builders import cluster, holds, queue, waits
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scenario_k import scenario_k
-from engine.cases import quota_situation, read_case
+from engine.cli.cases import quota_situation, read_case
+from engine.model.quota import QuotaCluster, Workload
 from engine.policies import cohort
 from engine.policies.cohort import STRATEGIES, Strategy
-from engine.quota import QuotaCluster, Workload
 from tests.engine import plain_cohort
 from tests.engine.quota_worlds import FAIR, crowds, worlds
 from tests.fidelity.kueue import FOLDER

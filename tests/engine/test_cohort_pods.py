@@ -5,16 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.counterfactual import Again, counterfactuals, for_own
-from engine.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
+from engine.analysis.counterfactuals import Again, counterfactuals, for_own
+from engine.audit import audit, broken
+from engine.audit.ledger import Ledger
 from engine.explain import otherwise
-from engine.laws import audit, broken
-from engine.laws.ledger import Ledger
-from engine.otherwise import Change
-from engine.planning import Considered, plan
+from engine.model.change import Change
+from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
+from engine.model.objects import Pod
+from engine.model.queue_tree import Take
+from engine.model.snapshot import Protection, Snapshot
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import policy, terms
-from engine.queues import Take
-from engine.snapshot import Pod, Protection, Snapshot
 from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
 
 TWO = tree({"a": queue("4"), "b": queue("4")})

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import PodReason
-from engine.forecast import Forecast, Settling, forecast
-from engine.journal import Moment
-from engine.planning import each
+from engine.model.decision import PodReason
+from engine.model.queue_tree import Take
+from engine.planning.forecast import Forecast, Settling, forecast
+from engine.planning.journal import Moment
+from engine.planning.scheduling_pass import each
 from engine.policies import policy, terms
-from engine.queues import Take
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.pod_worlds import world
 from tests.engine.test_journal import state_of

@@ -9,14 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.comparing import EmptyRecordError, Recording, Side, Waits, at_moment, record, replayed
-from engine.comparing.results import Point
-from engine.comparing.standing import jain
-from engine.comparing.tallying import POINTS, thinned
-from engine.journal import Moment
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning.comparison import (
+    EmptyRecordError,
+    Recording,
+    Side,
+    Waits,
+    at_moment,
+    record,
+    replayed,
+)
+from engine.planning.comparison.results import Point
+from engine.planning.comparison.standing import jain
+from engine.planning.comparison.tallying import POINTS, thinned
+from engine.planning.journal import Moment
 from engine.policies import DIALECTS, FOREIGN, policy, terms
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Pod
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.formats.consumers import read, write
-from engine.formats.notes import ImportFailure, Severity
-from engine.queues import WEIGHT_ONE, Queue, QueueTree
+from engine.formats.arbitrator.consumers import read, write
+from engine.model.notes import ImportFailure, Severity
+from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import queue_trees
 from tests.engine.test_kueue_objects import declared, with_queue

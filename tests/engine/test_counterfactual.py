@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 
 from benchmarks.scenario_p import scenario_p
-from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
-from engine.decision import Decision, Outcome, PodReason
-from engine.otherwise import Change
+from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
+from engine.model.change import Change
+from engine.model.decision import Decision, Outcome, PodReason
+from engine.model.objects import DisruptionBudget, Pod, Requirement
+from engine.model.queue_tree import ROOT, Queue, QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import priority
-from engine.queues import ROOT, Queue, QueueTree
-from engine.snapshot import DisruptionBudget, Pod, Requirement, Snapshot
 from tests.builders import NOW, amounts, ask, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.properties import examples
@@ -78,7 +79,7 @@ def test_where_no_resource_alone_helps_both_are_told():
 
 
 def test_of_one_that_gets_no_room_nothing_is_told_here():
-    """What would help it is told tier by tier: see engine.waiting."""
+    """What would help it is told tier by tier: see engine.analysis.pending_reasons."""
     at = cluster(node("n1", 4), pod("high", cpu=2, priority=2000, node="n1"), pod("low", cpu=2, node="n1"), ASK)
     assert changes(at, ASK) == ()
 

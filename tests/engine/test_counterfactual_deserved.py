@@ -2,8 +2,8 @@
 
 import msgspec
 
-from engine.counterfactual import Again, for_own
-from engine.otherwise import Change
+from engine.analysis.counterfactuals import Again, for_own
+from engine.model.change import Change
 from engine.policies import policy
 from tests.builders import ask, named, node, pod, queue, snapshot, tree
 

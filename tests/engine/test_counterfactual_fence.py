@@ -3,14 +3,15 @@
 import msgspec
 from hypothesis import given
 
-from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
-from engine.counterfactual.own import _Own
-from engine.decision import Decision, Outcome
+from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
+from engine.analysis.counterfactuals.own import _Own
 from engine.explain import otherwise
-from engine.otherwise import Change
+from engine.model.change import Change
+from engine.model.decision import Decision, Outcome
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import fence, yunikorn
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 from tests.builders import OPTED_OUT, amounts, ask, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.properties import examples

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.__main__ import main
-from engine.cases import Case, Situation, read_case, situation
-from engine.laws import audit, broken
-from engine.offline import answer
+from engine.audit import audit, broken
+from engine.cli.cases import Case, Situation, read_case, situation
+from engine.cli.decide import answer
 from engine.policies import fence
 from tests.builders import named
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from hypothesis import given
 
+from engine.model.quantities import Amounts, total
+from engine.model.queue_tree import ROOT, WEIGHT_ONE, Queue, QueueTree
 from engine.policies.deserved import Method, deserved, ground
-from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree
-from engine.resources import Amounts, total
 from tests import builders
 from tests.engine.deserved_worlds import Flat, World, flat_worlds, worlds
 from tests.engine.plain_deserved import Claim, fill

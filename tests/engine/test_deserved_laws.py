@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import (
+from engine.audit import Auditor, Law, Terms, audit, audit_plan, audit_rest, broken
+from engine.audit.deserving import Shares, shares
+from engine.explain import lines
+from engine.model.decision import (
     Decision,
     DeservedFigures,
     Outcome,
@@ -21,15 +24,13 @@ from engine.decision import (
     Trace,
     carried_out,
 )
-from engine.explain import lines
-from engine.laws import Auditor, Law, Terms, audit, audit_plan, audit_rest, broken
-from engine.laws.deserving import Shares, shares
-from engine.planning import each, plan
+from engine.model.objects import DisruptionBudget, Requirement
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import ROOT, WEIGHT_ONE, QueueTree
+from engine.model.snapshot import Protection, Snapshot
+from engine.planning.scheduling_pass import each, plan
 from engine.policies import terms
 from engine.policies.deserved import Method, Parameters, decide, deserved, standing
-from engine.queues import ROOT, WEIGHT_ONE, QueueTree
-from engine.resources import Amounts
-from engine.snapshot import DisruptionBudget, Protection, Requirement, Snapshot
 from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.deserved_worlds import World, crowds, worlds
 from tests.engine.reclaim_worlds import world

@@ -6,10 +6,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import ROOT, Queue, QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import deserved, ground
-from engine.queues import ROOT, Queue, QueueTree
-from engine.resources import Amounts
-from engine.snapshot import Node, Pod, Snapshot
 from tests import builders
 from tests.engine import plain_deserved
 from tests.engine.deserved_worlds import World, crowds, side_by_side, worlds

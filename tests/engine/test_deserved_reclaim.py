@@ -2,9 +2,10 @@
 
 import msgspec
 
-from engine.decision import Decision, Outcome, PodReason, Reason, carried_out
+from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out
+from engine.model.objects import DisruptionBudget, Pod
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import Parameters, decide
-from engine.snapshot import DisruptionBudget, Pod, Snapshot
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree, victims_of
 
 FLAT = tree({"a": queue(), "b": queue(), "c": queue()})

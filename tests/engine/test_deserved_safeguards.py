@@ -7,10 +7,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Outcome, Reason
-from engine.laws import Law, audit, broken
+from engine.audit import Law, audit, broken
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.snapshot import Safeguards, Snapshot
 from engine.policies import policy
-from engine.snapshot import Safeguards, Snapshot
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree
 from tests.engine.safeguard_worlds import world
 from tests.engine.test_deserved_laws import taking

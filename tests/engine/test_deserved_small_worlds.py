@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from engine.decision import Outcome
-from engine.laws import Terms, audit, broken
+from engine.audit import Terms, audit, broken
+from engine.model.decision import Outcome
+from engine.model.objects import DisruptionBudget
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import Parameters, decide, standing
-from engine.snapshot import DisruptionBudget, Snapshot
 from tests.builders import ask, node, pod, queue, snapshot, tree
 from tests.engine.plain_reclaim import World, reclaimed
 from tests.runner.suites import sized

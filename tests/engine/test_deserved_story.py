@@ -1,11 +1,16 @@
 """The proposal's picture of policy ``deserved``, told in order: one has it all, a second comes, and gets its half."""
 
-from engine.decision import Decision, Outcome, PodReason, Reason
+from typing import TYPE_CHECKING
+
 from engine.explain import Message, Tense, allowed, reason, sentence
-from engine.notices import followed
+from engine.model.decision import Decision, Outcome, PodReason, Reason
+from engine.model.objects import Pod
+from engine.planning.reclaim_notices import followed
 from engine.policies.deserved import decide
-from engine.snapshot import Pod, Snapshot
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree, victims_of
+
+if TYPE_CHECKING:
+    from engine.model.snapshot import Snapshot
 
 TWO = tree({"consumer-1": queue(), "consumer-2": queue()})
 SECOND = 1000

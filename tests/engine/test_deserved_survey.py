@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import PodReason
+from engine.model.decision import PodReason
+from engine.model.objects import DisruptionBudget, Pod, Requirement
 from engine.policies.deserved import Parameters, reclaiming
 from engine.policies.deserved.books import Books
 from engine.policies.deserved.budgets import Budgets
@@ -17,7 +18,6 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.hopeless import hopeless_places
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.reclaiming import Survey, looked_at
-from engine.snapshot import DisruptionBudget, Pod, Requirement
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples

@@ -6,9 +6,9 @@ from functools import partial
 import msgspec
 import pytest
 
-from engine.decision import Outcome
-from engine.laws import broken
-from engine.planning import Considered, plan
+from engine.audit import broken
+from engine.model.decision import Outcome
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import terms
 from engine.policies.deserved import decide
 from tests.engine.reclaim_worlds import world

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from engine.differing import Aspect, Difference, differences
 from engine.formats.yunikorn.rest import TheirQueue
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.observation.yunikorn_diff import Aspect, Difference, differences
 from tests.builders import amounts, node, pod, queue, snapshot, tree
 
 TREE = tree({"a": queue("2", max="4"), "b": queue(fence=True)})

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.discovery import Survey, facts, propose, yunikorn_namespaces
-from engine.lint import errors
-from engine.queues import WEIGHT_ONE
-from engine.snapshot import ClassQuota, Pod, PriorityClass, Sharing, queue_of
+from engine.model.objects import ClassQuota, Pod, PriorityClass, Sharing
+from engine.model.queue_tree import WEIGHT_ONE
+from engine.model.snapshot import queue_of
+from engine.observation.discovery import Survey, facts, propose, yunikorn_namespaces
+from engine.tree.lint import errors
 from tests.builders import amounts, node, pod
 
 YUNIKORN = """

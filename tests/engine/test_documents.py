@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.formats.documents import dump, load, rewritten
-from engine.formats.notes import ImportFailure
+from engine.formats.yaml.documents import dump, load, rewritten
+from engine.model.notes import ImportFailure
 
 TYPED = """\
 # kept

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.durations import DurationError, format_duration, parse_duration
+from engine.formats.tree_json.durations import DurationError, format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

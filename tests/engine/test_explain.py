@@ -5,19 +5,7 @@ import re
 import msgspec
 import pytest
 
-from engine.decision import (
-    Decision,
-    Interlock,
-    NodeReason,
-    NodeVerdict,
-    Outcome,
-    PodFacts,
-    PodReason,
-    PodVerdict,
-    QueueFigures,
-    Reason,
-    Trace,
-)
+from engine.audit import Comparison, Law, LawCheck, Relation, Sum
 from engine.explain import (
     Message,
     Moment,
@@ -41,8 +29,20 @@ from engine.explain import (
     unmet,
     victim_sentence,
 )
-from engine.explain.message import amount
-from engine.laws import Comparison, Law, LawCheck, Relation, Sum
+from engine.model.decision import (
+    Decision,
+    Interlock,
+    NodeReason,
+    NodeVerdict,
+    Outcome,
+    PodFacts,
+    PodReason,
+    PodVerdict,
+    QueueFigures,
+    Reason,
+    Trace,
+)
+from engine.model.message import amount
 
 GI = 2**30
 

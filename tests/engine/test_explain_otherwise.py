@@ -4,13 +4,13 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.counterfactual import Counterfactual, Then
+from engine.analysis.anomalies import troubles
+from engine.analysis.counterfactuals import Counterfactual, Then
+from engine.analysis.optimum import Optimal, optimal
 from engine.explain import in_vain, least, otherwise, trouble
 from engine.explain.otherwise import DISTANCE
-from engine.optimal import Optimal, optimal
-from engine.otherwise import Change
-from engine.snapshot import DisruptionBudget, Requirement
-from engine.troubles import troubles
+from engine.model.change import Change
+from engine.model.objects import DisruptionBudget, Requirement
 from tests.builders import node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, changes, cluster, decide

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from engine.decision import Notice
+from engine.analysis.pending_reasons import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import (
     Moment,
     asks_ahead,
@@ -14,8 +14,8 @@ from engine.explain import (
     tier_sentence,
     together,
 )
-from engine.otherwise import Change
-from engine.waiting import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
+from engine.model.change import Change
+from engine.model.decision import Notice
 from tests.builders import NOW
 from tests.engine.test_explain import whole
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.expressions import LONGEST_EXPRESSION, LONGEST_TEXT, ExpressionError, check, matches
+from engine.model.go_regexp import LONGEST_EXPRESSION, LONGEST_TEXT, ExpressionError, check, matches
 
 SOUND = (
     "dev*",

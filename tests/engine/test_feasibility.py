@@ -5,11 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.decision import NodeReason, Outcome
 from engine.feasibility import FITS, Feasibility, Refusal
 from engine.feasibility.plain import refusal
-from engine.policies import priority
-from engine.snapshot import (
+from engine.model.decision import NodeReason, Outcome
+from engine.model.objects import (
     AffinityTerm,
     Claim,
     HostPort,
@@ -17,12 +16,13 @@ from engine.snapshot import (
     NodeSelectorTerm,
     Pod,
     Requirement,
-    Snapshot,
     SpreadConstraint,
     Taint,
     Toleration,
     Volume,
 )
+from engine.model.snapshot import Snapshot
+from engine.policies import priority
 from tests.builders import NOW, ask, node, pod, refused
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"

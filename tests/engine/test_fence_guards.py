@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.decision import Decision, Outcome
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.model.decision import Decision, Outcome
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import common, fence
 from engine.policies.fence.candidates import Guard
-from engine.queues import QueueTree
-from engine.snapshot import Snapshot
 from tests.builders import named, victims_of
 from tests.engine.fence_guards import SCENES, Scene
 

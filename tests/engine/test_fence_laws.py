@@ -5,13 +5,14 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Outcome, encode
+from engine.audit import Law, Terms, audit, audit_plan, broken
 from engine.feasibility.plain import refusal
-from engine.laws import Law, Terms, audit, audit_plan, broken
+from engine.model.decision import Decision, Outcome, encode
+from engine.model.objects import Node, Pod
+from engine.model.quantities import fits
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.resources import fits
-from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, preempting, settled, snapshot
 from tests.engine.strategies import clusters, queue_trees
 from tests.properties import examples

@@ -1,8 +1,8 @@
 """Nodes that policy fence passes over rather than evict in vain."""
 
-from engine.decision import NodeReason, Outcome, PodReason, Reason
+from engine.model.decision import NodeReason, Outcome, PodReason, Reason
+from engine.model.objects import AffinityTerm, Requirement
 from engine.policies import fence
-from engine.snapshot import AffinityTerm, Requirement
 from tests.builders import ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})

@@ -5,12 +5,13 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cases import read_case, situation
-from engine.decision import encode
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.cli.cases import read_case, situation
+from engine.model.decision import encode
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Reservation, Snapshot
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Reservation, Snapshot
 from tests.builders import OPTED_OUT, snapshot
 from tests.engine import plain_fence
 from tests.engine.crowds import crowds

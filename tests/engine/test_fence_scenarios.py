@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.decision import Decision, Outcome, Reason
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.snapshot import Snapshot
 from tests.builders import (
     MINUTE,
     NOW,

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Outcome, PodReason
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.model.decision import Outcome, PodReason
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.policies import fence
-from engine.queues import PreemptionPolicy, Queue, QueueTree
 from tests.builders import victims_of
 from tests.engine.small_worlds.answers import Kind, answers, answers_in
 from tests.engine.small_worlds.lawful_sets import pods_in

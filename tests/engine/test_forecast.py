@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
-from engine.forecast import Forecast, Settling, Toll, difference, forecast, grouped, origin
-from engine.journal import Moment
-from engine.planning import plan
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.objects import AffinityTerm, Pod, Requirement, Taint
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.planning.forecast import Forecast, Settling, Toll, difference, forecast, grouped, origin
+from engine.planning.journal import Moment
+from engine.planning.scheduling_pass import plan
 from engine.policies import policy, terms
-from engine.queues import QueueTree
-from engine.snapshot import AffinityTerm, ClusterState, Pod, Requirement, Snapshot, Taint
 from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_journal import shuffled, state_of
@@ -185,7 +186,7 @@ def grabbing(snapshot: Snapshot, _tree: QueueTree, asker: Pod) -> Decision:
 
 def test_a_loop_is_found_and_its_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two that take one place from each other again and again, beside a third that has nothing to do with it."""
-    monkeypatch.setattr("engine.planning.Auditor.judge", lambda *_args: ())
+    monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: ())
     shape = tree({"x": queue(), "y": queue()})
     bystander = pod("z", queue="y", node="n2", finished=True)
     at = state_of(node("n1", 1), node("n2", 1), bystander, pod("x", queue="x", node="n1"), ask("y", queue="y"))

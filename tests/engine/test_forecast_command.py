@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.foretold import given_in
-from engine.formats.native import read
+from engine.cli.forecast import given_in
+from engine.formats.registry import read
 
 QUEUES = """
 partitions:

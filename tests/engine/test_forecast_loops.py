@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from engine.decision import Decision
-from engine.forecast import Forecast, Happening, Loop, Settling, Toll, forecast
-from engine.forecast.signature import Shapes
-from engine.journal import Moment
-from engine.laws.ledger import Ledger
+from engine.audit.ledger import Ledger
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.planning.forecast import Forecast, Happening, Loop, Settling, Toll, forecast
+from engine.planning.forecast.signature import Shapes
+from engine.planning.journal import Moment
 from engine.policies import Decide, policy
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Pod, Snapshot
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import busy_world
 from tests.engine.test_journal import state_of

@@ -1,10 +1,10 @@
 """Which guarantees a tree puts out of reach, and which asks it serves: told where a forecast comes to rest."""
 
-from engine.forecast import Forecast, Unreached, difference, forecast, unreached
-from engine.journal import Moment
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning.forecast import Forecast, Unreached, difference, forecast, unreached
+from engine.planning.journal import Moment
 from engine.policies import policy
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
 

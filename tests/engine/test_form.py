@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.form import read_form, write_form
-from engine.formats.notes import Note
-from engine.formats.weights import as_quantity, read_weight
-from engine.queues import WEIGHT_ONE, Queue, QueueTree, Take, write_weight
+from engine.formats.tree_json.document import read_form, write_form
+from engine.formats.tree_json.weights import as_quantity, read_weight
+from engine.model.notes import Note
+from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, Take, write_weight
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.decision import PodFacts
-from engine.formats.kubernetes import decode_pod
-from engine.snapshot import Pod
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.decision import PodFacts
+from engine.model.objects import Pod
 from tests.engine.kubernetes_objects import pod
 
 NOON_MS = 1_767_268_800_000

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from engine.feasibility import matches
-from engine.formats.kubernetes import (
+from engine.formats.kubernetes.decode import (
     DecodeError,
     class_quota_from_bytes,
     cluster_state,
@@ -18,8 +18,8 @@ from engine.formats.kubernetes import (
     decode_priority_class,
     pod_from_bytes,
 )
-from engine.formats.kubernetes_wire import ListPage, WatchEvent
-from engine.snapshot import ClassQuota, ClassRule, Node, Taint
+from engine.formats.kubernetes.wire import ListPage, WatchEvent
+from engine.model.objects import ClassQuota, ClassRule, Node, Taint
 from tests.engine.kubernetes_objects import budget, container, pod
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.formats.kubernetes import DecodeError, decode_pod
+from engine.formats.kubernetes.decode import DecodeError, decode_pod
 from engine.formats.kueue.watched import workload_from_bytes
-from engine.snapshot import PodSet, Preempted, Workload
+from engine.model.objects import PodSet, Preempted, Workload
 
 UID, JOB = "5c023c28-8533-4927-b266-56bca5e310c1", "4548c8bd-c399-4027-bb02-6114f3a8cdeb"
 AT, AT_MS = "2026-01-01T00:00:00Z", 1_767_225_600_000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.kubernetes import (
+from engine.formats.kubernetes.decode import (
     DecodeError,
     budget_from_bytes,
     decode_budget,

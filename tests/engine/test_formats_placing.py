@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.kubernetes import (
+from engine.formats.kubernetes.decode import (
     DecodeError,
     claim_from_bytes,
     cluster_state,
@@ -17,15 +17,7 @@ from engine.formats.kubernetes import (
     namespace_from_bytes,
     volume_from_bytes,
 )
-from engine.snapshot import (
-    AffinityTerm,
-    Claim,
-    Namespace,
-    NodeSelectorTerm,
-    Requirement,
-    SpreadConstraint,
-    Volume,
-)
+from engine.model.objects import AffinityTerm, Claim, Namespace, NodeSelectorTerm, Requirement, SpreadConstraint, Volume
 from tests.engine.kubernetes_objects import OBJECTS, REQUIRED, pod
 
 APP = {"matchLabels": {"app": "web"}}

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.formats.kubernetes import (
-    decode_pod,
-)
-from engine.snapshot import HostPort, Node, NodeSelectorTerm, Pod, Requirement, Toleration
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.objects import HostPort, Node, NodeSelectorTerm, Pod, Requirement, Toleration
 from tests.builders import refused
 from tests.engine.kubernetes_objects import REQUIRED, container, pod
 

@@ -5,9 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.kubernetes import (
-    decode_pod,
-)
+from engine.formats.kubernetes.decode import decode_pod
 from tests.engine.kubernetes_objects import container, pod
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.formats.kubernetes import decode_pod
+from engine.formats.kubernetes.decode import decode_pod
 from tests.engine.kubernetes_objects import container, pod
 
 PENDING = {"type": "PodResizePending", "status": "True"}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats import kubernetes_convert, kubernetes_requests, sharing
-from engine.formats.kubernetes import DecodeError, decode_pod, pod_from_bytes
+from engine.formats.kubernetes import convert, interning, pod_requests
+from engine.formats.kubernetes.decode import DecodeError, decode_pod, pod_from_bytes
 
 SIZES = st.dictionaries(
     st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), st.sampled_from(["1", "500m", "2", 2, 2.0, "1Gi", "much"])
@@ -43,7 +43,7 @@ SPECS = st.fixed_dictionaries(
         "volumes": st.lists(st.sampled_from([{"ephemeral": {}}, {"emptyDir": {}}])),
     },
 )
-MEMORIES = [one for module in (sharing, kubernetes_convert, kubernetes_requests) for one in vars(module).values()]
+MEMORIES = [one for module in (interning, convert, pod_requests) for one in vars(module).values()]
 
 
 def forget() -> None:

@@ -8,12 +8,13 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine import journal
-from engine.formats.kubernetes import DecodeError, cluster_state
-from engine.formats.kubernetes_convert import LONGEST_MESSAGE
-from engine.formats.kubernetes_unread import unread_class, unread_node, unread_pod
-from engine.formats.kubernetes_write import manifests
-from engine.snapshot import ClusterState, Pod
+from engine.formats.kubernetes.convert import LONGEST_MESSAGE
+from engine.formats.kubernetes.decode import DecodeError, cluster_state
+from engine.formats.kubernetes.encode import manifests
+from engine.formats.kubernetes.placeholders import unread_class, unread_node, unread_pod
+from engine.model.objects import Pod
+from engine.model.snapshot import ClusterState
+from engine.planning import journal
 from tests.engine.kubernetes_objects import OBJECTS, REQUIRED, container, pod
 from tests.fidelity.recorded import some
 

@@ -3,18 +3,19 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.changes import Kind, changes, known_before, renamed
-from engine.formats import native
-from engine.formats.form import read_form, write_form
-from engine.formats.native import Format
-from engine.formats.tree import decode_tree, encode_tree
-from engine.lint import lint
-from engine.orphans import Orphans, orphans
-from engine.paths import called_now, known_as
-from engine.placement_rules import Rule, RuleName
-from engine.queues import Queue, QueueTree
-from engine.snapshot import ClusterState, Pod
-from engine.snapshot.placing import queue_of
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.formats.tree_json.diff import Kind, changes, known_before, renamed
+from engine.formats.tree_json.document import read_form, write_form
+from engine.model.objects import Pod
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_paths import called_now, known_as
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import ClusterState
+from engine.model.snapshot.queue_assignment import queue_of
+from engine.tree.lint import lint
+from engine.tree.orphans import Orphans, orphans
 from tests.builders import pod
 
 
@@ -120,8 +121,8 @@ class TestDocuments:
 
     def test_of_every_format_that_can_be_written(self) -> None:
         for form in Format:
-            text = native.write(form, "", tree(TRAIN), None).text
-            again = native.read(text, form).tree
+            text = registry.write(form, "", tree(TRAIN), None).text
+            again = registry.read(text, form).tree
             assert again["root.train"].former_paths == ("root.training",), form
 
     def test_that_are_none_are_errors_at_their_place(self) -> None:

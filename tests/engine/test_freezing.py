@@ -11,30 +11,28 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.placement_rules import Rule, RuleName
-from engine.queues import QueueTree
-from engine.snapshot import (
+from engine.model.collections.tracked_mapping import STEPS_KEPT, Followed
+from engine.model.objects import (
     AffinityTerm,
     Claim,
-    ClusterState,
     DisruptionBudget,
     HostPort,
     Namespace,
     Node,
     Pod,
     PriorityClass,
-    Protection,
     Requirement,
     Volume,
-    roster,
 )
-from engine.snapshot.columns import Columns
-from engine.snapshot.followed import STEPS_KEPT, Followed
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Protection, pod_table
+from engine.model.snapshot.columns import Columns
 from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import plain_columns, plain_snapshot
 
 if TYPE_CHECKING:
-    from engine.snapshot.kinds import Kinds
+    from engine.model.snapshot.distinct import Kinds
 
 PLAIN = tree({"a": queue(namespaces=("ns-0",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
 PROVIDED = Rule(name=RuleName.PROVIDED, create=True)
@@ -51,14 +49,14 @@ class Carrying(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.spare, roster._SPARE = roster._SPARE, 2
+        self.spare, pod_table._SPARE = pod_table._SPARE, 2
         self.state = ClusterState()
         self.other = self.state.copy()
         self.tree, self.protection = PLAIN, PROTECTIONS[0]
 
     def teardown(self) -> None:
         """As it was."""
-        roster._SPARE = self.spare
+        pod_table._SPARE = self.spare
 
     @initialize(seed=st.integers(0, 2**32))
     def begin(self, seed: int) -> None:

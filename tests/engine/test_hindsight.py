@@ -5,14 +5,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine import hindsight
-from engine.decision import Decision, NodeReason, Outcome, PodReason
 from engine.explain import hindsight_lines
 from engine.explain.hindsight import CAUSES, UNTOLD
-from engine.hindsight import retraced
-from engine.observed import Agreement, Cause, Compared, Observed, Untold, compared, decode, encode, joined, observe
+from engine.model.decision import Decision, NodeReason, Outcome, PodReason
+from engine.model.objects import DisruptionBudget, Node, Pod, Preempted, Requirement
+from engine.model.snapshot import Change, ClusterState
+from engine.observation import replay
+from engine.observation.evictions import (
+    Agreement,
+    Cause,
+    Compared,
+    Observed,
+    Untold,
+    compared,
+    decode,
+    encode,
+    joined,
+    observe,
+)
+from engine.observation.replay import retraced
 from engine.policies import priority
-from engine.snapshot import Change, ClusterState, DisruptionBudget, Node, Pod, Preempted, Requirement
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 TREE = tree({"a": queue(), "b": queue()})
@@ -305,10 +317,10 @@ def test_of_too_many_at_once_the_oldest_are_decided_again(monkeypatch: pytest.Mo
     cluster = Cluster(*(node(f"n{number}") for number in range(count)), *pods, *asks)
     for number in range(count):
         cluster.preempts(f"web-{number}", f"p{number}", on=f"n{number}")
-    monkeypatch.setattr(hindsight, "PODS_AT_ONCE", 2 * len(cluster.state.pods))
+    monkeypatch.setattr(replay, "PODS_AT_ONCE", 2 * len(cluster.state.pods))
     found = cluster.seen()
     assert [seen.untold for seen in found] == [None, None, *[Untold.TOO_MANY] * (count - 2)]
-    monkeypatch.setattr(hindsight, "PODS_AT_ONCE", 1)
+    monkeypatch.setattr(replay, "PODS_AT_ONCE", 1)
     assert [seen.untold for seen in cluster.seen()].count(None) == 1
 
 

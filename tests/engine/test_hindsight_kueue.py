@@ -12,10 +12,11 @@ import pytest
 from engine.explain import hindsight_lines
 from engine.explain.kueue_again import KNOWN, WHY_NOT_KNOWN
 from engine.formats.kueue.cluster import quota_cluster
-from engine.hindsight import retraced
-from engine.observed import KnownBy, Observed, Source, Untold, Weighed, decode, encode, joined, observe
-from engine.quota import Cohort, QuotaCluster
-from engine.snapshot import Change, ClusterState, LocalQueue, Preempted, Sharing
+from engine.model.objects import LocalQueue, Preempted, Sharing
+from engine.model.quota import Cohort, QuotaCluster
+from engine.model.snapshot import Change, ClusterState
+from engine.observation.evictions import KnownBy, Observed, Source, Untold, Weighed, decode, encode, joined, observe
+from engine.observation.replay import retraced
 from tests.builders import NOW, node, pod, queue, tree
 from tests.engine import quota_builders as quota
 from tests.engine.test_observed_kueue import text
@@ -272,7 +273,7 @@ def test_workloads_count_toward_what_is_decided_again_at_once(monkeypatch: pytes
     """Where most of them wait there are few pods, and each answer takes its time all the same."""
     world = two_asks()
     assert [one.untold for one in again_of(world)] == [None, None]
-    monkeypatch.setattr("engine.hindsight.PODS_AT_ONCE", 2 * len(world.state.pods) + 1)
+    monkeypatch.setattr("engine.observation.replay.PODS_AT_ONCE", 2 * len(world.state.pods) + 1)
     assert [one.untold for one in again_of(world)] == [None, Untold.TOO_MANY]
 
 
@@ -281,11 +282,11 @@ def test_all_that_are_decided_again_at_once_share_the_time_for_what_would_have_s
 ) -> None:
     """One alone has enough of it here."""
     world = two_asks()
-    monkeypatch.setattr("engine.hindsight.kueue_sparing._WORKLOADS", 4 * len(world.state.workloads))
+    monkeypatch.setattr("engine.observation.replay.kueue_sparing._WORKLOADS", 4 * len(world.state.workloads))
     weighed = [one.weighed for one in again_of(world) if one.weighed is not None]
     assert any(one.agrees for one in weighed)
     assert [one.spared for one in weighed] == [None, None]
     alone = borrowed()
     alone.preempts("ask", new="InCohortReclamation")
-    monkeypatch.setattr("engine.hindsight.kueue_sparing._WORKLOADS", 4 * len(alone.state.workloads))
+    monkeypatch.setattr("engine.observation.replay.kueue_sparing._WORKLOADS", 4 * len(alone.state.workloads))
     assert alone.weighed().spared

@@ -7,10 +7,11 @@ import pytest
 
 from engine.explain.hindsight import hindsight_lines, unspared
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
-from engine.hindsight import retraced
-from engine.hindsight import volcano as hindsight
-from engine.observed import Observed, Source, Untold, decode, encode, observe
-from engine.snapshot import Change, ClusterState, Pod, Preempted, Taint
+from engine.model.objects import Pod, Preempted, Taint
+from engine.model.snapshot import Change, ClusterState
+from engine.observation.evictions import Observed, Source, Untold, decode, encode, observe
+from engine.observation.replay import retraced
+from engine.observation.replay import volcano as hindsight
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000

@@ -4,18 +4,29 @@ from typing import Any
 
 import pytest
 
-from engine import hindsight
-from engine.decision import Outcome
+from engine.audit import Law, broken
 from engine.explain import departures, hindsight_lines, observed_because
 from engine.explain.hindsight import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNTOLD
 from engine.explain.laws import AGAINST
 from engine.explain.quirks import RULES
-from engine.hindsight import retraced
-from engine.laws import Law, broken
-from engine.observed import Agreement, Cause, Observed, Untold, compared, decode, encode, joined, observe, parted
+from engine.model.decision import Outcome
+from engine.model.objects import Pod, Preempted, PriorityClass
+from engine.model.queue_tree import QueueTree
+from engine.observation import replay
+from engine.observation.evictions import (
+    Agreement,
+    Cause,
+    Observed,
+    Untold,
+    compared,
+    decode,
+    encode,
+    joined,
+    observe,
+    parted,
+)
+from engine.observation.replay import retraced
 from engine.policies.yunikorn import Quirk
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Preempted, PriorityClass
 from tests.builders import MINUTE, NOW, ask, node, pod, queue, tree
 from tests.engine.test_hindsight import Cluster, beside, ours, victims
 
@@ -290,7 +301,7 @@ def test_where_nothing_departs_nothing_is_told():
 
 def test_where_it_would_take_too_long_it_is_said_so(monkeypatch: pytest.MonkeyPatch):
     """The answer itself is there all the same; of kube-scheduler nothing of the kind is said."""
-    monkeypatch.setattr(hindsight, "PODS_AT_ONCE", hindsight.TIMES_OVER * 7 - 1)
+    monkeypatch.setattr(replay, "PODS_AT_ONCE", replay.TIMES_OVER * 7 - 1)
     cluster = full()
     assert len(cluster.state.pods) == 7
     cluster.preempts("web", "test-3")

@@ -2,12 +2,13 @@
 
 from hypothesis import given
 
-from engine.decision import Decision, JointLimit, Outcome, Reason, decode, encode
+from engine.analysis.pending_reasons import Tier, TierName, waiting
 from engine.explain import node_verdict, reason, remedy_sentence, tier_sentence
+from engine.model.decision import Decision, JointLimit, Outcome, Reason, decode, encode
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Safeguards, Snapshot
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Safeguards, Snapshot
-from engine.waiting import Tier, TierName, waiting
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_explain import whole

@@ -14,9 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Interlock, encode
-from engine.formats.tree import encode_tree
-from engine.journal import (
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.decision import Interlock, encode
+from engine.model.objects import (
+    AffinityTerm,
+    Claim,
+    DisruptionBudget,
+    HostPort,
+    Namespace,
+    NodeSelectorTerm,
+    PriorityClass,
+    Requirement,
+    SpreadConstraint,
+    Volume,
+)
+from engine.model.snapshot import ClusterState, Protection
+from engine.planning.journal import (
     FORM,
     Moment,
     OtherFormError,
@@ -29,22 +42,8 @@ from engine.journal import (
     replay,
     same,
 )
-from engine.planning import Considered, plan
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import policy
-from engine.snapshot import (
-    AffinityTerm,
-    Claim,
-    ClusterState,
-    DisruptionBudget,
-    HostPort,
-    Namespace,
-    NodeSelectorTerm,
-    PriorityClass,
-    Protection,
-    Requirement,
-    SpreadConstraint,
-    Volume,
-)
 from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.history.watch import Watch
 
@@ -206,11 +205,11 @@ def test_a_replay_is_the_pass_itself_holds_included() -> None:
 
 ELSEWHERE = """
 import hashlib, json, sys
-from engine.decision import encode
-from engine.formats.tree import decode_tree
-from engine.journal import advance, begin, read, replay
+from engine.model.decision import encode
+from engine.formats.tree_json.canonical import decode_tree
+from engine.planning.journal import advance, begin, read, replay
 from engine.policies import policy
-from engine.snapshot import ClusterState
+from engine.model.snapshot import ClusterState
 tree, blob = (bytes.fromhex(text) for text in json.load(sys.stdin))
 state, moment = read([blob])
 found = replay(state, moment, decode_tree(tree), policy("fence", "design"))

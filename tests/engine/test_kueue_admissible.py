@@ -5,10 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.policies.cohort import Inadmissible, Mode, decide, inadmissible
-from engine.queues import Take
-from engine.quota import QuotaCluster, Workload
-from engine.snapshot import (
+from engine.model.objects import (
     ClusterQueue,
     Flavor,
     LocalQueue,
@@ -19,6 +16,9 @@ from engine.snapshot import (
     ResourceGroup,
     quota_cluster,
 )
+from engine.model.queue_tree import Take
+from engine.model.quota import QuotaCluster, Workload
+from engine.policies.cohort import Inadmissible, Mode, decide, inadmissible
 
 NOW = 1_000_000
 RED = (Requirement("team", "In", ("red",)),)

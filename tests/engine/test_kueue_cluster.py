@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.formats.kueue.cluster import quota_cluster
-from engine.quota import Quota, Take
+from engine.model.quota import Quota, Take
 
 Manifest = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.formats.native import read
-from engine.formats.notes import Severity
+from engine.formats.registry import read
+from engine.model.notes import Severity
 
 QUOTA = "{name: cpu, nominalQuota: 4}"
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.families import halfway, parse, taken_away
 from engine.formats.kueue import read, write
 from engine.formats.kueue.family import KUEUE
-from engine.formats.notes import ImportFailure, Severity
-from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
+from engine.formats.tree_objects import halfway, parse, taken_away
+from engine.model.notes import ImportFailure, Severity
+from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
 from tests.engine.strategies import queue_trees
 from tests.properties import examples

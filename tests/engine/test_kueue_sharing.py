@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.formats.kubernetes.reader import DecodeError
 from engine.formats.kueue.watched import sharing_from_bytes
-from engine.formats.reading import DecodeError
-from engine.snapshot import Sharing
+from engine.model.objects import Sharing
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

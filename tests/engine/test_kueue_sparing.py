@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.counterfactual import Counterfactual
+from engine.analysis.counterfactuals import Counterfactual
 from engine.explain import otherwise, unspared
 from engine.explain.hindsight import OTHER_ANSWER
 from engine.explain.kueue_again import NOT_SPARED
 from engine.formats.kueue.cluster import quota_cluster
-from engine.hindsight import kueue_sparing
-from engine.otherwise import Change
+from engine.model.change import Change
+from engine.model.quota import QuotaCluster
+from engine.observation.replay import kueue_sparing
 from engine.policies import cohort
-from engine.quota import QuotaCluster
 from tests.engine.test_hindsight_kueue import borrowed, recorded
 
 

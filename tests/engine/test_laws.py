@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from engine.decision import Decision, Outcome, Reason
-from engine.laws import Law, LawCheck, Relation, Sum, Terms, audit, audit_plan, broken
-from engine.queues import QueueTree
-from engine.snapshot import Protection, Snapshot
+from engine.audit import Law, LawCheck, Relation, Sum, Terms, audit, audit_plan, broken
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Protection, Snapshot
 from tests.builders import (
     OPTED_OUT,
     amounts,

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.lending import NOBODY, Match, divided, lent, loans, matches
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
+from engine.tree.lending import NOBODY, Match, divided, lent, loans, matches
 from tests.builders import queue, tree
 
 FLAT = tree({name: queue() for name in "abcd"})

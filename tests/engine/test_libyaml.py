@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from engine.formats import documents, libyaml
-from engine.formats.libyaml import LONGEST_ODD, NotPlainError
-from engine.formats.merges import UNREADABLE
-from engine.formats.notes import ImportFailure
+from engine.formats.yaml import documents, libyaml
+from engine.formats.yaml.libyaml import LONGEST_ODD, NotPlainError
+from engine.formats.yaml.merge_keys import UNREADABLE
+from engine.model.notes import ImportFailure
 from tests.fuzz.bombs import BOMBS
 from tests.fuzz.parsers import DOCUMENTS, PARSERS
 from tests.properties import examples

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 
-from engine.formats.notes import Severity
-from engine.lint import errors, lint
-from engine.lint.room import Room
-from engine.queues import Queue, QueueTree
+from engine.model.notes import Severity
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint import errors, lint
+from engine.tree.lint.room import Room
 from tests.builders import queue, tree
 from tests.engine.linted import findings
 from tests.engine.strategies import growing_trees, queue_trees

@@ -5,14 +5,14 @@ import time
 import pytest
 from hypothesis import given
 
-from engine.decision import Outcome, Reason
 from engine.explain import reason
-from engine.lint import lint
-from engine.lint.dynamic import with_samples
-from engine.placement_rules import Rule, RuleName
+from engine.model.decision import Outcome, Reason
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import PriorityPolicy, Queue, QueueTree
 from engine.policies import fence
-from engine.queues import PriorityPolicy, Queue, QueueTree
-from engine.reach import border, claims
+from engine.tree.lint import lint
+from engine.tree.lint.dynamic import with_samples
+from engine.tree.reach import border, claims
 from tests.builders import ask, named, node, pod, queue, snapshot, tree
 from tests.engine.linted import findings
 from tests.engine.strategies import growing_trees, queue_trees

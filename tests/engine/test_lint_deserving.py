@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.lint import errors, lint
-from engine.lint.room import Room
-from engine.queues import WEIGHT_ONE, Queue, Take
+from engine.model.queue_tree import WEIGHT_ONE, Queue, Take
+from engine.tree.lint import errors, lint
+from engine.tree.lint.room import Room
 from tests.builders import amounts, queue, tree
 from tests.engine.linted import findings
 

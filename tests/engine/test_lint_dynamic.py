@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.lint.dynamic import may_give
-from engine.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Rule, RuleName
-from engine.queues import PreemptionPolicy, Queue, Settings
+from engine.model.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Rule, RuleName
+from engine.model.queue_tree import PreemptionPolicy, Queue, Settings
+from engine.tree.lint.dynamic import may_give
 from tests.builders import amounts, queue
 from tests.engine.linted import findings
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from engine.formats import kueue
-from engine.formats.notes import Severity
-from engine.lint import errors, lint
-from engine.queues import QueueTree, Take
+from engine.model.notes import Severity
+from engine.model.queue_tree import QueueTree, Take
+from engine.tree.lint import errors, lint
 from tests.builders import amounts, queue, tree
 from tests.fidelity.recorded import read
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from engine.formats import kueue
-from engine.lint import lint
-from engine.placement_rules import Rule, RuleName
-from engine.queues import WEIGHT_ONE, Queue, Take
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import WEIGHT_ONE, Queue, Take
+from engine.tree.lint import lint
 from tests.builders import amounts, queue
 from tests.engine.linted import findings
 from tests.engine.test_kueue_objects import DOCUMENT

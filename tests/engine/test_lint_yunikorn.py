@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.lint import errors
-from engine.placement_rules import Rule, RuleName
-from engine.queues import Queue, QueueTree
-from engine.resources import Amounts, total
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.quantities import Amounts, total
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint import errors
 from tests.builders import queue
 from tests.engine.linted import findings
 from tests.properties import examples

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.loops import AGAIN, Loop, Member, loops, named
+from engine.observation.preemption_loops import AGAIN, Loop, Member, loops, named
 
 Times = dict[tuple[Member, Member], int]
 

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from engine.formats.kubernetes_wire import FieldsOfManager
-from engine.formats.managers import Writer, applied_by, last_writer
+from engine.formats.kubernetes.managed_fields import Writer, applied_by, last_writer
+from engine.formats.kubernetes.wire import FieldsOfManager
 
 TEN, NOON = datetime(2026, 1, 5, 10, tzinfo=UTC), datetime(2026, 1, 5, 12, tzinfo=UTC)
 DATA = {"f:data": {".": {}, "f:queues.yaml": {}}}

@@ -7,19 +7,20 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine import journal
-from engine.decision import Decision
-from engine.forecast import forecast
-from engine.formats.kubernetes import cluster_state
-from engine.formats.kubernetes_write import manifests
-from engine.formats.tree import encode_tree
-from engine.journal import Moment
-from engine.masking import Masked, masked
-from engine.placement_rules import Rule, RuleName
-from engine.planning import plan
+from engine.formats.kubernetes.decode import cluster_state
+from engine.formats.kubernetes.encode import manifests
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.decision import Decision
+from engine.model.objects import ANY_ADDRESS, HostPort, Node, NodeSelectorTerm, Pod, Requirement
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import ClusterState, Safeguards
+from engine.planning import journal
+from engine.planning.forecast import forecast
+from engine.planning.journal import Moment
+from engine.planning.masking import Masked, masked
+from engine.planning.scheduling_pass import plan
 from engine.policies import policy
-from engine.queues import BARE, QueueTree
-from engine.snapshot import ANY_ADDRESS, ClusterState, HostPort, Node, NodeSelectorTerm, Pod, Requirement, Safeguards
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import clusters, growing_trees, queue_trees
 from tests.engine.test_journal import state_of

@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.cluster.connecting.kubeconfig import Kubeconfig
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import Kubeconfig
-from engine.formats import documents
-from engine.formats.merges import MOST_MERGED, merged
-from engine.formats.notes import ImportFailure
+from engine.formats.yaml import documents
+from engine.formats.yaml.merge_keys import MOST_MERGED, merged
+from engine.model.notes import ImportFailure
 
 NESTED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 9))
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.merging import EXISTS, Conflict, merge
+from engine.tree.three_way_merge import EXISTS, Conflict, merge
 
 ROOT = {"name": "root"}
 A = {"name": "a", "parent": "root", "max/cpu": "4", "delay": "30s"}

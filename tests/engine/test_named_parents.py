@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.native import Format, read, write
-from engine.formats.notes import ImportFailure, Severity
-from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
-from engine.resources import parse_amounts
+from engine.formats.registry import Format, read, write
+from engine.model.notes import ImportFailure, Severity
+from engine.model.quantities import parse_amounts
+from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import queue_trees
 from tests.engine.test_kueue_objects import declared, with_queue

@@ -7,14 +7,15 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Outcome, Reason
-from engine.journal import Moment
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.model.decision import Outcome, Reason
+from engine.model.objects import Namespace, Node, Pod
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.model.snapshot.resource_quotas import capped
+from engine.planning.journal import Moment
 from engine.policies import deserved
-from engine.queues import QueueTree
-from engine.resources import Amounts
-from engine.snapshot import ClusterState, Namespace, Node, Pod, Snapshot
-from engine.snapshot.narrowing import capped
 from tests.builders import ask, named, node, pod, queue, tree
 from tests.engine.strategies import queue_trees
 from tests.properties import examples

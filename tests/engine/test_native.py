@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.formats import native
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure, Severity
-from engine.queues import QueueTree
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure, Severity
+from engine.model.queue_tree import QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 from tests.engine.test_consumers import DOCUMENT as CONSUMERS
@@ -44,21 +44,21 @@ def same(one: QueueTree, other: QueueTree) -> bool:
 @pytest.mark.parametrize("form", Format)
 def test_a_document_is_recognised_by_its_words(form: Format) -> None:
     """And what is read says of which format it is."""
-    assert native.detect(DOCUMENTS[form]) is form
-    assert native.read(DOCUMENTS[form]).form == form
+    assert registry.detect(DOCUMENTS[form]) is form
+    assert registry.read(DOCUMENTS[form]).form == form
 
 
 def test_json_is_recognised_too() -> None:
     """As REST takes it."""
-    assert native.detect('{"queues":[{"path":"root"}]}') is Format.OWN
-    assert native.detect("hello") is None
+    assert registry.detect('{"queues":[{"path":"root"}]}') is Format.OWN
+    assert registry.detect("hello") is None
 
 
 @pytest.mark.parametrize("form", Format)
 def test_an_unchanged_tree_gives_the_text_to_the_byte(form: Format) -> None:
     """Comments, blanks, order and what we have no field for."""
     text = DOCUMENTS[form]
-    assert native.write(form, text, native.read(text).tree).text == text
+    assert registry.write(form, text, registry.read(text).tree).text == text
 
 
 @pytest.mark.parametrize("form", Format)
@@ -66,16 +66,16 @@ def test_an_unchanged_tree_gives_the_text_to_the_byte(form: Format) -> None:
 def test_what_is_no_document_of_a_format_is_refused(form: Format, text: str) -> None:
     """With at least one error."""
     with pytest.raises(ImportFailure) as refused:
-        native.read(text, form)
+        registry.read(text, form)
     assert any(note.severity is Severity.ERROR for note in refused.value.notes)
 
 
 def test_only_what_changed_is_written_into_our_own_form() -> None:
     """A queue more, another less, one amount: all else as it was typed."""
-    shape = with_queue(native.read(OWN).tree, "root.a", guaranteed={"cpu": 3000, "memory": 2**30}, delay_ms=None)
+    shape = with_queue(registry.read(OWN).tree, "root.a", guaranteed={"cpu": 3000, "memory": 2**30}, delay_ms=None)
     queues = [one for one in shape.queues.values() if one.name != "b"]
     more = QueueTree([*queues, msgspec.structs.replace(queue(fence=True), path="root.c")])
-    assert native.write(Format.OWN, OWN, more).text == OWN.replace("cpu: 2000m,  m", "cpu: '3', m").replace(
+    assert registry.write(Format.OWN, OWN, more).text == OWN.replace("cpu: 2000m,  m", "cpu: '3', m").replace(
         "    delay:  30s\n  - {path: root.b, max: {cpu: 4}}\n", "  - path: root.c\n    preemption_policy: fence\n"
     )
 
@@ -83,18 +83,18 @@ def test_only_what_changed_is_written_into_our_own_form() -> None:
 def test_our_own_form_says_how_the_tree_decides() -> None:
     """Where it is told; else as it did."""
     terms = {"policy": "priority", "dialect": "kube-scheduler", "parameters": {}}
-    shape = native.read(OWN).tree
-    assert native.read(native.write(Format.OWN, "", shape, terms).text).terms == terms
-    said = native.read(native.write(Format.OWN, OWN, shape, terms).text).terms
+    shape = registry.read(OWN).tree
+    assert registry.read(registry.write(Format.OWN, "", shape, terms).text).terms == terms
+    said = registry.read(registry.write(Format.OWN, OWN, shape, terms).text).terms
     assert said == {"policy": "priority", "dialect": "kube-scheduler"}
-    assert native.read(OWN).terms == {"policy": "fence"}
+    assert registry.read(OWN).terms == {"policy": "fence"}
 
 
 def test_what_is_wrong_with_our_own_form_is_said_at_its_line() -> None:
     """As deep as the setting stands there by itself."""
     wrong = OWN.replace("1Gi", "1Gib").replace("30s", "soon").replace("root.b", "root.x.b")
     with pytest.raises(ImportFailure) as refused:
-        native.read(wrong)
+        registry.read(wrong)
     assert [(note.line, note.text.partition(" is ")[0]) for note in refused.value.notes] == [
         (6, "1Gib"),
         (7, "soon"),
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_our_own_form_is_said_at_its_line() -> None:
 def test_any_tree_comes_back(form: Format, shape: QueueTree) -> None:
     """From a new document, and from another tree's, with its rules and templates."""
     for text in ("", DOCUMENTS[form]):
-        assert same(native.read(native.write(form, text, shape).text, form).tree, shape)
+        assert same(registry.read(registry.write(form, text, shape).text, form).tree, shape)
 
 
 def test_what_is_shared_by_aliases_is_changed_in_one_place_alone() -> None:
@@ -119,10 +119,10 @@ queues:
   - {path: root.a, guaranteed: &two {cpu: 2}}
   - {path: root.b, guaranteed: *two}
 """
-    shape = native.read(text).tree
-    assert native.write(Format.OWN, text, shape).text == text
+    shape = registry.read(text).tree
+    assert registry.write(Format.OWN, text, shape).text == text
     more = with_queue(shape, "root.a", guaranteed={"cpu": 3000})
-    assert same(native.read(native.write(Format.OWN, text, more).text).tree, more)
+    assert same(registry.read(registry.write(Format.OWN, text, more).text).tree, more)
 
 
 def test_a_bomb_of_aliases_is_refused() -> None:
@@ -131,7 +131,7 @@ def test_a_bomb_of_aliases_is_refused() -> None:
     text = f"queues:\n  - {{path: root}}\n  - &l0 {{path: root.a}}\n{lists}\n"
     for form in Format:
         with pytest.raises(ImportFailure):
-            native.read(text, form)
+            registry.read(text, form)
 
 
 def test_what_a_format_can_not_say_is_named() -> None:
@@ -142,7 +142,7 @@ def test_what_a_format_can_not_say_is_named() -> None:
     said = {
         form: [
             (note.path, note.params["settings"])
-            for note in native.write(form, "", shape).notes
+            for note in registry.write(form, "", shape).notes
             if "settings" in note.params
         ]
         for form in Format

@@ -1,7 +1,7 @@
 """Who is told to give back, pass after pass."""
 
-from engine.decision import Decision, Notice, Outcome, PodFacts, Reason
-from engine.notices import followed
+from engine.model.decision import Decision, Notice, Outcome, PodFacts, Reason
+from engine.planning.reclaim_notices import followed
 from tests.builders import NOW, ask
 
 

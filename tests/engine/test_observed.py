@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
-from engine.formats.kubernetes import DecodeError, preempted_from_bytes
-from engine.observed import Flag, Key, Observed, Source, decode, encode, joined, observe, parted, sighted
-from engine.snapshot import ClusterState, Pod, Preempted
+from engine.formats.kubernetes.decode import DecodeError, preempted_from_bytes
+from engine.model.objects import Pod, Preempted
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import Flag, Key, Observed, Source, decode, encode, joined, observe, parted, sighted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 2_000

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from engine.explain import label, observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
 from engine.explain.hindsight import hindsight_lines
 from engine.explain.observed import observed_reason
-from engine.hindsight import retraced
-from engine.observed import Observed, Source, decode, encode, observe, sighted
-from engine.queues import Take
-from engine.snapshot import ClusterQueue, ClusterState, Pod, Preempted, Preemption, Workload
+from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
+from engine.model.queue_tree import Take
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import Observed, Source, decode, encode, observe, sighted
+from engine.observation.replay import retraced
 from tests.builders import NOW, node, pod, queue, tree
 
 AT = NOW - 5_000

@@ -8,10 +8,11 @@ import pytest
 from engine.explain import label, observed_sentence, observed_victim
 from engine.explain.hindsight import hindsight_lines
 from engine.explain.observed import observed_reason
-from engine.formats.kubernetes import DecodeError, decode_pod, preempted_by_volcano_from_bytes
-from engine.hindsight import retraced
-from engine.observed import Observed, Source, decode, encode, observe
-from engine.snapshot import ClusterState, Pod, Preempted
+from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_by_volcano_from_bytes
+from engine.model.objects import Pod, Preempted
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import Observed, Source, decode, encode, observe
+from engine.observation.replay import retraced
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from engine.explain import observed_asker, observed_because, observed_sentence, observed_victim, taken_verdict
-from engine.formats.kubernetes import DecodeError, preempted_by_yunikorn_from_bytes
-from engine.observed import Flag, Observed, Source, decode, encode, joined, observe, sighted
-from engine.snapshot import ClusterState, Pod, Preempted
+from engine.formats.kubernetes.decode import DecodeError, preempted_by_yunikorn_from_bytes
+from engine.model.objects import Pod, Preempted
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions import Flag, Observed, Source, decode, encode, joined, observe, sighted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000

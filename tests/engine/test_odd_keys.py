@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.formats.native import Format, read
-from engine.formats.notes import ImportFailure, Note, Severity
+from engine.formats.registry import Format, read
+from engine.model.notes import ImportFailure, Note, Severity
 
 QUEUES = """partitions:
 - name: default

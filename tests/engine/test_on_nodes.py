@@ -5,8 +5,9 @@ from random import Random
 import msgspec
 import pytest
 
-from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot, Taint, roster
-from engine.snapshot.on_nodes import ListedNode, ListedPod, Marks, PodPhase, part_of, pods_at
+from engine.model.objects import Node, Pod, Taint
+from engine.model.snapshot import ClusterState, Protection, Reservation, Snapshot, pod_table
+from engine.model.snapshot.node_listing import ListedNode, ListedPod, Marks, PodPhase, part_of, pods_at
 from tests.builders import NOW, amounts, ask, node, pod
 from tests.engine.test_freezing import PLAIN, TREES
 
@@ -57,7 +58,7 @@ def happen(state: ClusterState, random: Random) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_no_change_is_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is told otherwise than in the snapshot before is among what may have changed."""
-    monkeypatch.setattr(roster, "_SPARE", 2)
+    monkeypatch.setattr(pod_table, "_SPARE", 2)
     random, state = Random(seed), ClusterState()
     before, marks = Picture(), None
     for _ in range(40):

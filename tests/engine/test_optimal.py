@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.decision import Outcome
+from engine.analysis.optimum import MOST_CANDIDATES, Optimal
+from engine.analysis.optimum import optimal as least_of
+from engine.analysis.optimum.priority import PriorityWeighing
 from engine.feasibility.plain import refusal
-from engine.optimal import MOST_CANDIDATES, Optimal
-from engine.optimal import optimal as least_of
-from engine.optimal.priority import PriorityWeighing
+from engine.model.decision import Outcome
+from engine.model.objects import AffinityTerm, DisruptionBudget, Requirement
 from engine.policies.priority.node_candidates import NodeCandidates
-from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
 from tests.builders import ask, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, cluster, decide

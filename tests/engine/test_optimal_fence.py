@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Outcome, Reason
-from engine.laws import Terms, audit, broken
-from engine.optimal import MOST_CANDIDATES, Optimal, search
-from engine.optimal import optimal as least_of
-from engine.optimal.fence import FenceWeighing
+from engine.analysis.optimum import MOST_CANDIDATES, Optimal, search
+from engine.analysis.optimum import optimal as least_of
+from engine.analysis.optimum.fence import FenceWeighing
+from engine.audit import Terms, audit, broken
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.objects import AffinityTerm, Node, Pod, Requirement
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import fence
-from engine.queues import QueueTree
-from engine.snapshot import AffinityTerm, Node, Pod, Requirement, Snapshot
 from tests.builders import (
     NOW,
     OPTED_OUT,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.pairs import PairsError, read_pairs, write_pairs
+from engine.formats.tree_json.label_lines import PairsError, read_pairs, write_pairs
 
 KEYS = st.from_regex(r"[a-z]([a-z./]*[a-z])?", fullmatch=True)
 

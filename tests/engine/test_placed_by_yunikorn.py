@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from engine import journal
-from engine.formats.kubernetes import decode_pod
-from engine.formats.kubernetes_write_pods import write_pod
-from engine.journal import Moment
-from engine.masking import masked
-from engine.orphans import Orphans, orphans
-from engine.queues import Queue
-from engine.snapshot import ClusterState, Pod, Snapshot
+from engine.formats.kubernetes.decode import decode_pod
+from engine.formats.kubernetes.encode_pods import write_pod
+from engine.model.objects import Pod
+from engine.model.queue_tree import Queue
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.planning import journal
+from engine.planning.journal import Moment
+from engine.planning.masking import masked
+from engine.tree.orphans import Orphans, orphans
 from tests.builders import NOW, node, pod, queue, tree
 
 TREE = tree({"prod": queue("4"), "test": queue()})

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from engine.placement import Submission, grown, leaf_for
-from engine.placement_rules import Filter, Rule, RuleName
-from engine.queues import BARE, PreemptionPolicy, Queue, QueueTree, Settings
-from engine.snapshot import ClusterState, Namespace, Pod, Protection, Shield
+from engine.model.objects import Namespace, Pod, Shield
+from engine.model.placement import Submission, grown, leaf_for
+from engine.model.placement_rules import Filter, Rule, RuleName
+from engine.model.queue_tree import BARE, PreemptionPolicy, Queue, QueueTree, Settings
+from engine.model.snapshot import ClusterState, Protection
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
 PROVIDED = Rule(name=RuleName.PROVIDED, create=True)

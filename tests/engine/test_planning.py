@@ -4,12 +4,13 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.decision import carried_out, encode
-from engine.laws import audit
-from engine.planning import each, plan
+from engine.audit import audit
+from engine.model.decision import carried_out, encode
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.planning.scheduling_pass import each, plan
 from engine.policies import DIALECTS, fence, policy
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
 from tests.engine import plain_fence
 from tests.engine.strategies import clusters, queue_trees

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from engine.decision import BY_QUOTA
+from engine.analysis.pending_reasons import judges
 from engine.explain.words import words
+from engine.model.decision import BY_QUOTA
 from engine.policies import (
     DIALECTS,
     POLICIES,
@@ -17,7 +18,6 @@ from engine.policies import (
     reach_of,
     within_quotas,
 )
-from engine.waiting import judges
 
 DECIDING = [one for one in POLICIES if one.decider is not None]
 

@@ -5,9 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.kubernetes import decode_priority_class
-from engine.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal, switched
-from engine.snapshot import HIGHEST_PRIORITY, PriorityClass
+from engine.formats.kubernetes.decode import decode_priority_class
+from engine.formats.kubernetes.priority_classes import (
+    LOWEST,
+    faults,
+    faults_of_change,
+    faults_of_removal,
+    switched,
+)
+from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 
 USUAL = PriorityClass(name="usual", value=7, global_default=True)
 

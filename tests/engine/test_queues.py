@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.formats.tree import decode_tree, encode_tree
-from engine.queues import DEFAULT_DELAY_MS, Queue, QueueTree, Settings, TreeError
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.model.queue_tree import DEFAULT_DELAY_MS, Queue, QueueTree, Settings, TreeError
 from tests.builders import queue, tree
 
 TENANTS = tree(

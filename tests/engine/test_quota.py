@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
+from engine.model.quota import NO_RANK, Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
 from engine.policies.cohort.ground import Ground
-from engine.quota import NO_RANK, Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
 from tests.engine.quota_builders import FLAVOR, cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 

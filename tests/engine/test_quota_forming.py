@@ -10,8 +10,8 @@ import pytest
 
 from engine.formats.kueue import read
 from engine.formats.kueue.cluster import quota_cluster
-from engine.quota import ClusterQueue, Cohort, Quota, QuotaCluster
-from engine.quota.forming import FLAVOR, Formed, Reading, formed
+from engine.model.quota import ClusterQueue, Cohort, Quota, QuotaCluster
+from engine.model.quota.tree_reading import FLAVOR, Formed, Reading, formed
 from tests.builders import queue, tree
 
 CPU = (FLAVOR, "cpu")

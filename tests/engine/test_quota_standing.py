@@ -8,10 +8,10 @@ from hypothesis import given
 from engine.explain import share_sentence
 from engine.formats.kueue.cluster import quota_cluster
 from engine.formats.kueue.names import paths, placed
-from engine.formats.notes import Notebook
-from engine.formats.objects import Manifests
+from engine.formats.yaml.object_list import Manifests
+from engine.model.notes import Notebook
+from engine.model.quota import Line, Quota, QuotaCluster, Standing, Workload, share_of, standings
 from engine.policies.cohort.ground import Ground
-from engine.quota import Line, Quota, QuotaCluster, Standing, Workload, share_of, standings
 from tests.engine.quota_builders import cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 from tests.engine.test_observed_kueue import text

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from engine.explain import border_clause, border_label
 from engine.formats import yunikorn
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
-from engine.reach import BY_SHARES, Border, BorderReason, border
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from engine.tree.reach import BY_SHARES, Border, BorderReason, border
 from tests.builders import queue, tree
 from tests.derived import pairs
 from tests.properties import examples

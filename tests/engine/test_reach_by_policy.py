@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Outcome
 from engine.explain import border_clause, border_label, conditions
-from engine.planning import each
+from engine.model.decision import Decision, Outcome
+from engine.model.queue_tree import Queue, QueueTree, Take
+from engine.model.snapshot import Snapshot
+from engine.planning.scheduling_pass import each
 from engine.policies import DIALECTS, policy, reach_of, terms
-from engine.queues import Queue, QueueTree, Take
-from engine.reach import BY_SHARES, BorderReason, Fences
-from engine.snapshot import Snapshot
+from engine.tree.reach import BY_SHARES, BorderReason, Fences
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world as quota_world
 from tests.engine.reclaim_worlds import world as shares_world

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.resources import (
+from engine.model.quantities import (
     QuantityError,
     add,
     fits,

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, Interlock, Outcome, PodFacts, PodReason, PodVerdict
-from engine.laws import Law, audit, broken
-from engine.planning import plan
+from engine.audit import Law, audit, broken
+from engine.model.decision import Decision, Interlock, Outcome, PodFacts, PodReason, PodVerdict
+from engine.model.objects import DisruptionBudget, Node, Pod
+from engine.model.snapshot import Safeguards, Snapshot
+from engine.planning.scheduling_pass import plan
 from engine.policies import by_others, fence, policy
-from engine.snapshot import DisruptionBudget, Node, Pod, Safeguards, Snapshot
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree, victims_of
 from tests.engine.safeguard_worlds import world
 from tests.properties import examples

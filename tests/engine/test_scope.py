@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from engine.decision import Decision, PodReason
+from engine.audit import Law, audit, broken
 from engine.explain import held_back
-from engine.laws import Law, audit, broken
+from engine.model.decision import Decision, PodReason
+from engine.model.objects import PriorityClass
+from engine.model.snapshot import Safeguards, Snapshot
 from engine.policies import policy
-from engine.snapshot import PriorityClass, Safeguards, Snapshot
 from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
 from tests.engine.test_explain import whole
 

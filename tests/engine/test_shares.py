@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.changes import changes, sentences
 from engine.formats import yunikorn
-from engine.formats.amounts import AmountError
-from engine.formats.form import read_form, write_form
-from engine.formats.shares import Capacity, read_share, write_share
-from engine.formats.tree import decode_tree, encode_tree
-from engine.lint import lint
-from engine.lint.room import Room
-from engine.queues import QueueTree
+from engine.formats.tree_json.amounts import AmountError
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.formats.tree_json.diff import changes, sentences
+from engine.formats.tree_json.document import read_form, write_form
+from engine.formats.tree_json.percentages import Capacity, read_share, write_share
+from engine.model.queue_tree import QueueTree
+from engine.tree.lint import lint
+from engine.tree.lint.room import Room
 
 CLUSTER = Capacity({"cpu": 100_000, "memory": 2**30})
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from engine.shortfalls import lacking, shortfalls
-from engine.snapshot import Pod
+from engine.model.objects import Pod
+from engine.observation.shortfalls import lacking, shortfalls
 from tests.builders import ask, pod, queue, tree
 
 TREE = tree({"red": queue("8", fence=True), "red.batch": queue("4"), "red.idle": queue("4"), "blue": queue("2")})

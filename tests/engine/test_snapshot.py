@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.snapshot import ClusterState, Pod, PriorityClass, Protection, Shield, queue_of
+from engine.model.objects import Pod, PriorityClass, Shield
+from engine.model.snapshot import ClusterState, Protection, queue_of
 from tests.builders import ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, encode
+from engine.model.decision import Decision, encode
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import DIALECTS, deserved, fence, policy
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 from tests.builders import NOW
 from tests.engine import reclaim_worlds
 from tests.engine.pod_worlds import world

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from engine.analysis.anomalies import Recognised, Trouble, troubles
 from engine.explain import in_vain, trouble
 from engine.feasibility.plain import refusal
-from engine.snapshot import AffinityTerm, DisruptionBudget, Node, Requirement, Taint
-from engine.troubles import Recognised, Trouble, troubles
+from engine.model.objects import AffinityTerm, DisruptionBudget, Node, Requirement, Taint
 from tests.builders import amounts, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, cluster, decide

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine import journal
-from engine.formats import native
-from engine.formats.notes import ImportFailure
-from engine.formats.pairs import PairsError, read_pairs
+from engine.formats import registry
+from engine.formats.tree_json.label_lines import PairsError, read_pairs
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn import rest
+from engine.model.notes import ImportFailure
+from engine.planning import journal
 from scheduler_admin.web.class_form import seen_class
 
 DEEP = "[" * 50_000
@@ -49,7 +49,7 @@ def test_placement_rules_that_are_no_list_are_named(given: str) -> None:
     own = f"queues: [{{path: root}}]\nplacement: {given}\n"
     for text in (yunikorn, own):
         with pytest.raises(ImportFailure, match="must be a list"):
-            native.read(text)
+            registry.read(text)
 
 
 def test_a_torn_journal_is_told_as_torn() -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Outcome, Reason
+from engine.model.decision import Outcome, Reason
+from engine.model.objects import AffinityTerm, Namespace, Pod, Requirement
+from engine.model.snapshot import ClusterState
 from engine.policies import policy
-from engine.snapshot import AffinityTerm, ClusterState, Namespace, Pod, Requirement
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 TREE = tree({"a": queue("4"), "b": queue()})

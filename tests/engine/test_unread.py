@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, NodeReason, Outcome, Reason
-from engine.formats.kubernetes_unread import unread_budget, unread_class, unread_node, unread_pod
-from engine.laws import Law, audit, broken
+from engine.audit import Law, audit, broken
+from engine.formats.kubernetes.placeholders import unread_budget, unread_class, unread_node, unread_pod
+from engine.model.decision import Decision, NodeReason, Outcome, Reason
+from engine.model.objects import DisruptionBudget, PriorityClass, Shield
+from engine.model.snapshot import Snapshot
 from engine.policies import DIALECTS, policy
-from engine.snapshot import DisruptionBudget, PriorityClass, Shield, Snapshot
 from tests.builders import ask, named, node, pod, queue, refused, snapshot, tree
 
 SHAPE = tree({"a": queue("4"), "b": queue(), "c": queue()})

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from engine.formats.volcano.cluster import volcano_cluster
+from engine.model.objects import SharePlugin, VolcanoCluster, VolcanoQueue, VolcanoSettings
+from engine.model.quantities import Amounts
 from engine.policies.volcano import HierarchyError, figures
-from engine.resources import Amounts
-from engine.snapshot import SharePlugin, VolcanoCluster, VolcanoQueue, VolcanoSettings
 
 GPU = "nvidia.com/gpu"
 

@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.volcano.cluster import configured
-from engine.policies.volcano import reclaim
-from engine.resources import Amounts
-from engine.snapshot import (
+from engine.model.objects import (
     DisruptionBudget,
     Node,
     Pod,
@@ -23,6 +21,8 @@ from engine.snapshot import (
     VolcanoSettings,
     volcano_cluster,
 )
+from engine.model.quantities import Amounts
+from engine.policies.volcano import reclaim
 
 FLAT = (("priority", "gang", "conformance", "proportion"),)
 SPLIT = (("priority", "gang", "conformance"), ("proportion",))

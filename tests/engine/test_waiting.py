@@ -4,14 +4,15 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.decision import Outcome, Reason
+from engine.analysis.pending_reasons import NODES, Change, Need, Remedy, Tier, TierName, Waiting, ahead, waiting
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.rules import RULES
+from engine.model.decision import Outcome, Reason
+from engine.model.objects import Node, Pod
+from engine.model.quantities import PODS
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import Reservation, Snapshot
 from engine.policies import fence, priority
-from engine.queues import BARE, QueueTree
-from engine.resources import PODS
-from engine.snapshot import Node, Pod, Reservation, Snapshot
-from engine.waiting import NODES, Change, Need, Remedy, Tier, TierName, Waiting, ahead, waiting
-from engine.waiting.case import Case
-from engine.waiting.rules import RULES
 from tests.builders import OPTED_OUT, amounts, ask, daemonset_ask, named, node, pod, queue, reservation, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.plain_waiting import PlainCase, free_on

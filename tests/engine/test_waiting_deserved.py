@@ -6,14 +6,15 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Reason
+from engine.analysis.pending_reasons import TierName, Waiting, waiting
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.rules import RULES
 from engine.explain import tier_sentence
-from engine.otherwise import Change
+from engine.model.change import Change
+from engine.model.decision import Reason
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
 from engine.policies import policy
-from engine.snapshot import Pod, Snapshot
-from engine.waiting import TierName, Waiting, waiting
-from engine.waiting.case import Case
-from engine.waiting.rules import RULES
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.reclaim_worlds import world
 from tests.properties import examples

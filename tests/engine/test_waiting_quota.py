@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.analysis.pending_reasons import Need, Tier, TierName, Waiting, waiting
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.rules import RULES
 from engine.explain import Message
 from engine.explain.waiting import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
-from engine.otherwise import Change
+from engine.model.change import Change
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
 from engine.policies import policy
-from engine.snapshot import Pod, Snapshot
-from engine.waiting import Need, Tier, TierName, Waiting, waiting
-from engine.waiting.case import Case
-from engine.waiting.rules import RULES
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples

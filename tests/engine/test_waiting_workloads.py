@@ -9,13 +9,23 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.analysis.pending_reasons import (
+    BORROWS,
+    FLAVORS,
+    WORKLOADS,
+    Need,
+    Remedy,
+    Tier,
+    TierName,
+    Waiting,
+    waiting_workload,
+)
 from engine.explain import tier_sentence, workloads_ahead
 from engine.formats.kueue.cluster import quota_cluster
-from engine.otherwise import Change
+from engine.model.change import Change
+from engine.model.objects import Preemption, Quota, ResourceGroup, Sharing
+from engine.model.quota import QuotaCluster, Take, Workload
 from engine.policies.cohort import Mode, Strategy, decide, inadmissible, strategies_of
-from engine.quota import QuotaCluster, Take, Workload
-from engine.snapshot import Preemption, Quota, ResourceGroup, Sharing
-from engine.waiting import BORROWS, FLAVORS, WORKLOADS, Need, Remedy, Tier, TierName, Waiting, waiting_workload
 from tests.engine.quota_builders import cluster, holds, queue, waits
 from tests.engine.test_explain import whole
 from tests.fidelity.recorded import some

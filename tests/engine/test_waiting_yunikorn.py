@@ -4,13 +4,14 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.decision import Outcome, Reason
+from engine.analysis.pending_reasons import Change, TierName, Waiting, judges, waiting
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.rules import RULES
+from engine.model.decision import Outcome, Reason
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import yunikorn
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
-from engine.waiting import Change, TierName, Waiting, judges, waiting
-from engine.waiting.case import Case
-from engine.waiting.rules import RULES
 from tests.builders import amounts, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.strategies import clusters, queue_trees

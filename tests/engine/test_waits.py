@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.waits import HALF, MOST, Told, Verdict, Wait, check, estimate, shape_of
+from engine.observation.wait_estimates import HALF, MOST, Told, Verdict, Wait, check, estimate, shape_of
 
 
 def bound(*lasted: int) -> list[Wait]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.work import format_work, unsaved_s, work
+from engine.observation.lost_work import format_work, unsaved_s, work
 from tests.builders import amounts
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

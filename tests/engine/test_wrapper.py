@@ -7,9 +7,9 @@ from textwrap import indent
 import msgspec
 import pytest
 
-from engine.formats.native import Format, detect, read, write
-from engine.formats.notes import ImportFailure
-from engine.queues import QueueTree
+from engine.formats.registry import Format, detect, read, write
+from engine.model.notes import ImportFailure
+from engine.model.queue_tree import QueueTree
 
 QUEUES = """\
 # what we agreed on

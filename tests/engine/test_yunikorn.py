@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.notes import ImportFailure, Severity
-from engine.formats.tree import decode_tree, encode_tree
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.yunikorn import read, write
-from engine.placement_rules import Rule, RuleName
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, Take, TreeError
+from engine.model.notes import ImportFailure, Severity
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, Take, TreeError
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 from tests.properties import examples

@@ -6,14 +6,15 @@ from itertools import cycle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cases import read_case, situation
-from engine.decision import Outcome
+from engine.cli.cases import read_case, situation
 from engine.feasibility import Feasibility
+from engine.model.decision import Outcome
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies import yunikorn
 from engine.policies.yunikorn import Books, Parameters, Quirk, Quirks, Survey, table_of
 from engine.policies.yunikorn.nodes import NONE
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
 from tests.engine.strategies import clusters, queue_trees

@@ -6,11 +6,12 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decision import Decision, encode
-from engine.laws import Law, audit, broken
+from engine.audit import Law, audit, broken
+from engine.model.decision import Decision, encode
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn import ALL, Parameters, Quirk, Quirks, decide
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, snapshot
 from tests.engine.strategies import clusters, queue_trees
 from tests.properties import examples

@@ -1,14 +1,19 @@
 """Why YuniKorn passed other nodes over: by what it rates them, or by a rule that it looked at late."""
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 
-from engine.decision import NodeReason, NodeVerdict, Outcome
+from engine.model.decision import NodeReason, NodeVerdict, Outcome
+from engine.model.objects import AffinityTerm, Node, Pod, Requirement
+from engine.model.queue_tree import QueueTree
 from engine.policies.yunikorn import Parameters, decide
-from engine.queues import QueueTree
-from engine.snapshot import AffinityTerm, Node, Pod, Requirement, Snapshot
 from tests.builders import OPTED_OUT, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.properties import examples
+
+if TYPE_CHECKING:
+    from engine.model.snapshot import Snapshot
 
 TREE = tree({"prod": queue("8"), "test": queue("0")})
 

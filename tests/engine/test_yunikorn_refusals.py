@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.decision import Decision, Outcome, Reason
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
 from engine.policies.yunikorn import Parameters, decide, enforce
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod
 from tests.builders import ask, node, pod, queue, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue({"cpu": 4}), "test": queue({"cpu": 1})})

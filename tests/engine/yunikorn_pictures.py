@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
-from engine.resources import CPU, Amounts, format_amount
-from engine.snapshot import Node, Pod, Snapshot
+from engine.model.objects import Node, Pod
+from engine.model.quantities import CPU, Amounts, format_amount
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue
+from engine.model.snapshot import Snapshot
 from tests.builders import NOW
 from tests.engine.yunikorn_scenarios import Scenario
 

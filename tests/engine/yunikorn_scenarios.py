@@ -2,9 +2,10 @@
 
 import msgspec
 
+from engine.model.objects import HostPort, Node, Pod, Taint
+from engine.model.queue_tree import PriorityPolicy, QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn import Quirk
-from engine.queues import PriorityPolicy, QueueTree
-from engine.snapshot import HostPort, Node, Pod, Snapshot, Taint
 from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, node, pod, queue, snapshot, tree
 
 

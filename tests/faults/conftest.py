@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.lease import ClusterLease
-from engine.cluster.listing import ReflectorSettings
+from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.timing import BackOff, Clock
-from engine.cluster.watcher import ClusterWatcher
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.watcher import ClusterWatcher
 from scheduler_admin.clusters import watching
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching import Watch

@@ -7,7 +7,7 @@ import pytest
 from django.db.models import CharField
 from django.utils.html import escape
 
-from engine.cluster.tables import EVERY
+from engine.cluster.watching.tables import EVERY
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Victim
 from tests.cluster.doubles import Answer, Asked

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine import offline
+from engine.cli import decide as offline
 from tests.fidelity.agreement import disagreements
 from tests.fidelity.generate import case, cases
 from tests.fidelity.recorded import read

@@ -39,7 +39,7 @@ def blind_to_ports(line: bytes) -> Manifest:
 def test_only_a_wrong_engine_disagrees(
     engine: Callable[[bytes], Manifest], wrong: bool, record: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.offline.answer", engine)
+    monkeypatch.setattr("engine.cli.decide.answer", engine)
     comparison = compare.Comparison(show=0)
     comparison.run([made for made in cases(1, 150) if "host-ports" in made["tags"]][:25])
 
@@ -52,7 +52,7 @@ def test_an_answer_that_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch) -
     def fails(line: bytes) -> Manifest:
         raise ValueError("no such node")
 
-    monkeypatch.setattr("engine.offline.answer", fails)
+    monkeypatch.setattr("engine.cli.decide.answer", fails)
     assert compare.differences(case(1, 0), {"outcome": "fits"}) == ["ValueError: no such node"]
 
 

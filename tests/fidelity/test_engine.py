@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.cases import Situation, read_case, situation
-from engine.decision import Outcome, Reason
+from engine.cli.cases import Situation, read_case, situation
+from engine.model.decision import Outcome, Reason
 from engine.policies import priority
 from engine.policies.priority.node_candidates import NodeCandidates
 from tests.engine import plain_priority

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.__main__ import main
-from engine.offline import answer
+from engine.cli.decide import answer
 
 FOLDER = Path(__file__).parent / "reported"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
-from engine.formats import native
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure, Severity
-from engine.queues import PreemptionPolicy
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure, Severity
+from engine.model.queue_tree import PreemptionPolicy
 from tests.engine.test_kueue_objects import with_queue
 
 FOLDER = Path(__file__).parent / "reported"
@@ -24,33 +24,33 @@ def text(name: str) -> str:
 def test_a_queues_yaml_is_read_and_written_back_inside_its_config_map() -> None:
     """As kubectl prints it, and as most people keep it."""
     document = text("19-yunikorn-configmap.yaml")
-    found = native.read(document)
+    found = registry.read(document)
     assert found.tree.leaves == ("root.lab.teams.usual", "root.lab.teams.urgent")
     assert found.tree["root.lab.teams"].preemption_policy is PreemptionPolicy.FENCE
     assert found.tree["root.lab.teams.urgent"].guaranteed == {"cpu": 300, "memory": 300 * 2**20}
-    assert native.write(Format.YUNIKORN, document, found.tree).text == document
+    assert registry.write(Format.YUNIKORN, document, found.tree).text == document
     more = with_queue(found.tree, "root.lab.teams.urgent", guaranteed={"cpu": 400, "memory": 300 * 2**20})
-    after = native.write(Format.YUNIKORN, document, more).text
+    after = registry.write(Format.YUNIKORN, document, more).text
     assert len(set(after.splitlines()) - set(document.splitlines())) == 1
-    assert native.read(after).tree.queues == more.queues
+    assert registry.read(after).tree.queues == more.queues
 
 
 def test_amounts_beside_resources_are_refused() -> None:
     """As YuniKorn refuses them, with where they belong."""
     with pytest.raises(ImportFailure) as refused:
-        native.read(text("21-yunikorn-amounts-beside-resources.yaml"))
+        registry.read(text("21-yunikorn-amounts-beside-resources.yaml"))
     assert "line 7 root.production: guaranteed belongs inside resources" in str(refused.value)
 
 
 def test_an_amount_with_a_space_in_it_is_read() -> None:
     """As YuniKorn reads it."""
-    (leaf,) = native.read(text("22-yunikorn-spaced-amount.yaml")).tree.leaves
-    assert native.read(text("22-yunikorn-spaced-amount.yaml")).tree[leaf].guaranteed["memory"] == 5 * GI
+    (leaf,) = registry.read(text("22-yunikorn-spaced-amount.yaml")).tree.leaves
+    assert registry.read(text("22-yunikorn-spaced-amount.yaml")).tree[leaf].guaranteed["memory"] == 5 * GI
 
 
 def test_a_field_of_another_version_is_told_with_its_name_in_this_one() -> None:
     """The API server would drop it."""
-    found = native.read(text("24-kueue-cohort-in-v1beta2.yaml"))
+    found = registry.read(text("24-kueue-cohort-in-v1beta2.yaml"))
     (warning,) = [note.text for note in found.notes if note.severity is Severity.WARNING]
     assert warning.endswith("the API server drops it. Did you mean cohortName?")
 
@@ -59,7 +59,7 @@ def test_a_field_of_another_version_is_told_with_its_name_in_this_one() -> None:
 def test_queues_of_other_schedulers_are_read_as_a_tree(name: str, path: str) -> None:
     """And nothing in them is wrong."""
     document = text(f"{name}-queues.yaml")
-    assert native.read(document).tree.leaves == (path,)
+    assert registry.read(document).tree.leaves == (path,)
     assert main(["lint", str(FOLDER / f"{name}-queues.yaml")]) == 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import offline
+from engine.cli import decide as offline
 from tests.fidelity.recorded import read
 from tests.fidelity.volcano import FOLDER, disagreements
 

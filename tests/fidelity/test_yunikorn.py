@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import offline
-from engine.cases import read_case, situation
-from engine.laws import audit, broken
+from engine.audit import audit, broken
+from engine.cli import decide as offline
+from engine.cli.cases import read_case, situation
 from engine.policies.yunikorn import decide, effects
 from tests.fidelity.recorded import read, some
 from tests.fidelity.yunikorn import FOLDER, disagreements

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.resources import parse_quantity
+from engine.model.quantities import parse_quantity
 
 Manifest = dict[str, Any]
 

@@ -14,29 +14,31 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from engine import expressions, journal
-from engine.bundle import BundleError, Kept, pack, unpack
+from engine.cli.forecast import given_by, whole_cluster
+from engine.cli.replay import replayed
+from engine.cluster.connecting.kubeconfig import Kubeconfig
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import Kubeconfig
-from engine.foretold import given_by, whole_cluster
-from engine.formats import kubernetes, native
-from engine.formats.amounts import AmountError, read_amount
-from engine.formats.durations import DurationError, parse_duration
+from engine.formats import registry
+from engine.formats.kubernetes import decode
+from engine.formats.kubernetes.reader import DecodeError
 from engine.formats.kueue import watched as kueue
-from engine.formats.manifests import ManifestError, load
-from engine.formats.notes import ImportFailure
-from engine.formats.pairs import PairsError, read_pairs
-from engine.formats.reading import DecodeError
-from engine.formats.shares import read_share
-from engine.formats.tree import decode_tree, encode_tree
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.formats.tree_json.durations import DurationError, parse_duration
+from engine.formats.tree_json.label_lines import PairsError, read_pairs
+from engine.formats.tree_json.percentages import read_share
+from engine.formats.tree_json.weights import read_weight
 from engine.formats.volcano import watched as volcano
-from engine.formats.weights import read_weight
+from engine.formats.yaml.manifests import ManifestError, load
 from engine.formats.yunikorn import rest
-from engine.journal import Moment
+from engine.model import go_regexp
+from engine.model.notes import ImportFailure
+from engine.model.quantities import QuantityError, parse_amount, parse_quantity
+from engine.model.queue_tree import TreeError
+from engine.planning import journal
+from engine.planning.bundle import BundleError, Kept, pack, unpack
+from engine.planning.journal import Moment
 from engine.policies import UnknownPolicyError, policy
-from engine.queues import TreeError
-from engine.replaying import replayed
-from engine.resources import QuantityError, parse_amount, parse_quantity
 from scheduler_admin.api import documents, problems
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, Body
 from tests.engine.test_bundle import MOMENT, TERMS, TREE, crowded
@@ -90,9 +92,9 @@ def _quantity(text: str) -> None:
         parse_amount(resource, text)
 
 
-def _native(form: native.Format) -> Callable[[str], None]:
+def _native(form: registry.Format) -> Callable[[str], None]:
     def read(text: str) -> None:
-        for found in (native.read(text, form), native.read(text)):
+        for found in (registry.read(text, form), registry.read(text)):
             assert encode_tree(decode_tree(encode_tree(found.tree))) == encode_tree(found.tree)
 
     return read
@@ -103,8 +105,8 @@ def _rest(media_type: str) -> Callable[[bytes], Any]:
 
 
 def _matches(expression: str) -> None:
-    expressions.check(expression)
-    expressions.matches(expression, "batch-12 team." + "a" * 60)
+    go_regexp.check(expression)
+    go_regexp.matches(expression, "batch-12 team." + "a" * 60)
 
 
 def _kubeconfig(text: str) -> None:
@@ -173,15 +175,15 @@ _READ = (ImportFailure, DecodeError, ManifestError, BundleError)
 _DECIDED = (*_READ, msgspec.ValidationError, UnknownPolicyError)
 _DECODED = (DecodeError,)
 _FOREIGN = (rest.ForeignAnswerError,)
-_FORMS = {f"document/{form.value}": form for form in native.Format}
+_FORMS = {f"document/{form.value}": form for form in registry.Format}
 _BYTES = {
-    "Pod": kubernetes.pod_from_bytes,
-    "Node": kubernetes.node_from_bytes,
-    "PriorityClass": kubernetes.priority_class_from_bytes,
-    "PodDisruptionBudget": kubernetes.budget_from_bytes,
-    "PersistentVolumeClaim": kubernetes.claim_from_bytes,
-    "PersistentVolume": kubernetes.volume_from_bytes,
-    "Namespace": kubernetes.namespace_from_bytes,
+    "Pod": decode.pod_from_bytes,
+    "Node": decode.node_from_bytes,
+    "PriorityClass": decode.priority_class_from_bytes,
+    "PodDisruptionBudget": decode.budget_from_bytes,
+    "PersistentVolumeClaim": decode.claim_from_bytes,
+    "PersistentVolume": decode.volume_from_bytes,
+    "Namespace": decode.namespace_from_bytes,
     "ResourceFlavor": kueue.flavor_from_bytes,
     "ClusterQueue": kueue.cluster_queue_from_bytes,
     "Cohort": kueue.cohort_from_bytes,
@@ -214,7 +216,7 @@ PARSERS: dict[str, Parser] = {
     "share": Parser(read_share, (AmountError,), _short(QUANTITIES)),
     "weight": Parser(read_weight, (AmountError,), _short(QUANTITIES)),
     "duration": Parser(parse_duration, (DurationError,), _short(DURATIONS)),
-    "expression": Parser(_matches, (expressions.ExpressionError,), _short(EXPRESSIONS)),
+    "expression": Parser(_matches, (go_regexp.ExpressionError,), _short(EXPRESSIONS)),
     "pairs": Parser(read_pairs, (PairsError,), _short(['a: b\nc: "d"', "team/x: y"])),
     "kubeconfig": Parser(_kubeconfig, (ClusterError,), lambda: texts([KUBECONFIG]), 2, 2),
     **{

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.formats import native
-from engine.formats.notes import ImportFailure
+from engine.formats import registry
+from engine.model.notes import ImportFailure
 from tests.fuzz.bombs import BOMBS
 from tests.fuzz.mutations import mutated, places
 from tests.fuzz.parsers import DOCUMENTS, PARSERS, Parser, saved
@@ -79,8 +79,8 @@ class TestTheTests:
         with pytest.raises(AssertionError, match=r"more than 0\.1 s"):
             read(Parser(forever, (Exception,), st.nothing, 0.1), "x")
 
-    @pytest.mark.parametrize("form", native.Format)
-    def test_documents_are_still_read(self, form: native.Format) -> None:
+    @pytest.mark.parametrize("form", registry.Format)
+    def test_documents_are_still_read(self, form: registry.Format) -> None:
         """What is changed begins as something that can be read, or all of it would be refused at the door."""
         PARSERS[f"document/{form.value}"].read(DOCUMENTS[form])
 
@@ -95,7 +95,7 @@ class TestTheTests:
         @given(PARSERS["document/yunikorn"].given())
         def count(text: str) -> None:
             try:
-                native.read(text, native.Format.YUNIKORN)
+                registry.read(text, registry.Format.YUNIKORN)
             except ImportFailure:
                 outcomes.append(False)
             else:

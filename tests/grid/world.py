@@ -7,14 +7,15 @@ from typing import Any
 import msgspec
 from django.test import Client
 
-from engine.comparing import Figures
 from engine.formats import yunikorn
-from engine.formats.tree import encode_tree
-from engine.planning import plan
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.objects import ClassQuota, ClassRule, Flavor, Node, Pod, Preempted, PriorityClass
+from engine.model.quantities import Amounts, parse_amounts
+from engine.model.queue_tree import Queue
+from engine.model.snapshot import ClusterState
+from engine.planning.comparison import Figures
+from engine.planning.scheduling_pass import plan
 from engine.policies import policy
-from engine.queues import Queue
-from engine.resources import Amounts, parse_amounts
-from engine.snapshot import ClassQuota, ClassRule, ClusterState, Flavor, Node, Pod, Preempted, PriorityClass
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import Terms, publish

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from engine.decision import PodFacts
+from engine.model.decision import PodFacts
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Victim
 from scheduler_admin.history.repeats import count_repeats

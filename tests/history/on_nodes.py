@@ -1,7 +1,8 @@
 """Nodes with their pods, as a pass that saw them has stored them."""
 
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Node, Pod
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.nodes import follow_nodes
 from tests.builders import NOW

@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.decision import Decision, Notice, Outcome, PodFacts, Reason
-from engine.formats.tree import encode_tree
-from engine.snapshot import ClassQuota, Namespace
-from engine.snapshot.narrowing import Narrower
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.decision import Decision, Notice, Outcome, PodFacts, Reason
+from engine.model.objects import ClassQuota, Namespace
+from engine.model.snapshot.resource_quotas import Narrower
 from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.history.allocating import tell
 from scheduler_admin.history.deserving import less, standings

@@ -8,8 +8,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
-from engine.decision import Interlock
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.breakers import Writes, open_breakers
 from scheduler_admin.clusters.holds import holds_of

@@ -9,8 +9,8 @@ from django.utils import timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.decision import Interlock
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from engine.model.decision import Interlock
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.budgets import Budgets, Loss

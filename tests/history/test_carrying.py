@@ -8,8 +8,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, KeptBy, Outcome, PodRef, Result, Terms
-from engine.snapshot import DisruptionBudget
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, KeptBy, Outcome, PodRef, Result, Terms
+from engine.model.objects import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 from tests.builders import ask, node, pod

@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.queues.services import publish

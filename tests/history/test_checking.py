@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from engine.cluster.lease import ClusterLease
+from engine.cluster.acting.lease import ClusterLease
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent

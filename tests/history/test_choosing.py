@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.decision import decode
+from engine.model.decision import decode
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.forecasting import forecast_tree
 from scheduler_admin.history.models import Decision

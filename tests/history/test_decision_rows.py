@@ -7,8 +7,8 @@ import time_machine
 from django.db import connection
 from django.utils import timezone
 
-from engine.cluster.outcomes import Outcome, Result
-from engine.laws import Law
+from engine.audit import Law
+from engine.cluster.acting.outcomes import Outcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import tasks
 from scheduler_admin.history.many import update

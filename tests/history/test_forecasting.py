@@ -8,10 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.forecast import Settling
-from engine.planning import Choosing
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast import Settling
+from engine.planning.scheduling_pass import Choosing
 from engine.policies import UnknownPolicyError, policy
-from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import forecasting
 from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, forecast_tree

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 import time_machine
 
-from engine.cluster.outcomes import Outcome, Result
-from engine.decision import Decision, Notice, PodFacts, Reason
-from engine.decision import Outcome as Decided
-from engine.snapshot import Pod, Shield
+from engine.cluster.acting.outcomes import Outcome, Result
+from engine.model.decision import Decision, Notice, PodFacts, Reason
+from engine.model.decision import Outcome as Decided
+from engine.model.objects import Pod, Shield
 from scheduler_admin.clusters import models
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import giving_back

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.snapshot import DisruptionBudget, Pod, Requirement
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from engine.model.objects import DisruptionBudget, Pod, Requirement
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause

@@ -10,7 +10,7 @@ from django.conf import LazySettings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from engine.journal import read, same
+from engine.planning.journal import read, same
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import journal, replay, tasks
 from scheduler_admin.history.journal_selectors import chain, live

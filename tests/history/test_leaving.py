@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cluster.outcomes import Swept
+from engine.cluster.acting.outcomes import Swept
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.history.models import Decision

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.filters import Filters

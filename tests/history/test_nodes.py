@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from django.db import transaction
 
-from engine.snapshot import Node, Pod, Taint
-from engine.snapshot.on_nodes import ListedNode
+from engine.model.objects import Node, Pod, Taint
+from engine.model.snapshot.node_listing import ListedNode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import nodes, passes
 from scheduler_admin.history.models import NodePods

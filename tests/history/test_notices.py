@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.decision import PodFacts
-from engine.snapshot import Preempted
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from engine.model.decision import PodFacts
+from engine.model.objects import Preempted
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services import change_site, create_tenant
 from scheduler_admin.clusters.models import Cluster

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engine.observed import Untold, decode
-from engine.snapshot import Pod, Preempted
+from engine.model.objects import Pod, Preempted
+from engine.observation.evictions import Untold, decode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import observing
 from scheduler_admin.history.models import Decision, LedgerEntry, Step, Victim

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from engine.observed import decode
-from engine.snapshot import Pod, Preempted, Workload
+from engine.model.objects import Pod, Preempted, Workload
+from engine.observation.evictions import decode
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.exports import as_json
 from scheduler_admin.history.models import Decision

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cluster.yunikorn import Reading
+from engine.cluster.watching.yunikorn import Reading
 from engine.formats.yunikorn.rest import read_queues
-from engine.observed import decode
-from engine.snapshot import Pod, Preempted
+from engine.model.objects import Pod, Preempted
+from engine.observation.evictions import decode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.passes import run_pass

@@ -4,10 +4,10 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.counterfactual import Then
-from engine.decision import decode
-from engine.otherwise import Change
-from engine.troubles import Trouble
+from engine.analysis.anomalies import Trouble
+from engine.analysis.counterfactuals import Then
+from engine.model.change import Change
+from engine.model.decision import decode
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, JournalEntry
 from scheduler_admin.history.otherwise import otherwise

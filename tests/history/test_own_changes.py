@@ -6,8 +6,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from engine.counterfactual import Counterfactual, for_own
-from engine.otherwise import Change
+from engine.analysis.counterfactuals import Counterfactual, for_own
+from engine.model.change import Change
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, JournalEntry, Victim
 from scheduler_admin.history.otherwise import own_changes, work_out

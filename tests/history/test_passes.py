@@ -4,9 +4,9 @@ import msgspec
 import pytest
 import time_machine
 
-from engine.cluster.listing import ReflectorSettings
-from engine.laws import Law, LawCheck
-from engine.snapshot import DisruptionBudget, Requirement
+from engine.audit import Law, LawCheck
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.model.objects import DisruptionBudget, Requirement
 from scheduler_admin.clusters import breakers
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
@@ -88,7 +88,7 @@ def test_a_plan_that_breaks_a_law_is_stored_as_refused_and_not_carried_out(
 ) -> None:
     """The audit has the last word."""
     broken = (LawCheck(law=Law.GUARANTEE, holds=False, sums=()),)
-    monkeypatch.setattr("engine.planning.Auditor.judge", lambda *_args: broken)
+    monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = preemption()
     assert (row.state, row.ending, row.count) == (Decision.State.CLOSED, Decision.Ending.REFUSED, 2)

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from engine.queues import Take
-from engine.snapshot import ClusterQueue, Flavor, LocalQueue, PodSet, Preemption, Quota, ResourceGroup, Workload
+from engine.model.objects import ClusterQueue, Flavor, LocalQueue, PodSet, Preemption, Quota, ResourceGroup, Workload
+from engine.model.queue_tree import Take
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Wait
 from tests.history.passing import run

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from engine.decision import decode
-from engine.snapshot import DisruptionBudget, Requirement
+from engine.model.decision import decode
+from engine.model.objects import DisruptionBudget, Requirement
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Pass
 from scheduler_admin.queues.models import Hierarchy

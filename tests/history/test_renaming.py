@@ -7,10 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from engine.formats import native
-from engine.formats.native import Format
-from engine.orphans import Orphans
-from engine.queues import QueueTree
+from engine.formats import registry
+from engine.formats.registry import Format
+from engine.model.queue_tree import QueueTree
+from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.clusters.models import Cluster, Pause
 from scheduler_admin.clusters.pausing import pause
@@ -91,7 +91,7 @@ class TestOrphans:
     def test_the_command_takes_a_word_too(self, cluster: Cluster, watch: Watch, tmp_path: Path) -> None:
         run(cluster, watch)
         file = tmp_path / "tree.yaml"
-        file.write_text(native.write(Format.YUNIKORN, "", LOST).text)
+        file.write_text(registry.write(Format.YUNIKORN, "", LOST).text)
         with pytest.raises(CommandError, match="4 running and 0 pending pods of east would belong to no queue"):
             call_command("import_queues", "main", str(file), reason="less")
         call_command("import_queues", "main", str(file), reason="less", allow_orphans=True)

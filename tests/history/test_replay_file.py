@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.bundle import pack, unpack
-from engine.foretold import given_by, whole_cluster
-from engine.replaying import replayed
-from engine.snapshot import Pod
+from engine.cli.forecast import given_by, whole_cluster
+from engine.cli.replay import replayed
+from engine.model.objects import Pod
+from engine.planning.bundle import pack, unpack
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, JournalEntry
 from scheduler_admin.history.replay import CannotReplayError

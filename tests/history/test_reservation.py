@@ -6,8 +6,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.decision import NodeReason
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from engine.model.decision import NodeReason
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import read

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.counterfactual import Counterfactual
-from engine.observed import Untold, decode
-from engine.otherwise import Change
-from engine.snapshot import Preempted
-from engine.troubles import Trouble
+from engine.analysis.anomalies import Trouble
+from engine.analysis.counterfactuals import Counterfactual
+from engine.model.change import Change
+from engine.model.objects import Preempted
+from engine.observation.evictions import Untold, decode
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalSegment, Rewound, Victim

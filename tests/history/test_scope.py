@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters.limits import change_limits
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision

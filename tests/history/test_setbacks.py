@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.clusters.models import Cluster

@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.core.exceptions import ValidationError
 
-from engine.journal import same
-from engine.queues import Queue, QueueTree
+from engine.model.queue_tree import Queue, QueueTree
+from engine.planning.journal import same
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import forecast_saved

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 import time_machine
 
-from engine.snapshot import PriorityClass
+from engine.model.objects import PriorityClass
 from scheduler_admin.clusters.class_figures import unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Pass, Wait

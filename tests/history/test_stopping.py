@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 import pytest
 import time_machine
 
-from engine.cluster.outcomes import EvictionResult, PodRef
+from engine.cluster.acting.outcomes import EvictionResult, PodRef
 from scheduler_admin.clusters.models import Cluster, Pause, Window
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.clusters.windows import WEEKDAYS

@@ -7,8 +7,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.resources import fits
-from engine.snapshot import Pod
+from engine.model.objects import Pod
+from engine.model.quantities import fits
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from engine.bundle import unpack
-from engine.cluster.copies import Effect
-from engine.formats.tree import encode_tree
-from engine.observed import RULES, Source, decode
-from engine.queues import QueueTree
-from engine.replaying import replayed
-from engine.snapshot import Preempted
+from engine.cli.replay import replayed
+from engine.cluster.sync.copies import Effect
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.objects import Preempted
+from engine.model.queue_tree import QueueTree
+from engine.observation.evictions import RULES, Source, decode
+from engine.planning.bundle import unpack
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, UsedTree
 from scheduler_admin.copies.used import note_used

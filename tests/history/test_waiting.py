@@ -9,8 +9,8 @@ import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine import waiting as engine
-from engine.waiting import Ahead, Change, Need, Remedy, Tier, TierName, Waiting
+from engine.analysis import pending_reasons as engine
+from engine.analysis.pending_reasons import Ahead, Change, Need, Remedy, Tier, TierName, Waiting
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster

@@ -11,8 +11,8 @@ import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.snapshot import Node, Pod
-from engine.waits import Verdict
+from engine.model.objects import Node, Pod
+from engine.observation.wait_estimates import Verdict
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes

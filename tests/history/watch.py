@@ -6,15 +6,22 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Forgotten, Outcome, PodRef, Result, Swept, Terms
-from engine.cluster.tables import TABLES
-from engine.cluster.watcher import Health
-from engine.cluster.yunikorn import Reading
-from engine.snapshot import (
+from engine.cluster.acting.outcomes import (
+    EvictionOutcome,
+    EvictionResult,
+    Forgotten,
+    Outcome,
+    PodRef,
+    Result,
+    Swept,
+    Terms,
+)
+from engine.cluster.watching.tables import TABLES
+from engine.cluster.watching.watcher import Health
+from engine.cluster.watching.yunikorn import Reading
+from engine.model.objects import (
     Allocation,
-    Change,
     Claim,
-    ClusterState,
     DisruptionBudget,
     Namespace,
     Node,
@@ -24,6 +31,7 @@ from engine.snapshot import (
     Volume,
     Workload,
 )
+from engine.model.snapshot import Change, ClusterState
 from scheduler_admin.clusters.breakers import Writes
 
 PODS = next(table.column for table in TABLES if table.kind == "Pod")

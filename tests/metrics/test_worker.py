@@ -10,9 +10,9 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from engine.cluster.errors import ClusterError
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult
-from engine.cluster.supervised import note_failure
+from engine.cluster.watching.supervised import note_failure
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import meters, passes, tasks

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from engine.formats import kueue
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PreemptionPolicy, Queue, QueueTree
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PreemptionPolicy, Queue, QueueTree
 from tests.peers.kueues import Kueue
 
 _RESOURCES = ("cpu", "memory", "nvidia.com/gpu", "pods")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kubernetes.utils import parse_quantity
 
-from engine.lint import errors
+from engine.tree.lint import errors
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.product import Product
 from tests.peers import binaries

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn.read import read
-from engine.lint import errors
+from engine.model.notes import ImportFailure
+from engine.tree.lint import errors
 
 RECORDED = Path(__file__).parents[1] / "data" / "yunikorn-documents.jsonl.gz"
 SEED, COUNT, OF_A_KIND = 20261127, 20_000, 4

@@ -3,8 +3,8 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.changes import sentences
-from engine.queues import Queue
+from engine.formats.tree_json.diff import sentences
+from engine.model.queue_tree import Queue
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_merging import choose, merge_draft

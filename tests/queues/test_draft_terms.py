@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.queues import Settings
+from engine.model.queue_tree import Settings
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import drafting

@@ -3,10 +3,10 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.changes import sentences
-from engine.formats.tree import encode_tree
-from engine.placement_rules import Rule, RuleName
-from engine.queues import QueueTree, Settings
+from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.tree_json.diff import sentences
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_selectors import DraftState, state
@@ -245,7 +245,7 @@ def test_rolling_back_restores_the_canonical_bytes(hierarchy: Hierarchy) -> None
 
 def test_an_invalid_tree_is_published_by_no_way(hierarchy: Hierarchy) -> None:
     """Not a tree that contradicts itself, not a policy that this version can't decide by."""
-    from engine.formats.notes import ImportFailure  # noqa: PLC0415
+    from engine.model.notes import ImportFailure  # noqa: PLC0415
     from scheduler_admin.queues.services import Terms  # noqa: PLC0415
 
     with pytest.raises(ImportFailure):

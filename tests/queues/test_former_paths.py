@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.changes import Kind
+from engine.formats.tree_json.diff import Kind
 from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of, scope_of_tenant

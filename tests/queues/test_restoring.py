@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.queues import Queue, QueueTree, Settings
+from engine.model.queue_tree import Queue, QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
 from scheduler_admin.queues import restoring

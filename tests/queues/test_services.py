@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from engine.formats.notes import ImportFailure
-from engine.formats.tree import encode_tree
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision

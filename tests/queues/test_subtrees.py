@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.subtrees import outside

@@ -9,9 +9,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from engine.formats.notes import ImportFailure
-from engine.formats.tree import encode_tree
-from engine.merging import merge
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.notes import ImportFailure
+from engine.tree.three_way_merge import merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_copying import copy

@@ -31,7 +31,7 @@ def test_every_source_has_tests_in_the_map() -> None:
     ("changed", "test", "distance"),
     [
         ("tests/queues/test_copying.py", "tests/queues/test_copying.py", 0),
-        ("engine/optimal/__init__.py", "tests/engine/test_optimal.py", 1),
+        ("engine/analysis/optimum/__init__.py", "tests/engine/test_optimal.py", 1),
         ("tests/history/conftest.py", "tests/history/test_usage.py", 1),
         ("tests/builders.py", "tests/engine/test_optimal.py", 1),
         ("templates/web/queues.html", "tests/web/test_queues.py", 2),

@@ -4,15 +4,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.decision import Outcome
-from engine.formats.kubernetes import cluster_state
+from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.yunikorn.read import read
-from engine.planning import Considered, plan
+from engine.model.decision import Outcome
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Protection, Reservation, Snapshot
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies.fence import decide
-from engine.queues import QueueTree
 from engine.simulator.clock import ManualClock
 from engine.simulator.cluster import Cluster
-from engine.snapshot import Pod, Protection, Reservation, Snapshot
 
 DEMO = Path(__file__).parents[2] / "demo"
 TAINT = "scheduler-admin.io/reserved-for"

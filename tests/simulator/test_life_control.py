@@ -14,7 +14,7 @@ import pytest
 from day_engine import DEMO
 from life import World, job, node, pod, replica_set
 
-from engine.formats.manifests import ManifestError
+from engine.formats.yaml.manifests import ManifestError
 from engine.simulator.clock import Pace
 from engine.simulator.cluster import Cluster
 from engine.simulator.surge import NotNowError

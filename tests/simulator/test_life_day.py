@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 from day_engine import DayEngine, demo_cluster, demo_tree
 
-from engine.decision import Outcome, Reason
-from engine.resources import parse_amounts, total
+from engine.model.decision import Outcome, Reason
+from engine.model.quantities import parse_amounts, total
 from engine.simulator.clock import ManualClock
 from engine.simulator.cluster import Cluster
 
@@ -36,7 +36,7 @@ def test_within_three_seconds_the_cluster_is_full_and_an_ask_waits():
     cluster.begin()
     engine = DayEngine(cluster, clock)
     clock.advance(3.0)
-    snapshot = engine.snapshot()
+    snapshot = engine.model.snapshot()
     asks = [pod for pod in snapshot.asks if pod.queue == "root.tenant-1.queue-b" and pod.unschedulable_ms is not None]
     usage = snapshot.usage(engine.tree)["root.tenant-1.queue-b"]
     assert asks

@@ -11,7 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from tests import postgres
 from tests.e2e.manifests import batch, document, lease, namespace, node, replicas
 from tests.e2e.product import Product, SimulatedCluster

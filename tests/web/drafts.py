@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.test import Client
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import drafting

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 from django.test import Client
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision

@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 import msgspec
 from django.utils import timezone
 
-from engine.counterfactual import Again, for_own
-from engine.decision import Outcome, decode
-from engine.laws import audit
-from engine.planning import Considered, plan
+from engine.analysis.counterfactuals import Again, for_own
+from engine.audit import audit
+from engine.model.decision import Outcome, decode
+from engine.model.objects import Node, Pod, PriorityClass, Taint
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import Snapshot
+from engine.planning.scheduling_pass import Considered, plan
 from engine.policies import policy
-from engine.queues import Queue, QueueTree
-from engine.snapshot import Node, Pod, PriorityClass, Snapshot, Taint
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.recording import Finding, record

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from django.utils import timezone
 
-from engine.formats.tree import encode_tree
-from engine.queues import PreemptionPolicy, QueueTree
-from engine.queues import Queue as TreeQueue
-from engine.resources import DOMINANT, Amounts, parse_amounts, total
-from engine.snapshot import ClassQuota, ClassRule, PriorityClass
+from engine.formats.tree_json.canonical import encode_tree
+from engine.model.objects import ClassQuota, ClassRule, PriorityClass
+from engine.model.quantities import DOMINANT, Amounts, parse_amounts, total
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
+from engine.model.queue_tree import Queue as TreeQueue
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus

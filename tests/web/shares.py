@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 from django.utils import timezone
 
-from engine.resources import parse_amounts
+from engine.model.quantities import parse_amounts
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.history.models import Usage, UsageSample
 from scheduler_admin.history.usage_runs import pack, unpack

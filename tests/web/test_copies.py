@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.changes import sentences
-from engine.cluster.copies import Answer, Effect
-from engine.cluster.copies import Copy as Seen
+from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.sync.copies import Copy as Seen
+from engine.formats.tree_json.diff import sentences
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Copy, Writing

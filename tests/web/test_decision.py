@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from engine.decision import Interlock
 from engine.explain import Tense, interlock
+from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.sentences import outcome, step, tense_of, text

@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from engine.placement_rules import Filter, Rule, RuleName
-from engine.queues import QueueTree, Settings
+from engine.model.placement_rules import Filter, Rule, RuleName
+from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from engine.queues import WEIGHT_ONE, Take
+from engine.model.queue_tree import WEIGHT_ONE, Take
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Queue
 from scheduler_admin.queues.services import tree_of

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from engine.formats.tree import encode_tree
+from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.yunikorn import read
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.clusters.models import Cluster

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.formats.placement import write_rules
+from engine.formats.tree_json.placement import write_rules
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.draft_form import text_of
 from scheduler_admin.queues.models import Draft

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from engine.queues import Queue as Settings
+from engine.model.queue_tree import Queue as Settings
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services import create_user
 from scheduler_admin.clusters.models import Cluster

@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from engine.formats import native
-from engine.formats.native import Format
+from engine.formats import registry
+from engine.formats.registry import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import Native, publish, terms_of, tree_of
@@ -20,7 +20,7 @@ def test_what_is_downloaded_is_the_tree(ada: Client, demo: Cluster, form: Format
     """In every format; our own says how it decides, too."""
     response = ada.get(f"{PAGE}{form}.yaml")
     assert response.headers["Content-Disposition"] == f'attachment; filename="demo-revision-1-{form}.yaml"'
-    read, revision = native.read(response.content.decode(), form), Revision.objects.get()
+    read, revision = registry.read(response.content.decode(), form), Revision.objects.get()
     assert declared(read.tree) == declared(tree_of(revision))
     assert read.terms == (terms_of(revision)._asdict() if form is Format.OWN else {})
 
@@ -37,7 +37,7 @@ def test_the_document_that_it_came_from_is_written_back(ada: Client, demo: Clust
     assert demo.hierarchy is not None
     publish(
         hierarchy=demo.hierarchy,
-        tree=native.read(DOCUMENT).tree,
+        tree=registry.read(DOCUMENT).tree,
         author=None,
         reason="from Kueue",
         native=Native("kueue", DOCUMENT),

@@ -15,8 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engine.formats import yunikorn
+from engine.model.queue_tree import QueueTree
 from engine.policies import reach_of
-from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pair_selectors import Pair, preempted_pairs

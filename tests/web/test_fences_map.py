@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.queues import QueueTree
-from engine.reach import BY_GUARANTEES
+from engine.model.queue_tree import QueueTree
+from engine.tree.reach import BY_GUARANTEES
 from scheduler_admin.history.pair_selectors import NOTHING, Happened, Pair
 from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.drawing import NAME, TEXT, Picture, Text, picture

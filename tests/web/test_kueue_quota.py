@@ -6,7 +6,8 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.snapshot import ClusterState, Flavor, Sharing
+from engine.model.objects import Flavor, Sharing
+from engine.model.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, KueueQuota
 from scheduler_admin.history.passes import run_pass
 from tests.builders import node, queue, tree

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.decision import Outcome
-from engine.observed import Untold, decode, encode
-from engine.snapshot import Preempted
+from engine.model.decision import Outcome
+from engine.model.objects import Preempted
+from engine.observation.evictions import Untold, decode, encode
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Rewound
 from scheduler_admin.history.passes import run_pass

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.snapshot import Change, Flavor, Pod, PodSet, Preempted, Workload
+from engine.model.objects import Flavor, Pod, PodSet, Preempted, Workload
+from engine.model.snapshot import Change
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.observed import decode, encode
-from engine.snapshot import Preempted
+from engine.model.objects import Preempted
+from engine.observation.evictions import decode, encode
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.passes import run_pass

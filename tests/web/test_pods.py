@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.decision import decode, encode
+from engine.model.decision import decode, encode
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.history.models import Decision, Victim

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.snapshot import ClassQuota, ClassRule, PriorityClass
+from engine.model.objects import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.web.class_form import typed_of

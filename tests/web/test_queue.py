@@ -9,7 +9,7 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from engine.queues import PriorityPolicy, Queue, QueueTree
+from engine.model.queue_tree import PriorityPolicy, Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, UsageSample
 from scheduler_admin.history.usage_runs import Now

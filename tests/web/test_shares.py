@@ -7,8 +7,18 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
-from engine.decision import Decision as Decided
-from engine.decision import DeservedFigures, Notice, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace, encode
+from engine.model.decision import Decision as Decided
+from engine.model.decision import (
+    DeservedFigures,
+    Notice,
+    Outcome,
+    PodFacts,
+    PodReason,
+    PodVerdict,
+    Reason,
+    Trace,
+    encode,
+)
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
 from tests.web import rows

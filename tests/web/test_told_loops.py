@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.forecast import Forecast, forecast
+from engine.planning.forecast import Forecast, forecast
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.api.outcomes import told as told_by_rest
 from scheduler_admin.api.tree_serializers import ForecastSerializer

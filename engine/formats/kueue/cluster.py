@@ -6,16 +6,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes_rules import selector, tolerations
-from engine.formats.kubernetes_wire import ObjectMeta
+from engine.formats.kubernetes.constraints import selector, tolerations
+from engine.formats.kubernetes.wire import ObjectMeta
 from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
-from engine.formats.ours import ANNOTATION
+from engine.formats.tree_json.queue_annotation import ANNOTATION
 from engine.formats.undecodable import UNDECODABLE
-from engine.queues import Take
-from engine.resources import parse_amount, parse_quantity
-from engine.snapshot import (
+from engine.model.objects import (
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
@@ -29,7 +27,9 @@ from engine.snapshot import (
     ResourceGroup,
     Taint,
 )
-from engine.snapshot import quota_cluster as together
+from engine.model.objects import quota_cluster as together
+from engine.model.quantities import parse_amount, parse_quantity
+from engine.model.queue_tree import Take
 
 FLAVOR, NAMESPACE, WORKLOAD = "ResourceFlavor", "Namespace", "Workload"
 _TRY_NEXT = "TryNextFlavor"

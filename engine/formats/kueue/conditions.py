@@ -15,9 +15,9 @@ The first is of the oldest versions, the last of the newest. What is not known i
 import re
 from collections.abc import Iterable
 
-from engine.formats.kubernetes_convert import to_ms
-from engine.formats.kubernetes_wire import Condition, ObjectMeta
-from engine.snapshot import Preempted
+from engine.formats.kubernetes.convert import to_ms
+from engine.formats.kubernetes.wire import Condition, ObjectMeta
+from engine.model.objects import Preempted
 
 _UID, _PATH, _UNKNOWN = r"[-\w.]{1,64}", r"(?:/[-\w.]{1,253}){1,50}|UNKNOWN", "UNKNOWN"
 """Whoever may write a Workload's status writes what stands there: what could name nothing is kept out."""

@@ -1,9 +1,9 @@
 """The kinds of which Kueue keeps its tree."""
 
-from engine.formats.families import Family, Found
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, GROUP, LOCAL_QUEUE, parent_field
 from engine.formats.kueue.rules import MAY_GO, rule_fields
-from engine.formats.objects import Object
+from engine.formats.tree_objects import Family, Found
+from engine.formats.yaml.object_list import Object
 
 
 def _decided(one: Found) -> tuple[str, ...]:

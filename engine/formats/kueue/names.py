@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.formats.documents import line_of, nearest
-from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
-from engine.formats.objects import Manifests, Object
-from engine.formats.ours import check_path, name_of
-from engine.queues import ROOT
-from engine.quota import Standing
+from engine.formats.tree_json.queue_annotation import check_path, name_of
+from engine.formats.yaml.documents import line_of, nearest
+from engine.formats.yaml.object_list import Manifests, Object
+from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.queue_tree import ROOT
+from engine.model.quota import Standing
 
 GROUP = "kueue.x-k8s.io"
 COHORT, CLUSTER_QUEUE, LOCAL_QUEUE = "Cohort", "ClusterQueue", "LocalQueue"

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, list_at, note_others, typed_like
-from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.formats.objects import Fields, Object
-from engine.resources import FLAVOR, Amounts, base, format_amount, is_resource_name
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.yaml.documents import line_of, list_at, note_others, typed_like
+from engine.formats.yaml.object_list import Fields, Object
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.quantities import FLAVOR, Amounts, base, format_amount, is_resource_name
 
 DEFAULT_FLAVOR = "default"
 """Of a resource for which no flavor is known yet."""

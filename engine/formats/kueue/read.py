@@ -12,7 +12,6 @@ from collections import Counter
 
 import msgspec
 
-from engine.formats.documents import line_of, note_others
 from engine.formats.imported import Imported, Source
 from engine.formats.kueue.names import (
     COHORT,
@@ -30,10 +29,11 @@ from engine.formats.kueue.names import (
 )
 from engine.formats.kueue.quotas import Flavors, flavors_of, read_quotas
 from engine.formats.kueue.rules import read_rules, rule_fields
-from engine.formats.notes import ImportFailure, Notebook, Severity, gettext_noop
-from engine.formats.objects import Manifests
-from engine.formats.ours import with_ours
-from engine.queues import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
+from engine.formats.tree_json.queue_annotation import with_ours
+from engine.formats.yaml.documents import line_of, note_others
+from engine.formats.yaml.object_list import Manifests
+from engine.model.notes import ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 """What holds the Cohorts that no other holds."""

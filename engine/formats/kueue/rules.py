@@ -9,13 +9,13 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats.amounts import AmountError
-from engine.formats.documents import line_of, mapping_at, note_others
 from engine.formats.kueue.names import CLUSTER_QUEUE
-from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.formats.objects import Fields, Object
-from engine.formats.weights import as_quantity, read_weight
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, Queue, Take
+from engine.formats.tree_json.amounts import AmountError
+from engine.formats.tree_json.weights import as_quantity, read_weight
+from engine.formats.yaml.documents import line_of, mapping_at, note_others
+from engine.formats.yaml.object_list import Fields, Object
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, Queue, Take
 
 FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
 _WEIGHT, _WITHIN, _RECLAIM = "weight", "withinClusterQueue", "reclaimWithinCohort"
@@ -32,7 +32,7 @@ def rule_fields(kind: str) -> set[str]:
 
 
 def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
-    """What it says, as the fields of engine.queues.Settings; what can't be read is an error noted at its line."""
+    """Return what it says as fields of a queue's Settings; what can't be read is an error noted at its line."""
     sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
     note_others(sharing, {_WEIGHT}, path, book)
     weight = {"weight": _weight(sharing, path, book)}

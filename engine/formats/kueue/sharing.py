@@ -6,9 +6,9 @@ Source: Kueue's apis/config. In v1beta1 ``fairSharing`` has a switch; since v1be
 from collections.abc import Mapping
 from typing import Any
 
-from engine.formats import documents
-from engine.formats.kubernetes_wire import ConfigMapObject
-from engine.snapshot import Sharing
+from engine.formats.kubernetes.wire import ConfigMapObject
+from engine.formats.yaml import documents
+from engine.model.objects import Sharing
 
 CONFIG, NAMESPACE = "kueue-manager-config", "kueue-system"
 """Where Kueue keeps it, unless it was installed otherwise."""

@@ -2,14 +2,14 @@
 
 import msgspec
 
-from engine.formats.kubernetes_wire import ConfigMapObject
+from engine.formats.kubernetes.reader import Reader
+from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.kueue import wire
 from engine.formats.kueue.cluster import FLAVOR, WORKLOAD, to_cohort, to_flavor, to_local_queue, to_queue
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.sharing import to_sharing
 from engine.formats.kueue.workloads import to_workload
-from engine.formats.reading import Reader
-from engine.snapshot import ClusterQueue, Cohort, Flavor, LocalQueue, Sharing, Workload
+from engine.model.objects import ClusterQueue, Cohort, Flavor, LocalQueue, Sharing, Workload
 
 _flavors = Reader(FLAVOR, wire.FlavorObject, to_flavor)
 _queues = Reader(CLUSTER_QUEUE, wire.QuotaOwner, to_queue)

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes_wire import (
+from engine.formats.kubernetes.wire import (
     Condition,
     LabelSelector,
     ObjectMeta,

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from engine.formats.kubernetes_convert import LONGEST_MESSAGE, to_ms
-from engine.formats.kubernetes_requests import amounts, pod_requests
-from engine.formats.kubernetes_rules import node_affinity, tolerations
-from engine.formats.kubernetes_wire import Condition
+from engine.formats.kubernetes.constraints import node_affinity, tolerations
+from engine.formats.kubernetes.convert import LONGEST_MESSAGE, to_ms
+from engine.formats.kubernetes.pod_requests import amounts, pod_requests
+from engine.formats.kubernetes.wire import Condition
 from engine.formats.kueue import wire
 from engine.formats.kueue.conditions import to_preempted
-from engine.formats.texts import kept_text
-from engine.resources import PODS
-from engine.snapshot import FlavorResource, PodSet, Workload
+from engine.formats.untrusted_text import kept_text
+from engine.model.objects import FlavorResource, PodSet, Workload
+from engine.model.quantities import PODS
 
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 _REQUEUED = "Requeued"

@@ -21,12 +21,12 @@ from engine.formats.kueue.names import (
 from engine.formats.kueue.quotas import Granted, flavors_of, write_quotas
 from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, read_objects
 from engine.formats.kueue.rules import write_rules
-from engine.formats.notes import Note, Notebook, Severity, gettext_noop
-from engine.formats.objects import Manifests, Object
-from engine.formats.ours import annotate, differing, rename
-from engine.formats.shares import without_shares
+from engine.formats.tree_json.percentages import without_shares
+from engine.formats.tree_json.queue_annotation import annotate, differing, rename
 from engine.formats.written import Written
-from engine.queues import ROOT, PreemptionPolicy, Queue, QueueTree
+from engine.formats.yaml.object_list import Manifests, Object
+from engine.model.notes import Note, Notebook, Severity, gettext_noop
+from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
 Names = dict[str, tuple[str, str]]
 """Path -> kind and name of its object."""

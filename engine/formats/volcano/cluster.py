@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.documents import load
-from engine.formats.kubernetes import decode_budget, decode_node, decode_priority_class
-from engine.formats.kubernetes_convert import to_ms, to_pod
-from engine.formats.kubernetes_requests import amounts
-from engine.formats.kubernetes_wire import ConfigMapObject, ObjectMeta, PodObject
-from engine.formats.manifests import plain
-from engine.formats.reading import Reader
+from engine.formats.kubernetes.convert import to_ms, to_pod
+from engine.formats.kubernetes.decode import decode_budget, decode_node, decode_priority_class
+from engine.formats.kubernetes.pod_requests import amounts
+from engine.formats.kubernetes.reader import Reader
+from engine.formats.kubernetes.wire import ConfigMapObject, ObjectMeta, PodObject
 from engine.formats.volcano import wire
-from engine.snapshot import (
+from engine.formats.yaml.documents import load
+from engine.formats.yaml.manifests import plain
+from engine.model.objects import (
     PodGroup,
     SharePlugin,
     Task,
@@ -23,7 +23,7 @@ from engine.snapshot import (
     VolcanoSettings,
     volcano_pod,
 )
-from engine.snapshot import volcano_cluster as put_together
+from engine.model.objects import volcano_cluster as put_together
 
 CONFIGURATION = "volcano-scheduler.conf"
 """The key of the ConfigMap of its scheduler."""

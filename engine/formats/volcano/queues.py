@@ -12,18 +12,18 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats import parented
-from engine.formats.amounts import AmountError
-from engine.formats.documents import line_of, mapping_at, note_others
-from engine.formats.families import Family
+from engine.formats import parented_objects
 from engine.formats.imported import Imported
-from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.formats.objects import Object
-from engine.formats.quantities import read_quantities, write_quantities
-from engine.formats.weights import read_weight
+from engine.formats.resource_lists import read_quantities, write_quantities
+from engine.formats.tree_json.amounts import AmountError
+from engine.formats.tree_json.weights import read_weight
+from engine.formats.tree_objects import Family
 from engine.formats.written import Written
-from engine.queues import ROOT, WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
-from engine.resources import Amounts
+from engine.formats.yaml.documents import line_of, mapping_at, note_others
+from engine.formats.yaml.object_list import Object
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import ROOT, WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 
 GROUP, QUEUE = "scheduling.volcano.sh", "Queue"
 _DESERVED, _GUARANTEE, _RESOURCE, _CAPABILITY = "deserved", "guarantee", "resource", "capability"
@@ -44,12 +44,12 @@ FAMILY = Family(
 
 def read(text: str) -> Imported:
     """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
-    return parented.read(_SYSTEM, text)
+    return parented_objects.read(_SYSTEM, text)
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """As engine.formats.parented.write."""
-    return parented.write(_SYSTEM, text, tree)
+    """As engine.formats.parented_objects.write."""
+    return parented_objects.write(_SYSTEM, text, tree)
 
 
 def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
@@ -130,7 +130,7 @@ def _say(one: Object, queue: Queue) -> None:
         spec[_RECLAIMABLE] = not stays
 
 
-_SYSTEM = parented.System(
+_SYSTEM = parented_objects.System(
     form="volcano",
     parent=_PARENT,
     above=ROOT,
@@ -138,7 +138,7 @@ _SYSTEM = parented.System(
     native=_native,
     say=_say,
     new=_new,
-    words=parented.Words(
+    words=parented_objects.Words(
         none=gettext_noop("There is no Queue of Volcano in it."),
         orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
         unsaid=gettext_noop("Volcano’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from engine.formats.kubernetes_wire import ConfigMapObject
-from engine.formats.reading import Reader
+from engine.formats.kubernetes.reader import Reader
+from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.volcano import wire
 from engine.formats.volcano.cluster import to_group, to_queue, to_settings
-from engine.snapshot import PodGroup, VolcanoQueue, VolcanoSettings
+from engine.model.objects import PodGroup, VolcanoQueue, VolcanoSettings
 
 CONFIG, NAMESPACE = "volcano-scheduler-configmap", "volcano-system"
 """The ConfigMap in which its installation keeps the configuration of its scheduler."""

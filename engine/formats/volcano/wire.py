@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.formats.kubernetes_wire import ObjectMeta, Quantities, Wire
+from engine.formats.kubernetes.wire import ObjectMeta, Quantities, Wire
 
 
 class Guarantee(Wire, frozen=True):

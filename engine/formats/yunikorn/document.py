@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.formats import documents
-from engine.formats.documents import failure, line_of, note_others
-from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.yaml import documents
+from engine.formats.yaml.documents import failure, line_of, note_others
 from engine.formats.yunikorn.strict import DOCUMENT, PARTITION
-from engine.queues import ROOT, Queue
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.queue_tree import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 """What several top queues are put under."""

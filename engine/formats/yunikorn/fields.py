@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, mapping_at
-from engine.formats.durations import DurationError, parse_duration
-from engine.formats.form_fields import NO_PATH, SHARING, note_unknown, read_sharing
-from engine.formats.notes import Notebook, Place, Severity, gettext_noop
-from engine.queues import (
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.tree_json.durations import DurationError, parse_duration
+from engine.formats.tree_json.settings import NO_PATH, SHARING, note_unknown, read_sharing
+from engine.formats.yaml.documents import line_of, mapping_at
+from engine.model.notes import Notebook, Place, Severity, gettext_noop
+from engine.model.quantities import CPU, Amounts, is_resource_name
+from engine.model.queue_tree import (
     LONGEST_DELAY_MS,
     PreemptionPolicy,
     PriorityPolicy,
@@ -22,7 +23,6 @@ from engine.queues import (
     is_namespace,
     is_queue_path,
 )
-from engine.resources import CPU, Amounts, is_resource_name
 
 VCORE = "vcore"
 """YuniKorn's word for cpu."""

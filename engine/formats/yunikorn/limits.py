@@ -9,20 +9,21 @@ checkQueueMaxApplications and checkNodeSortingPolicy of yunikorn-core, pkg/commo
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from engine.formats.documents import line_of
-from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.yaml.documents import line_of
 from engine.formats.yunikorn import strict
 from engine.formats.yunikorn.document import load, partition_of, top_queues
 from engine.formats.yunikorn.fields import VCORE, our_resource
 from engine.formats.yunikorn.strict import quantity
-from engine.queues import ROOT, QueueTree
-from engine.resources import CPU, Amounts, format_amount
+from engine.model.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.model.quantities import CPU, Amounts, format_amount
+from engine.model.queue_tree import ROOT, QueueTree
 
 EVERYBODY = "*"
 _USER = re.compile(r"[_a-zA-Z][a-zA-Z0-9:#/_.@-]*[$]?", re.ASCII)
@@ -291,3 +292,18 @@ def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
         elif most and limit.applications > most:
             said = {"limit": str(limit.applications), "max": str(most)}
             yield _MORE_APPLICATIONS_THAN_ABOVE, {"name": whom.name, **said}
+
+
+@lru_cache(maxsize=32)
+def unwritable(tree: QueueTree, document: str) -> tuple[Note, ...]:
+    """Return what YuniKorn would refuse of a document of its own with its queues made those of the tree: errors.
+
+    That is what its limits of users and applications forbid; engine.tree.lint.yunikorn finds the rest.
+    Of a document that can't be read nothing is said.
+    """
+    if not any(word in document for word in ("limits", "maxapplications")):
+        return ()
+    book = Notebook()
+    with suppress(ImportFailure):
+        check_written(document, tree, book)
+    return tuple(book.notes)

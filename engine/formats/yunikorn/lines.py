@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.formats.documents import line_of
-from engine.formats.form_fields import SHARING
-from engine.formats.notes import Notebook
+from engine.formats.tree_json.settings import SHARING
+from engine.formats.yaml.documents import line_of
 from engine.formats.yunikorn.document import partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
@@ -20,8 +19,9 @@ from engine.formats.yunikorn.fields import (
     TEMPLATE,
     VCORE,
 )
-from engine.queues import ROOT
-from engine.resources import CPU
+from engine.model.notes import Notebook
+from engine.model.quantities import CPU
+from engine.model.queue_tree import ROOT
 
 _PROPERTIES = {
     "preemption_policy": POLICY,

@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from engine.formats import imported
-from engine.formats.documents import failure, line_of, note_others
 from engine.formats.imported import Source
-from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
-from engine.formats.placement import read_rules
+from engine.formats.tree_json.placement import read_rules
+from engine.formats.yaml.documents import failure, line_of, note_others
 from engine.formats.yunikorn import limits, strict
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
@@ -22,8 +21,9 @@ from engine.formats.yunikorn.fields import (
 )
 from engine.formats.yunikorn.strict import PROPERTIES, QUEUE
 from engine.formats.yunikorn.strict import TEMPLATE as TEMPLATE_KEYS
-from engine.placement_rules import Rule
-from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
+from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.placement_rules import Rule
+from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True):

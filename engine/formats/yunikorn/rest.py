@@ -6,11 +6,11 @@ PartitionQueueDAOInfo in its pkg/webservice/dao, and EventRecord in yunikorn-sch
 
 import msgspec
 
-from engine.formats.durations import DurationError, parse_duration
+from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.fields import our_resource
 from engine.formats.yunikorn.told import Told, told
-from engine.resources import Amounts
+from engine.model.quantities import Amounts
 
 _REQUEST = 1
 """EventRecord_REQUEST: what the event is about is a request, or what was allocated to one."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.formats.documents import line_of, nearest
-from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.yaml.documents import line_of, nearest
 from engine.formats.yunikorn.fields import VCORE
+from engine.model.notes import Notebook, Severity, gettext_noop
 
 PROPERTIES = frozenset(
     {
@@ -179,7 +179,7 @@ _QUEUE: dict[str, _Check] = {
 _PARTITION: _Fields = {
     "name": _text,
     "queues": _list_of(_queue),
-    "placementrules": _list_of(lambda _value, _place: None),  # engine.formats.placement has its own errors
+    "placementrules": _list_of(lambda _value, _place: None),  # engine.formats.tree_json.placement has its own errors
     "limits": _list_of(_record_of(_LIMIT)),
     "preemption": _record_of({"enabled": _switch, "quotapreemptionenabled": _switch}),
     "nodesortpolicy": _record_of({"type": _text, "resourceweights": _mapping_of(_count)}),

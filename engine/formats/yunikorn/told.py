@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from engine.snapshot import Preempted
+from engine.model.objects import Preempted
 
 _UID, _APPLICATION, _QUEUE = r"[-\w.]{1,64}", r"[-\w.:/@#]{1,300}", r"[-\w.:/@#]{1,500}"
 """Anybody may write an Event: what could name nothing is kept out here."""

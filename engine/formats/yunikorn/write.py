@@ -6,11 +6,10 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.documents import dump, rewritten, typed_like
-from engine.formats.durations import format_duration
-from engine.formats.form import write_sharing
-from engine.formats.notes import Notebook
-from engine.formats.placement import write_rules
+from engine.formats.tree_json.document import write_sharing
+from engine.formats.tree_json.durations import format_duration
+from engine.formats.tree_json.placement import write_rules
+from engine.formats.yaml.documents import dump, rewritten, typed_like
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
@@ -28,8 +27,9 @@ from engine.formats.yunikorn.fields import (
     read_queue,
 )
 from engine.formats.yunikorn.read import placement_of
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
-from engine.resources import CPU, Amounts, format_amount
+from engine.model.notes import Notebook
+from engine.model.quantities import CPU, Amounts, format_amount
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
 
 Fields = MutableMapping[str, Any]
 _Queues = dict[str, Fields]

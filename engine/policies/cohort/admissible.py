@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.feasibility.selectors import selects
-from engine.quota import QuotaCluster, Workload
+from engine.model.quota import QuotaCluster, Workload
 
 
 class Inadmissible(StrEnum):

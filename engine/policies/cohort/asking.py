@@ -5,7 +5,13 @@ from typing import Literal
 
 import msgspec
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
+from engine.model.quota.pod_workloads import Gathered, gathered
+from engine.model.quota.tree_reading import Reading
+from engine.model.snapshot import Snapshot
 from engine.policies.cohort.assigning import Mode
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy
@@ -13,11 +19,6 @@ from engine.policies.cohort.moments import ground_of, with_leaving
 from engine.policies.cohort.targets import Why
 from engine.policies.cohort.telling import Told
 from engine.policies.cohort.turns import first
-from engine.queues import QueueTree
-from engine.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
-from engine.quota.forming import Reading
-from engine.quota.gathering import Gathered, gathered
-from engine.snapshot import Pod, Snapshot
 
 DIALECT = "kueue"
 _REASONS = {

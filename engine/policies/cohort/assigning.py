@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from engine.feasibility.selectors import matches, untolerated
-from engine.policies.cohort.ground import Ground
-from engine.policies.cohort.targets import Search
-from engine.quota import (
+from engine.model.objects import Requirement
+from engine.model.quantities import PODS, Amounts, total
+from engine.model.quota import (
     Flavor,
     FlavorResource,
     Fungibility,
@@ -23,8 +23,8 @@ from engine.quota import (
     Usage,
     Workload,
 )
-from engine.resources import PODS, Amounts, total
-from engine.snapshot import Requirement
+from engine.policies.cohort.ground import Ground
+from engine.policies.cohort.targets import Search
 
 
 class Answer(NamedTuple):

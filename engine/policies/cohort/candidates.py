@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Take, Workload
 from engine.policies.cohort.ground import Ground, Ranked
 from engine.policies.cohort.question import Question
-from engine.quota import FlavorResource, Quantities, QuotaCluster, Take, Workload
 
 
 def takeable(question: Question, queue: str, *, leaving: bool) -> Iterator[Ranked]:

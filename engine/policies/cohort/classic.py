@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from engine.model.quota import Take, Workload
 from engine.policies.cohort.candidates import any_takeable, takeable
 from engine.policies.cohort.question import Question, left_after
 from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, settled
-from engine.quota import Take, Workload
 
 
 class _Lender(NamedTuple):

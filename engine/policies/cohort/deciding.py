@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from engine.model.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
 from engine.policies.cohort import classic, fair
 from engine.policies.cohort.admissible import without_replaced
 from engine.policies.cohort.assigning import Answer, Assigner, Assignment, Find, Mode
@@ -12,7 +13,6 @@ from engine.policies.cohort.fair import Strategy
 from engine.policies.cohort.ground import Ground
 from engine.policies.cohort.question import Question
 from engine.policies.cohort.targets import NOBODY, Search
-from engine.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
 
 POLICY = "cohort"
 FAIR_SHARE = "fair-share"

@@ -4,13 +4,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 
+from engine.model.objects import Sharing
+from engine.model.quota import Take
 from engine.policies.cohort.candidates import takeable
 from engine.policies.cohort.ground import Ranked
 from engine.policies.cohort.ladder import Ladder, Pick
 from engine.policies.cohort.question import Lack, Question
 from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, alike, settled
-from engine.quota import Take
-from engine.snapshot import Sharing
 
 
 class Strategy(StrEnum):

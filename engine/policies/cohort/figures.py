@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from engine.model.quota import QuotaCluster, share_of
 from engine.policies.cohort.deciding import Verdict
 from engine.policies.cohort.ground import Ground
-from engine.quota import QuotaCluster, share_of
 
 
 def figures(cluster: QuotaCluster, verdict: Verdict, *, fair: bool) -> dict[str, Any]:

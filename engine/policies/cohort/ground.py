@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
-from engine.quota import QuotaCluster, QuotaTree, Ranks, Usage, Workload
+from engine.model.quota import QuotaCluster, QuotaTree, Ranks, Usage, Workload
 
 Ranked = tuple[int, Workload]
 """A workload, and how many of the whole cluster would go before it, were all of other queues than the ask's."""
@@ -56,7 +56,7 @@ class Ground:
 
 
 def usage_of(cluster: QuotaCluster) -> Usage:
-    """Return what is used of a cluster's quota. Raises engine.quota.QuotaError for cohorts in a ring."""
+    """Return what is used of a cluster's quota. Raises engine.model.quota.QuotaError for cohorts in a ring."""
     return Ground.of(cluster).usage.copy()
 
 

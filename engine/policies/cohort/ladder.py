@@ -6,9 +6,9 @@ Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 import heapq
 from collections.abc import Iterable, Mapping
 
+from engine.model.quota import NO_RANK, Rank, Workload
 from engine.policies.cohort.ground import Ranked
 from engine.policies.cohort.question import Question
-from engine.quota import NO_RANK, Rank, Workload
 
 
 class Pick:

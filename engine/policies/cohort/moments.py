@@ -1,8 +1,8 @@
 """What is worked out of the moments of one pass: each from the first, in which little has changed since."""
 
+from engine.model.quota import QuotaCluster
+from engine.model.quota.pod_workloads import Gathered
 from engine.policies.cohort.ground import Ground
-from engine.quota import QuotaCluster
-from engine.quota.gathering import Gathered
 
 
 def ground_of(at: Gathered) -> Ground:

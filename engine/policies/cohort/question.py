@@ -1,7 +1,7 @@
 """A question asked of a cluster, and its quota as a search changes it: with some workloads taken away."""
 
+from engine.model.quota import FlavorResource, Quantities, Usage, Workload
 from engine.policies.cohort.ground import Ground
-from engine.quota import FlavorResource, Quantities, Usage, Workload
 
 Lack = tuple[FlavorResource, int]
 """Something that there is too little of, and how much more of it there would have to be."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from engine.decision import PodReason
+from engine.model.decision import PodReason
+from engine.model.quota import FlavorResource, Take, Usage, Workload, share_of
+from engine.model.quota.pod_workloads import Gathered
 from engine.policies.cohort.targets import Search
-from engine.quota import FlavorResource, Take, Usage, Workload, share_of
-from engine.quota.gathering import Gathered
 
 
 class Staying:

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.model.quota import Workload
 from engine.policies.cohort.question import Lack, Question
-from engine.quota import Workload
 
 
 class Why(StrEnum):

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from engine.decision import PodFacts, PodReason, PodVerdict, QueueFigures, QuotaFigures, ShareFigures, Trace
+from engine.model.decision import PodFacts, PodReason, PodVerdict, QueueFigures, QuotaFigures, ShareFigures, Trace
+from engine.model.quantities import PODS, Amounts, add, subtract
+from engine.model.queue_tree import QueueTree
+from engine.model.quota import FlavorResource, Usage, Workload, share_of
+from engine.model.quota.pod_workloads import Gathered
+from engine.model.quota.tree_reading import FLAVOR
 from engine.policies.cohort.deciding import Verdict
 from engine.policies.cohort.fair import Strategy
 from engine.policies.cohort.moments import ground_of
 from engine.policies.cohort.staying import Staying
-from engine.queues import QueueTree
-from engine.quota import FlavorResource, Usage, Workload, share_of
-from engine.quota.forming import FLAVOR
-from engine.quota.gathering import Gathered
-from engine.resources import PODS, Amounts, add, subtract
 
 _IN_FULL = 20
 """So many workloads that stay are told of one by one; the rest are counted."""

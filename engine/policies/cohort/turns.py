@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 
+from engine.model.objects import Pod
+from engine.model.quota import QuotaTree, share_of
+from engine.model.quota.pod_workloads import Gathered
 from engine.policies.cohort.moments import ground_of
-from engine.quota import QuotaTree, share_of
-from engine.quota.gathering import Gathered
-from engine.snapshot import Pod
 
 
 def first(at: Gathered, asks: Sequence[Pod]) -> Pod:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from engine.decision import Reason
 from engine.feasibility import unjudged
+from engine.model.decision import Reason
 from engine.policies.common.attempt import PreemptionAttempt
 
 Guard = Callable[[PreemptionAttempt], str | None]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.snapshot import Pod, Snapshot, fields
-from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
-from engine.snapshot.kinds import Kinds
-from engine.snapshot.stretches import starts
+from engine.model.collections.offsets import starts
+from engine.model.objects import Pod
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.model.snapshot import Snapshot, pod_fields
+from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.model.snapshot.distinct import Kinds
 
 _ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
 LIMITLESS = 2**62
@@ -183,7 +184,7 @@ class CandidateOrder:
         columns = ground.columns
         self.opted_out: Flags = ground.opted_out[ground.kinds.of]
         self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
-        self.created: Numbers = columns.numbers(fields.created)
+        self.created: Numbers = columns.numbers(pod_fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: what is thrown away with it."""
         by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)

@@ -5,11 +5,12 @@ from copy import copy
 
 import numpy as np
 
-from engine.decision import QueueFigures
+from engine.model.decision import QueueFigures
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts
+from engine.model.snapshot import Reservation, Snapshot
+from engine.model.snapshot.columns import SAFE, Flags, Numbers
 from engine.policies.common.pod_index import PodIndex
-from engine.resources import Amounts
-from engine.snapshot import Pod, Reservation, Snapshot
-from engine.snapshot.columns import SAFE, Flags, Numbers
 
 Book = dict[str, Numbers]
 """Resource -> queue -> amount, rolled up."""

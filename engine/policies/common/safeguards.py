@@ -11,12 +11,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.decision import Decision, Interlock, Outcome, PodReason, Safeguard
 from engine.feasibility import matches
-from engine.paths import is_inside
-from engine.queues import QueueTree
-from engine.snapshot import DisruptionBudget, Pod, Safeguards, Snapshot
-from engine.snapshot.columns import Columns, Flags, Rows
+from engine.model.decision import Decision, Interlock, Outcome, PodReason, Safeguard
+from engine.model.objects import DisruptionBudget, Pod
+from engine.model.queue_paths import is_inside
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Safeguards, Snapshot
+from engine.model.snapshot.columns import Columns, Flags, Rows
 
 
 class Limit(NamedTuple):

@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.decision import PodReason
+from engine.model.collections.offsets import running
+from engine.model.decision import PodReason
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.snapshot.distinct import Kinds
+from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.budgets import Budgets
 from engine.policies.deserved.ledger import column
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.snapshot.kinds import Kinds
-from engine.snapshot.narrowing import SYSTEM
-from engine.snapshot.stretches import running
 
 
 class Why(NamedTuple):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import SAFE, Numbers
 from engine.policies.deserved.frame import Frame, frame_of
-from engine.queues import QueueTree
-from engine.snapshot.columns import SAFE, Numbers
 
 if TYPE_CHECKING:
-    from engine.resources import Amounts
+    from engine.model.quantities import Amounts
 
 Requests = Mapping[str, Mapping[str, int]]
 

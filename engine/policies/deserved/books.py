@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
+from engine.model.objects import Pod
+from engine.model.queue_tree import WEIGHT_ONE
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.standing import reserved
-from engine.queues import WEIGHT_ONE
-from engine.snapshot import Pod
 
 Rank = tuple[int, tuple[tuple[Fraction, str], ...]]
 """Less for those who give sooner."""

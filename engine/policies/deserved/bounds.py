@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.model.collections.offsets import starts
+from engine.model.snapshot import pod_fields
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.policies.deserved.books import Rank
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Question
-from engine.snapshot import fields
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.snapshot.stretches import starts
 
 Cost = tuple[Rank, int, int, int, int]
 """Whose turn it is, the highest priority, how many go, the newest, the node's place: the least wins."""
@@ -59,5 +59,5 @@ def _fewest(question: Question, rows: Rows, first: Rows, places: Rows) -> Number
 
 
 def _created(columns: Columns) -> Numbers:
-    made: Numbers = columns.once("created", None, lambda: columns.numbers(fields.created))
+    made: Numbers = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
     return made

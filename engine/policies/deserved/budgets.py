@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from engine.feasibility import matches
-from engine.snapshot import DisruptionBudget, Pod, Snapshot
+from engine.model.objects import DisruptionBudget, Pod
+from engine.model.snapshot import Snapshot
 
 
 class Budgets:

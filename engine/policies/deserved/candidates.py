@@ -8,7 +8,9 @@ from itertools import compress
 
 import numpy as np
 
-from engine.decision import PodReason
+from engine.model.decision import PodReason
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.alike import Why, alike, stays
 from engine.policies.deserved.books import Books
@@ -16,8 +18,6 @@ from engine.policies.deserved.budgets import Budgets
 from engine.policies.deserved.ledger import reserved_of
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.turns import Turns
-from engine.snapshot import Pod
-from engine.snapshot.columns import Flags, Rows
 
 
 class Candidates:

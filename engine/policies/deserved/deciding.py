@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.decision import Decision, Notice, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.decision import Decision, Notice, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.deserved import telling
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Parameters, Question
 from engine.policies.deserved.reclaiming import Reclaimed, Survey
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 POLICY = "deserved"
 DIALECT = "arbitrator"

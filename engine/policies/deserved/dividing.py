@@ -6,15 +6,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import Flags, Numbers
 from engine.policies.deserved.asked import Asked, Requests, Told
 from engine.policies.deserved.claims import Claims
 from engine.policies.deserved.filling import Shares, fill
 from engine.policies.deserved.frame import frame_of
 from engine.policies.deserved.lasting import Ceilings, Lasting
 from engine.policies.deserved.rounding import raisable, raised, whole
-from engine.queues import QueueTree
-from engine.resources import Amounts
-from engine.snapshot.columns import Flags, Numbers
 
 
 class Method(StrEnum):

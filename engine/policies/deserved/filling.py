@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.deserved.adding import added
 from engine.policies.deserved.claims import SLACK, Claims, Floats
-from engine.snapshot.columns import Flags, Numbers, Rows
 
 
 class Shares(NamedTuple):

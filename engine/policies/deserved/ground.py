@@ -6,12 +6,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.queues import QueueTree
-from engine.resources import Amounts, fits, subtract, total
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns
-from engine.snapshot.kinds import Kinds
-from engine.snapshot.narrowing import SYSTEM
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, fits, subtract, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns
+from engine.model.snapshot.distinct import Kinds
+from engine.model.snapshot.resource_quotas import SYSTEM
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):

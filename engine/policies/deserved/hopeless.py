@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.claims import SLACK, Floats
 from engine.policies.deserved.question import Question
-from engine.snapshot.columns import Flags, Rows
 
 
 def hopeless_places(question: Question, candidates: Candidates) -> Flags:

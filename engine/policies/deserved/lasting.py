@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import Numbers
 from engine.policies.deserved.asked import Requests, changed
-from engine.queues import QueueTree
-from engine.resources import Amounts
-from engine.snapshot.columns import Numbers
 
 
 class Ceilings(NamedTuple):

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import SAFE, Flags, Numbers
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.standing import Standings, reserved
-from engine.queues import QueueTree
-from engine.snapshot.columns import SAFE, Flags, Numbers
 
 
 class Ledger:

@@ -8,16 +8,17 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from engine.model.objects import Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Numbers
+from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.deserved.dividing import Method, deserved
 from engine.policies.deserved.ground import ground
 from engine.policies.deserved.ledger import Ledger
 from engine.policies.deserved.standing import Standings, standing_on
-from engine.queues import QueueTree
-from engine.resources import PODS, Amounts
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Flags, Numbers
-from engine.snapshot.narrowing import SYSTEM
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.feasibility import FITS
+from engine.model.objects import Pod
+from engine.model.snapshot.departures import Going
 from engine.policies.deserved.books import Books, Rank
 from engine.policies.deserved.bounds import Cost, bounds
 from engine.policies.deserved.candidates import Candidates
@@ -13,11 +15,9 @@ from engine.policies.deserved.hopeless import hopeless_places
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.rooms import Anywhere, OnNode, Room
 from engine.policies.deserved.search import search
-from engine.snapshot import Pod
-from engine.snapshot.leaving import Going
 
 if TYPE_CHECKING:
-    from engine.snapshot.columns import Flags
+    from engine.model.snapshot.columns import Flags
 
 MOST_SEARCHED = 50
 """Nodes on which other sets are tried, the cheapest."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, total
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.standing import waiting_rooms
-from engine.resources import Amounts, total
-from engine.snapshot import Pod
 
 
 class OnNode:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.model.snapshot.columns import Numbers, Rows
 from engine.policies.deserved.claims import SLACK, Claims
 from engine.policies.deserved.filling import Shares
-from engine.snapshot.columns import Numbers, Rows
 
 
 def whole(claims: Claims, shares: Shares) -> Numbers:

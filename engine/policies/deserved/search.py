@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from engine.model.objects import Pod
 from engine.policies.common.victim_search import Rows, Search
 from engine.policies.deserved.books import Books
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Question
-from engine.snapshot import Pod
 
 
 class _Laws:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from engine.model.quantities import Amounts, add
+from engine.model.queue_tree import Queue, QueueTree
+from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.deserved.asked import changed
 from engine.policies.deserved.dividing import Method, deserved
 from engine.policies.deserved.ground import Ground, ground
-from engine.queues import Queue, QueueTree
-from engine.resources import Amounts, add
-from engine.snapshot import Reservation, Snapshot
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,8 @@ from itertools import chain, compress, islice
 
 import numpy as np
 
-from engine.decision import (
+from engine.feasibility import FITS
+from engine.model.decision import (
     DeservedFigures,
     NodeReason,
     NodeVerdict,
@@ -16,13 +17,12 @@ from engine.decision import (
     PodVerdict,
     Trace,
 )
-from engine.feasibility import FITS
+from engine.model.objects import Pod
+from engine.model.quantities import add, subtract, total
+from engine.model.snapshot.columns import Flags
 from engine.policies.deserved.books import Books
 from engine.policies.deserved.question import Question
 from engine.policies.deserved.reclaiming import Reclaimed, Survey
-from engine.resources import add, subtract, total
-from engine.snapshot import Pod
-from engine.snapshot.columns import Flags
 
 _IN_FULL = 20
 """So many nodes, and queues that are told, are named one by one."""

@@ -5,11 +5,11 @@ from itertools import count, islice, pairwise, repeat
 
 import numpy as np
 
+from engine.model.queue_tree import WEIGHT_ONE
+from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.deserved.books import share
 from engine.policies.deserved.claims import SLACK, Floats
 from engine.policies.deserved.question import Question
-from engine.queues import WEIGHT_ONE
-from engine.snapshot.columns import Flags, Rows
 
 
 class Turns:

@@ -11,15 +11,16 @@ from typing import Literal
 
 import msgspec
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.node_candidates import node_candidates_of
 from engine.policies.fence.selection import Selection
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 POLICY = "fence"
 DIALECT = "design"

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.decision import PodReason
+from engine.model.decision import PodReason
+from engine.model.objects import Pod
+from engine.model.queue_tree import PriorityPolicy
+from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.spare import Spared
-from engine.queues import PriorityPolicy
-from engine.snapshot import Pod
-from engine.snapshot.columns import Flags, Numbers, Rows
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from engine.model.collections.offsets import starts
+from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.common.pod_index import PodIndex
-from engine.snapshot.columns import Flags, Numbers, Rows
-from engine.snapshot.stretches import starts
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """What sets are compared by, in this order; the least wins."""

@@ -1,12 +1,12 @@
 """What stops the pods of a node that would make the room together, but may go only one by one."""
 
-from engine.decision import JointLimit
+from engine.model.decision import JointLimit
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.node_candidates import NodeCandidates
 from engine.policies.fence.search import Laws
 from engine.policies.fence.sets import nearest_first
-from engine.snapshot import Pod
-from engine.snapshot.columns import Rows
 
 
 def limit_on(

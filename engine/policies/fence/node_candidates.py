@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility import FITS
+from engine.model.decision import NodeReason
+from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.snapshot.departures import Leaving
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
 from engine.policies.fence.sets import Sets, Turns
 from engine.policies.fence.spare import Spared, spared
-from engine.snapshot.columns import Flags, Numbers, Rows
-from engine.snapshot.leaving import Leaving
 
 WHY = tuple(NodeReason)
 """Why nobody would go from a node, by number."""

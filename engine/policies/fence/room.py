@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.model.snapshot.columns import SAFE, Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
 
 
 class Line:

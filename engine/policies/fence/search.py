@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from engine.model.snapshot import columns
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.victim_search import Rows, Search
 from engine.policies.fence.spare import Spared
-from engine.snapshot import columns
 
 
 class Laws:

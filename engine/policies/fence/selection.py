@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 from msgspec import UNSET
 
-from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS
+from engine.model.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.limits import limit_on
 from engine.policies.fence.node_candidates import WHY, NodeCandidates
-from engine.snapshot import Pod
-from engine.snapshot.columns import Flags, Rows
 
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept one by one; the rest are counted."""

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decision import PodReason
+from engine.model.collections.offsets import running
+from engine.model.decision import PodReason
+from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.room import Room
 from engine.policies.fence.search import search
 from engine.policies.fence.spare import Allowance, Spare, Spared
-from engine.snapshot.columns import Flags, Rows
-from engine.snapshot.stretches import running
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 """What becomes of a candidate."""

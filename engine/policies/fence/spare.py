@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.policies.common.pod_index import LIMITLESS, PodIndex
 from engine.policies.common.queue_usage import Usage
 from engine.policies.common.safeguards import Limit
-from engine.snapshot import Pod
-from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 
 Spared = dict[str, Numbers]
 """Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""

@@ -10,13 +10,24 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import unjudged
+from engine.model.decision import (
+    Decision,
+    NodeReason,
+    NodeVerdict,
+    Outcome,
+    PodFacts,
+    PodReason,
+    PodVerdict,
+    Reason,
+    Trace,
+)
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.priority.node_candidates import NodeCandidates
 from engine.policies.priority.victims import CRITERIA, RANKED
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 POLICY = "priority"
 DIALECT = "kube-scheduler"

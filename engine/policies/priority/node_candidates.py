@@ -4,16 +4,17 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.decision import NodeReason, NodeVerdict
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
+from engine.model.decision import NodeReason, NodeVerdict
+from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Rows
+from engine.model.snapshot.departures import Leaving
 from engine.policies.common.safeguards import restraints_of
 from engine.policies.priority.search import search
 from engine.policies.priority.victims import Budgets, Costs, Turns
-from engine.snapshot import PREEMPTION_BY_SCHEDULER, Pod, Snapshot
-from engine.snapshot.columns import Flags, Rows
-from engine.snapshot.leaving import Leaving
 
 
 class NodeCandidates:

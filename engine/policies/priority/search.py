@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from engine.feasibility import Feasibility
+from engine.model.snapshot.columns import Columns
 from engine.policies.common.safeguards import Limit
 from engine.policies.common.victim_search import Rows, Search
-from engine.snapshot.columns import Columns
 
 
 def search(

@@ -10,10 +10,10 @@ import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
-from engine.snapshot import DisruptionBudget, Pod
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.snapshot.leaving import Leaving
-from engine.snapshot.stretches import starts
+from engine.model.collections.offsets import starts
+from engine.model.objects import DisruptionBudget, Pod
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.snapshot.departures import Leaving
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
 """What nodes are compared by, in this order."""

@@ -7,7 +7,7 @@ counts in, which is finer than it compares. ``cpu`` and ``memory`` are always th
 from collections.abc import Callable, Mapping
 from operator import sub
 
-from engine.resources import CPU, PODS, Amounts
+from engine.model.quantities import CPU, PODS, Amounts
 
 Fine = dict[str, int]
 """Resource -> millionths of what Volcano counts it in."""

@@ -5,9 +5,9 @@ Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go. Its quirks are na
 
 from collections.abc import Iterator, Mapping
 
+from engine.model.objects import VolcanoCluster
+from engine.model.quantities import Amounts, total
 from engine.policies.volcano.amounts import Fine, at_most, capped, fine, limits, merged
-from engine.resources import Amounts, total
-from engine.snapshot import VolcanoCluster
 
 ROOT = "root"
 

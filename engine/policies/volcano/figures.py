@@ -5,9 +5,9 @@ Source: updateShare and the overused functions of its plugins proportion and cap
 
 from typing import Any
 
+from engine.model.objects import SharePlugin, VolcanoCluster
 from engine.policies.volcano.amounts import SLACK, Fine, fine, less_equal, written
 from engine.policies.volcano.shares import share, shares
-from engine.snapshot import SharePlugin, VolcanoCluster
 
 
 def figures(cluster: VolcanoCluster) -> dict[str, Any]:

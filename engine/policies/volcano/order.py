@@ -5,10 +5,10 @@ Source: Volcano's pkg/scheduler/framework, session_plugins.go, and its plugins p
 
 from fractions import Fraction
 
+from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import is_empty
 from engine.policies.volcano.heap import Heap
 from engine.policies.volcano.session import Session
-from engine.snapshot import PodGroup, SharePlugin, VolcanoPod
 
 PRIORITY, GANG = "priority", "gang"
 _PARTS = 3

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from engine.feasibility.selectors import matches
+from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less, less_equal
 from engine.policies.volcano.order import GANG, PRIORITY, Order
 from engine.policies.volcano.session import Session
 from engine.policies.volcano.taking import Capacity, within
-from engine.snapshot import PodGroup, SharePlugin, VolcanoPod
 
 Pods = list[VolcanoPod]
 Takes = Callable[[VolcanoPod, Pods], Pods]

@@ -6,6 +6,8 @@ Source: Volcano's pkg/scheduler/plugins/proportion, proportion.go. Its quirks ar
 from collections.abc import Collection
 from operator import add, sub
 
+from engine.model.objects import VolcanoCluster, VolcanoQueue
+from engine.model.quantities import PODS, total
 from engine.policies.volcano.amounts import (
     ALWAYS,
     SLACK,
@@ -17,8 +19,6 @@ from engine.policies.volcano.amounts import (
     limits,
     merged,
 )
-from engine.resources import PODS, total
-from engine.snapshot import VolcanoCluster, VolcanoQueue
 
 
 def capabilities(cluster: VolcanoCluster, names: Collection[str]) -> dict[str, Fine]:

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less_equal
 from engine.policies.volcano.heap import Heap
 from engine.policies.volcano.order import Order
 from engine.policies.volcano.plugins import Plugins
 from engine.policies.volcano.session import Session
-from engine.snapshot import PodGroup, Task, VolcanoCluster, VolcanoPod
 
 _PREDICATES = "predicates"
 

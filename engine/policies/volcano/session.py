@@ -5,9 +5,9 @@ Source: Volcano's pkg/scheduler/framework, session.go and statement.go, and pkg/
 
 from collections import Counter, defaultdict
 
+from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
 from engine.policies.volcano.amounts import Fine, fine, is_empty
 from engine.policies.volcano.shares import share, shares
-from engine.snapshot import PodGroup, Task, VolcanoCluster, VolcanoPod
 
 _READY = frozenset({Task.BOUND, Task.RUNNING, Task.SUCCEEDED})
 _VALID = _READY | {Task.PENDING, Task.PIPELINED}

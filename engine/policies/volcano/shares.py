@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from engine.model.objects import SharePlugin, VolcanoCluster
+from engine.model.quantities import Amounts
 from engine.policies.volcano import capacity, proportion
 from engine.policies.volcano.amounts import SLACK, Fine
-from engine.resources import Amounts
-from engine.snapshot import SharePlugin, VolcanoCluster
 
 
 class Shares(NamedTuple):

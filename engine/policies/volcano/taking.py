@@ -3,12 +3,12 @@
 Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go: its preemptive and reclaimable functions.
 """
 
+from engine.model.objects import VolcanoPod
+from engine.model.quantities import PODS
 from engine.policies.volcano.amounts import SLACK, Fine, fine, less, less_equal
 from engine.policies.volcano.capacity import ROOT
 from engine.policies.volcano.order import Order
 from engine.policies.volcano.session import Session
-from engine.resources import PODS
-from engine.snapshot import VolcanoPod
 
 Pods = list[VolcanoPod]
 

@@ -6,12 +6,13 @@ yunikorn-core.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from engine.decision import QueueFigures
+from engine.model.decision import QueueFigures
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.quirks import Quirks
 from engine.policies.yunikorn.table import Table
-from engine.queues import QueueTree
-from engine.resources import Amounts, add
-from engine.snapshot import Pod, Snapshot
 
 
 class Books:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.decision import NodeReason
 from engine.feasibility import Spot
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.books import Books
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 
 def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str, str]:

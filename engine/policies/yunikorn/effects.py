@@ -2,12 +2,13 @@
 
 import msgspec
 
-from engine.decision import Decision, Outcome, Reason
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.policy import Parameters, decide
 from engine.policies.yunikorn.quirks import ALL, Quirk
 from engine.policies.yunikorn.quota import Enforcement, enforce
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
 
 _OF_QUOTAS = (Quirk.OWN_ANNOTATION, Quirk.QUOTA_DEAREST_FIRST, Quirk.QUOTA_COUNTS_UNDERUSE)
 _OF_DAEMONSETS_ALONE = (

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.table import UNLIMITED, Table
-from engine.snapshot.columns import Flags, Numbers, Rows
 
 
 class Line:

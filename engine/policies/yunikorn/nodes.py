@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
 from engine.policies.yunikorn.table import UNLIMITED, Table
-from engine.snapshot import Pod
-from engine.snapshot.columns import Flags, Numbers, Rows
 
 NONE, FITS = -2, -1
 """In place of an index: nothing makes the room; nothing has to go."""

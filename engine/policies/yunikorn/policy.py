@@ -9,19 +9,20 @@ from functools import partial
 import msgspec
 import numpy as np
 
-from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS, Feasibility, unjudged
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.quantities import CPU, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Rows
+from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design, required
 from engine.policies.yunikorn.books import Books, figures
 from engine.policies.yunikorn.quirks import ALL, Quirks
 from engine.policies.yunikorn.survey import Survey
 from engine.policies.yunikorn.table import opted_out, table_of
 from engine.policies.yunikorn.victims import more, trimmed
-from engine.queues import QueueTree
-from engine.resources import CPU, Amounts
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Rows
-from engine.snapshot.leaving import Leaving
 
 POLICY = "fence"
 DIALECT = "yunikorn"

@@ -9,12 +9,13 @@ from math import floor
 
 import msgspec
 
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.books import Books, fits
 from engine.policies.yunikorn.quirks import ALL, Quirks
 from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR, opted_out, table_of
-from engine.queues import QueueTree
-from engine.resources import Amounts, add
-from engine.snapshot import Pod, Snapshot
 
 _HOUR_MS = 3_600_000
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.decision import PodReason
+from engine.model.decision import PodReason
+from engine.model.objects import Pod
+from engine.model.quantities import add
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.policies.yunikorn.books import Books, fits
 from engine.policies.yunikorn.lines import Lines
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.resources import add
-from engine.snapshot import Pod
 
 if TYPE_CHECKING:
-    from engine.snapshot.columns import Flags, Numbers
+    from engine.model.snapshot.columns import Flags, Numbers
 
 ANY = 2**40
 """Above every priority."""

@@ -8,10 +8,10 @@ from functools import cmp_to_key
 
 import msgspec
 
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add, subtract, total
+from engine.model.queue_tree import QueueTree
 from engine.policies.yunikorn.books import Books, fits
-from engine.queues import QueueTree
-from engine.resources import Amounts, add, subtract, total
-from engine.snapshot import Pod
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,14 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from engine.decision import NodeReason, NodeVerdict, PodReason
 from engine.feasibility import Feasibility, Refusal
 from engine.feasibility.checks import Rule
+from engine.model.decision import NodeReason, NodeVerdict, PodReason
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
@@ -20,10 +25,6 @@ from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
 from engine.policies.yunikorn.reach import ANY, Reach
 from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
-from engine.resources import Amounts
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Flags, Numbers, Rows
-from engine.snapshot.leaving import Leaving
 
 _BATCH = 10
 """So many nodes are asked at once; the next ones only where none of them was good enough."""

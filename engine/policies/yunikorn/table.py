@@ -5,11 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add
+from engine.model.queue_tree import PriorityPolicy, QueueTree
+from engine.model.snapshot import Snapshot, pod_fields
+from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.policies.yunikorn.quirks import Quirks
-from engine.queues import PriorityPolicy, QueueTree
-from engine.resources import Amounts, add
-from engine.snapshot import Pod, Snapshot, fields
-from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 
 ORIGINATOR, OPTED_OUT = 2**33, 2**34
 """What a victim is worse for than any number of others."""
@@ -47,7 +48,7 @@ class Table:
     @cached_property
     def order(self) -> Rows:
         """All rows, those first that would rather be taken: not opted out, not first of their application, newest."""
-        created = self.columns.numbers(fields.created) // 1000
+        created = self.columns.numbers(pod_fields.created) // 1000
         return np.lexsort((self.columns.told, -created, self.dear)).astype(np.intp)
 
     @cached_property

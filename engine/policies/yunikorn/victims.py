@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts, add, total
 from engine.policies.yunikorn.books import Books, fits
-from engine.resources import Amounts, add, total
-from engine.snapshot import Node, Pod
 
 EMPTY = 2**35
 """What a node without any candidate is rated: worse than all others, though nothing would have to go there."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from engine.resources import QuantityError, parse_quantity
+from engine.model.quantities import QuantityError, parse_quantity
 from engine.simulator.status import Cause, UndecodableError, cause
 
 if TYPE_CHECKING:

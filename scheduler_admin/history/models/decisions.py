@@ -6,8 +6,8 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from engine.resources import Amounts
-from engine.work import unsaved_s, work
+from engine.model.quantities import Amounts
+from engine.observation.lost_work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import UsedTree
@@ -47,7 +47,7 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
 
 
 class Decision(models.Model):
-    """One ask, what was decided, and what really happened. Amounts as in engine.resources."""
+    """One ask, what was decided, and what really happened. Amounts as in engine.model.quantities."""
 
     class State(models.TextChoices):
         NOTED = "noted", _("noted")
@@ -136,9 +136,9 @@ class Decision(models.Model):
     )
     # Last: SQLite would read through these large ones to get at a column behind them.
     document = DocumentField(
-        help_text=_("The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")
+        help_text=_("The engine's Decision in canonical JSON, with its trace; of other sources the Observed eviction.")
     )
-    laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
+    laws = models.JSONField(default=list, help_text=_("The audit: one check per invariant."))
 
     objects = DecisionQuerySet.as_manager()
 
@@ -192,7 +192,7 @@ class Rewound(models.Model):
 
     decision = models.OneToOneField(Decision, on_delete=models.CASCADE, related_name="rewound")
     entry = models.ForeignKey(JournalEntry, on_delete=models.CASCADE, related_name="+")
-    blob = models.BinaryField(help_text=_("As engine.journal writes it, next after the entry."))
+    blob = models.BinaryField(help_text=_("As the journal writes it, next after the entry."))
     tree = models.ForeignKey(
         UsedTree,
         null=True,
@@ -268,7 +268,7 @@ class Victim(models.Model):
     )
     changes = models.JSONField(
         null=True,
-        help_text=_("What of its own would have spared it: engine.counterfactual's. Null: not worked out yet."),
+        help_text=_("What of its own would have spared it. Null: not worked out yet."),
     )
 
     objects = VictimQuerySet.as_manager()
@@ -307,7 +307,7 @@ class Victim(models.Model):
 
     @property
     def work_lost(self) -> Amounts | None:
-        """What its eviction threw away, as in engine.work; None as above."""
+        """What its eviction threw away, as in engine.observation.lost_work; None as above."""
         return None if self.unsaved_s is None else work(self.requests, self.unsaved_s)
 
 

@@ -22,9 +22,9 @@ class NodePods(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="node_pods")
     name = models.CharField(max_length=253, help_text=_("Of the node; /1 and so on: pods without one."))
-    facts = models.TextField(help_text=_("engine.snapshot.on_nodes.ListedNode as JSON; empty where it is no node."))
+    facts = models.TextField(help_text=_("A ListedNode as JSON; empty where it is no node."))
     applications = models.BinaryField(help_text=_("Four bytes for each application of its pods, to find them by."))
-    pods = models.BinaryField(help_text=_("engine.snapshot.on_nodes.ListedPod, as MessagePack, compressed."))
+    pods = models.BinaryField(help_text=_("ListedPods as MessagePack, compressed."))
     digest = models.CharField(max_length=32, help_text=_("Of all that."))
 
     objects = NodePodsQuerySet.as_manager()

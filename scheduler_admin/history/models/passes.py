@@ -67,7 +67,7 @@ class JournalEntry(models.Model):
     segment = models.ForeignKey(JournalSegment, on_delete=models.CASCADE, related_name="written")
     offset = models.PositiveIntegerField(help_text=_("Place in its segment, from 0."))
     at = models.DateTimeField()
-    blob = models.BinaryField(help_text=_("As engine.journal writes it."))
+    blob = models.BinaryField(help_text=_("As the journal writes it."))
 
     objects = JournalEntryQuerySet.as_manager()
 

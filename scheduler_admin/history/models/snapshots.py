@@ -22,7 +22,7 @@ class SavedSnapshot(models.Model):
     nodes = models.PositiveIntegerField()
     pods = models.PositiveIntegerField()
     left_out = models.PositiveIntegerField(default=0, help_text=_("Objects in the file that no policy reads."))
-    blob = models.BinaryField(help_text=_("As engine.journal begins a chain."))
+    blob = models.BinaryField(help_text=_("As the journal begins a chain."))
     document = models.TextField(blank=True, help_text=_("The tree in canonical JSON; empty: none came with it."))
     policy = models.CharField(max_length=20, blank=True)
     dialect = models.CharField(max_length=20, blank=True)

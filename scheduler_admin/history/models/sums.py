@@ -5,7 +5,7 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from engine.waits import Estimate
+from engine.observation.wait_estimates import Estimate
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models.decisions import Decision
@@ -32,7 +32,7 @@ class LedgerEntry(models.Model):
     pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
     unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
     requests = models.JSONField(default=dict)
-    work = models.JSONField(default=dict, help_text=_("Thrown away, as in engine.work."))
+    work = models.JSONField(default=dict, help_text=_("Lost work, by resource."))
 
     objects = LedgerEntryQuerySet.as_manager()
 

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                 ('policy', models.CharField(default='fence', max_length=20)),
                 ('dialect', models.CharField(default='design', max_length=20)),
                 ('parameters', models.JSONField(blank=True, default=dict, help_text='Name to the text that was chosen.')),
-                ('placement', models.JSONField(blank=True, default=list, help_text='Rules as engine.formats.placement has them.')),
+                ('placement', models.JSONField(blank=True, default=list, help_text='Placement rules, as in the JSON form of a tree.')),
                 ('source_format', models.CharField(blank=True, max_length=20)),
                 ('source', models.TextField(blank=True, help_text='The native document that it was imported from; empty: none.')),
                 ('capacity', models.JSONField(blank=True, default=dict, help_text='What percentages of the cluster are of.')),

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.changes import sentences
 from engine.explain import Message
+from engine.formats.tree_json.diff import sentences
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.draft_selectors import DraftState

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.formats.native import Format
+from engine.formats.registry import Format
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.revision_selectors import written

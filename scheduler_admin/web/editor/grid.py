@@ -8,10 +8,10 @@ from hashlib import blake2b
 import msgspec
 from django.utils.translation import get_language
 
-from engine.changes import Kind
-from engine.formats.notes import Note
-from engine.formats.shares import amounts_of, is_share, shares_of
-from engine.resources import format_amount
+from engine.formats.tree_json.diff import Kind
+from engine.formats.tree_json.percentages import amounts_of, is_share, shares_of
+from engine.model.notes import Note
+from engine.model.quantities import format_amount
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
 from scheduler_admin.queues.draft_form import LISTS, text_of

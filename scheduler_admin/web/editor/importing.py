@@ -7,15 +7,15 @@ from hashlib import sha256
 
 from django.utils.translation import gettext as _
 
-from engine.changes import Change, Setting, changes, label
-from engine.formats import native
+from engine.formats import registry
 from engine.formats.imported import Imported
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure, Note, Severity
-from engine.formats.tree import encode_tree
-from engine.lint import remarks
-from engine.lint.room import Room
-from engine.queues import BARE
+from engine.formats.registry import Format
+from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.tree_json.diff import Change, Setting, changes, label
+from engine.model.notes import ImportFailure, Note, Severity
+from engine.model.queue_tree import BARE
+from engine.tree.lint import remarks
+from engine.tree.lint.room import Room
 from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.importing import terms_with
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -160,9 +160,9 @@ class Preview:
 def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: Room | None) -> Preview:
     """A document as it would be taken over; ``asked`` is the format that was chosen, None: what its words tell."""
     current = hierarchy.current
-    form = asked or native.detect(text)
+    form = asked or registry.detect(text)
     try:
-        imported = native.read(text, form, hierarchy.capacity)
+        imported = registry.read(text, form, hierarchy.capacity)
     except ImportFailure as failure:
         return Preview(text, form, None, failure.notes, current, room, Consumers())
     return Preview(text, form, imported, imported.notes, current, room, consumers_of(hierarchy))

@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 from django.utils.translation import gettext as _
 
-from engine.formats.shares import amounts_of
-from engine.queues import QueueTree
+from engine.formats.tree_json.percentages import amounts_of
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.web.editor.words import text_in_words
 from scheduler_admin.web.inherited import from_above

@@ -9,11 +9,20 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from engine.forecast import Eviction, Forecast, Group, Placed, Settling, Toll, Unreached, grouped
-from engine.journal import TornError
-from engine.orphans import Orphans
-from engine.queues import QueueTree
-from engine.resources import format_amount
+from engine.model.quantities import format_amount
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast import (
+    Eviction,
+    Forecast,
+    Group,
+    Placed,
+    Settling,
+    Toll,
+    Unreached,
+    grouped,
+)
+from engine.planning.journal import TornError
+from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster

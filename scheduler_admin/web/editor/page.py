@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from engine.formats.notes import Note, Severity
-from engine.queues import QueueTree
-from engine.resources import PODS
+from engine.model.notes import Note, Severity
+from engine.model.quantities import PODS
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.accounts.selectors import needs_second, site

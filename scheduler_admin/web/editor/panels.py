@@ -7,9 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.changes import Change, Setting, sentences
 from engine.explain import Message
-from engine.formats.notes import Note, Severity
+from engine.formats.tree_json.diff import Change, Setting, sentences
+from engine.model.notes import Note, Severity
 from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue

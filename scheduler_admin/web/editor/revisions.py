@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.changes import Change, Kind
-from engine.formats.form import write_queue
-from engine.queues import QueueTree
+from engine.formats.tree_json.diff import Change, Kind
+from engine.formats.tree_json.document import write_queue
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.draft_form import Placed, fields_of

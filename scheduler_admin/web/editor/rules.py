@@ -9,9 +9,9 @@ import msgspec
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import Note
-from engine.formats.placement import MOST_RULES
-from engine.placement_rules import DEEPEST_RULE, RuleName
+from engine.formats.tree_json.placement import MOST_RULES
+from engine.model.notes import Note
+from engine.model.placement_rules import DEEPEST_RULE, RuleName
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.web.editor.words import Options

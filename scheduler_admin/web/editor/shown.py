@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.utils.http import urlencode
 
-from engine.formats.notes import MOST_QUEUES
+from engine.model.notes import MOST_QUEUES
 from scheduler_admin.web.editor.trial import NO_TRIAL, Trial
 from scheduler_admin.web.numbers import read_number
 

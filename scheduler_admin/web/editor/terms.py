@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import Note
+from engine.model.notes import Note
 from engine.policies import DIALECTS, FOREIGN, parameters_of
 from engine.policies.common.parameters import Parameter
 from scheduler_admin.queues.draft_form import capacities, text_of

@@ -5,9 +5,9 @@ from typing import Self
 
 from django.http import QueryDict
 
-from engine.queues import QueueTree
-from engine.snapshot import Pod
-from engine.snapshot.placing import queue_of
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.queue_assignment import queue_of
 
 _LONGEST = 300
 """Of each, in characters."""

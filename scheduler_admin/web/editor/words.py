@@ -6,9 +6,9 @@ import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
-from engine.changes import Setting, said_alone
 from engine.explain import Message
-from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, Take
+from engine.formats.tree_json.diff import Setting, said_alone
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, Take
 from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
 Options = tuple[tuple[str, str], ...]
@@ -173,7 +173,7 @@ def _sides(one: Setting) -> tuple[tuple[str, str], ...]:
 
 
 def format_name(form: str) -> str:
-    """A document format of engine.formats.native as people call it."""
+    """A document format of engine.formats.registry as people call it."""
     words = {
         "yunikorn": _("YuniKorn’s queues.yaml"),
         "kueue": _("Kueue’s objects"),

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from engine.queues import QueueTree
-from engine.reach import CLAIMS, Reach
+from engine.model.queue_tree import QueueTree
+from engine.tree.reach import CLAIMS, Reach
 from scheduler_admin.history.pair_selectors import Happened, Pair
 
 _Made = TypeVar("_Made")

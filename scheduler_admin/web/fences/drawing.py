@@ -6,7 +6,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from engine.reach import Fences
+from engine.tree.reach import Fences
 from scheduler_admin.web.fences import told
 from scheduler_admin.web.fences.arrows import Arrow, LeftOut, arrows
 from scheduler_admin.web.fences.folding import Drawn

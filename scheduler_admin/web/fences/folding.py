@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from engine.queues import QueueTree
+from engine.model.queue_tree import QueueTree
 
 MOST_BOXES = 36
 """So many are drawn without being asked for."""

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from engine.explain import Message, conditions
+from engine.model.queue_tree import Standing
 from engine.policies import FOREIGN, reach_of
-from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.explain import Message, border_label
-from engine.reach import BorderReason
+from engine.tree.reach import BorderReason
 from scheduler_admin.web.fences.scene import MOST_PAIRS, Scene
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.queues import QueueTree
-from engine.reach import Border, Fences, Reach
+from engine.model.queue_tree import QueueTree
+from engine.tree.reach import Border, Fences, Reach
 from scheduler_admin.history.pair_selectors import Happened
 from scheduler_admin.web.fences.between import Between, between
 from scheduler_admin.web.fences.choice import Choice

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.explain import Message, border_clause, border_label
-from engine.queues import PreemptionPolicy
-from engine.reach import Border, Fences
+from engine.model.queue_tree import PreemptionPolicy
+from engine.tree.reach import Border, Fences
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.sentences import text
 from scheduler_admin.web.fences.folding import Drawn

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django import template
 from django.utils.safestring import SafeString
 
-from engine.formats.notes import Note
+from engine.model.notes import Note
 from scheduler_admin.queues.notes import said
 from scheduler_admin.web.editor import cells, words
 from scheduler_admin.web.editor.grid import Field, Row, Wrong

@@ -10,8 +10,8 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from engine.explain.message import listed
-from engine.queues import Standing
+from engine.model.message import listed
+from engine.model.queue_tree import Standing
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.usage_selectors import Point, Series
 from scheduler_admin.queues.selectors import Figure

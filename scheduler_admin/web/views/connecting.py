@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from engine.cluster.connecting.kubeconfig import default_path
 from engine.cluster.errors import ClusterError, SettingsError
-from engine.cluster.kubeconfig import default_path
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.connecting import Look, connect, look

@@ -13,8 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from engine.cluster.check import ENDS_SOON, Report
 from engine.cluster.errors import ClusterError
+from engine.cluster.inspection.check import ENDS_SOON, Report
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors

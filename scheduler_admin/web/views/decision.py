@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engine.journal import JournalError
+from engine.planning.journal import JournalError
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.history import pods, selectors

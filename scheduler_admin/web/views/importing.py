@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from engine.formats.native import LARGEST, Format
-from engine.formats.notes import ImportFailure
+from engine.formats.registry import LARGEST, Format
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of

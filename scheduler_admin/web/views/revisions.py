@@ -11,8 +11,8 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import revision_selectors as selectors

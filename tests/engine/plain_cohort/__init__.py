@@ -6,11 +6,11 @@ recorded decisions of Kueue judge both.
 
 from collections.abc import Sequence
 
+from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Workload
 from engine.policies.cohort import Strategy, Verdict
 from engine.policies.cohort.assigning import Answer
 from engine.policies.cohort.deciding import decided
 from engine.policies.cohort.ground import Ground as Warm
-from engine.quota import FlavorResource, Quantities, QuotaCluster, Workload
 from tests.engine.plain_cohort import classic, fair
 from tests.engine.plain_cohort.ground import Ground, Question
 

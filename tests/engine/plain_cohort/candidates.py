@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from engine.quota import Take, Workload
+from engine.model.quota import Take, Workload
 from tests.engine.plain_cohort.ground import Question
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from engine.model.quota import Take, Workload
 from engine.policies.cohort import Search, Target, Why
-from engine.quota import Take, Workload
 from tests.engine.plain_cohort.candidates import in_order, takeable
 from tests.engine.plain_cohort.ground import Question, left_after
 from tests.engine.plain_cohort.targets import NOBODY, settled

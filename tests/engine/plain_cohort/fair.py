@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from engine.model.quota import Take, Workload
 from engine.policies.cohort import STRATEGIES, Search, Strategy, Target, Why
-from engine.quota import Take, Workload
 from tests.engine.plain_cohort.candidates import in_order, takeable
 from tests.engine.plain_cohort.ground import Question
 from tests.engine.plain_cohort.ladder import Ladder, Pick

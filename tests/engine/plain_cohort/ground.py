@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.quota import FlavorResource, Quantities, QuotaCluster, QuotaTree, Workload
+from engine.model.quota import FlavorResource, Quantities, QuotaCluster, QuotaTree, Workload
 from tests.engine.plain_cohort.usage import Usage
 
 

@@ -6,7 +6,7 @@ Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from engine.quota import Share, Workload, share_of
+from engine.model.quota import Share, Workload, share_of
 from tests.engine.plain_cohort.candidates import rank
 from tests.engine.plain_cohort.ground import Question
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine import quota
-from engine.quota import FlavorResource, Quantities, QuotaTree
+from engine.model import quota
+from engine.model.quota import FlavorResource, Quantities, QuotaTree
 
 
 class Usage(quota.Usage):

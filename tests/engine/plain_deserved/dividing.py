@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import msgspec
 
+from engine.model.quantities import Amounts, total
+from engine.model.queue_tree import WEIGHT_ONE, QueueTree
 from engine.policies.deserved import Method
-from engine.queues import WEIGHT_ONE, QueueTree
-from engine.resources import Amounts, total
 from tests.engine.plain_deserved.filling import Claim, Exact, fill
 from tests.engine.plain_deserved.rounding import raised, usable, whole
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.resources import Amounts
+from engine.model.quantities import Amounts
 
 Exact = dict[str, Fraction]
 """Resource -> amount, not yet rounded to its unit."""

@@ -1,9 +1,10 @@
 """What there is to divide in a cluster, and what everybody asks of it: pod by pod."""
 
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, fits, subtract, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from engine.policies.deserved import SYSTEM, Ground
-from engine.queues import QueueTree
-from engine.resources import Amounts, fits, subtract, total
-from engine.snapshot import Pod, Snapshot
 
 
 def ground(snapshot: Snapshot, tree: QueueTree) -> Ground:

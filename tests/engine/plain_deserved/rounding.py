@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from engine.resources import Amounts
+from engine.model.quantities import Amounts
 from tests.engine.plain_deserved.filling import Claim, Exact
 
 

@@ -10,12 +10,23 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import UNSET
 
-from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS, Feasibility, unjudged
+from engine.model.decision import (
+    Decision,
+    NodeReason,
+    NodeVerdict,
+    Outcome,
+    PodFacts,
+    PodReason,
+    PodVerdict,
+    Reason,
+    Trace,
+)
+from engine.model.objects import Node, Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.departures import Leaving
 from engine.policies.fence import DIALECT, POLICY, Parameters
-from engine.queues import QueueTree
-from engine.snapshot import Node, Pod, Snapshot
-from engine.snapshot.leaving import Leaving
 from tests.engine.plain_fence.candidates import ORDER, Claim, Verdict, candidates_of, judge
 from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on, limit_on
 from tests.engine.plain_fence.usage import figures, ledger_of

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from engine.decision import PodReason
-from engine.queues import PriorityPolicy, Queue, QueueTree
-from engine.snapshot import Pod, Shield, Snapshot
+from engine.model.decision import PodReason
+from engine.model.objects import Pod, Shield
+from engine.model.queue_tree import PriorityPolicy, Queue, QueueTree
+from engine.model.snapshot import Snapshot
 from tests.engine.plain_fence.usage import Ledger
 
 LOWEST = -(2**31)

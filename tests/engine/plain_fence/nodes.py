@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from engine.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
 from engine.feasibility import Spot
-from engine.queues import QueueTree
-from engine.resources import Amounts, add, fits, total
-from engine.snapshot import Node, Pod, Snapshot
+from engine.model.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts, add, fits, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 from tests.engine.plain_fence.usage import Ledger
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")

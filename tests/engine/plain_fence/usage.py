@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.decision import QueueFigures
-from engine.queues import QueueTree
-from engine.resources import Amounts, add, subtract, total
-from engine.snapshot import Pod, Snapshot
+from engine.model.decision import QueueFigures
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add, subtract, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
 
 
 class Ledger:

@@ -10,13 +10,14 @@ from itertools import product
 
 import numpy as np
 
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Numbers
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import Claim
 from engine.policies.fence.node_candidates import NodeCandidates
-from engine.queues import PreemptionPolicy, Queue, QueueTree
-from engine.resources import Amounts
-from engine.snapshot import Node, Pod, Snapshot
-from engine.snapshot.columns import Numbers
 from tests.builders import NOW
 from tests.engine.small_worlds.worlds import NODES, PRIORITIES, SIZES, Above, Ask, Shape, World
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from engine.cluster.connecting.kubeconfig import LONGEST, default_path
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import LONGEST, default_path
-from engine.discovery import Found, Scheduler
-from engine.formats.native import SYSTEMS
-from engine.resources import PODS, format_amounts
+from engine.formats.registry import SYSTEMS
+from engine.model.quantities import PODS, format_amounts
+from engine.observation.discovery import Found, Scheduler
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told

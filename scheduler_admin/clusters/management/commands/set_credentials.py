@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.views.decorators.debug import sensitive_variables
 
+from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import LONGEST
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told

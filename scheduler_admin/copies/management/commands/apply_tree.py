@@ -8,12 +8,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from engine.changes import Change, sentences
-from engine.cluster.connection import Connection
-from engine.cluster.copies import Effect
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
-from engine.cluster.rights import CONFIG
-from engine.formats.native import SYSTEMS, Format
+from engine.cluster.inspection.rights import CONFIG
+from engine.cluster.sync.copies import Effect
+from engine.formats.registry import SYSTEMS, Format
+from engine.formats.tree_json.diff import Change, sentences
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way

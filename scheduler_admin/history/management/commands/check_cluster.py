@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engine.cluster.check import Level
+from engine.cluster.inspection.check import Level
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.checking import check_cluster
 

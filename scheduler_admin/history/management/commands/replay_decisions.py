@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
-from engine.journal import JournalError
+from engine.planning.journal import JournalError
 from engine.policies import UnknownPolicyError
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision

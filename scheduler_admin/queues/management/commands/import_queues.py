@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from engine.formats.native import Format
-from engine.formats.notes import ImportFailure
+from engine.formats.registry import Format
+from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.services import OrphansError

@@ -1,0 +1,264 @@
+"""What people stumble over in decisions of policy ``priority``, recognised in a snapshot, with the numbers of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+
+from engine.analysis.counterfactuals.retrying import Retrying, key_of, limit_of, room
+from engine.feasibility import FITS, Feasibility
+from engine.feasibility.checks import Limit
+from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason
+from engine.model.objects import HIGHEST_PRIORITY, Node, Pod
+from engine.model.quantities import CPU
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Rows
+
+_NAMED_UP_TO = 3
+_NODES_TRIED = 20
+_UNTIL_READY = frozenset(
+    {
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/network-unavailable",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "karpenter.sh/unregistered",
+    }
+)
+"""The keys of taints that are on a node until it is ready. One that nobody hears of any more has another."""
+
+
+class Trouble(StrEnum):
+    """What looks wrong, and is not."""
+
+    FRAGMENTED = "fragmented"
+    """Enough is free over all nodes, and not enough on any one."""
+    LOWER_ELSEWHERE = "lower-elsewhere"
+    """Pods of lower priority than a victim's stay, on other nodes."""
+    LOWER_PROTECTED = "lower-protected"
+    """They stay on the node, put back first for the sake of their disruption budgets."""
+    LOWER_NO_HELP = "lower-no-help"
+    """They stay on the node: the ask fits beside them."""
+    OTHER_NODES = "other-nodes"
+    """Pods on other nodes of the topology would have to go, and none ever goes from two nodes at once."""
+    OVER_BUDGET = "over-budget"
+    """Disruption budgets are kept where possible, and no more."""
+    EMPTY_BUDGET = "empty-budget"
+    """A budget with an empty selector, which kube-scheduler takes for none."""
+    BEST_EFFORT = "best-effort"
+    """Pods that request nothing stay on the node: quality of service has no say."""
+    NOT_READY = "not-ready"
+    """A node that is not ready, as one that has just been added, has room without any eviction."""
+    TOP_CLASS = "top-class"
+    """The ask outranks all pods but the system's, by its class: that may be one which is too high for it."""
+    GRACE = "grace"
+    """The victims have time to leave, in which others may take the room."""
+
+
+class Recognised(msgspec.Struct, frozen=True, kw_only=True):
+    """A trouble with its numbers; what does not belong to it is empty."""
+
+    trouble: Trouble
+    count: int = 0
+    """How many pods there are of the kind; of ``fragmented`` and ``not-ready`` nodes, of ``empty-budget`` budgets."""
+    pods: tuple[str, ...] = ()
+    """A few of them, ``namespace/name``."""
+    node: str = ""
+    names: tuple[str, ...] = ()
+    """Of ``top-class`` the class, of ``over-budget`` and ``empty-budget`` the budgets, of ``other-nodes`` the
+    topology's label and value, of ``not-ready`` nodes."""
+    resource: str = ""
+    total: int = 0
+    """Of ``fragmented``: free of the resource on all nodes that would let the ask in."""
+    most: int = 0
+    """Free on the one with the most, ``node``; else a victim's highest priority, or the longest time in seconds."""
+
+
+def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognised, ...]:
+    """What is recognised of them in a decision of the policy on that snapshot, in a fixed order."""
+    if decision.outcome is Outcome.FITS or decision.reason in (Reason.UNREAD, Reason.UNREAD_RULES):
+        return ()
+    retrying = Retrying(snapshot.without_reservation(ask.uid), ask)
+    found = [*_fragmented(retrying)]
+    if decision.outcome is Outcome.PREEMPT:
+        found += [*_lower(retrying, decision), *_over_budget(decision), *_empty_budgets(snapshot, decision)]
+        found += [*_best_effort(retrying, decision), *_top_class(retrying, decision), *_grace(decision)]
+    return (*found, *_not_ready(retrying), *_other_nodes(retrying))
+
+
+def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
+    places = np.flatnonzero(retrying.let_in())
+    for name in retrying.resources if len(places) else ():
+        limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
+        if limit is None:  # no node has any
+            continue
+        free = np.maximum(room(limit)[places] + wanted, 0)
+        most = int(np.argmax(free))
+        if int(free[most]) < wanted <= int(free.sum()):
+            yield Recognised(
+                trouble=Trouble.FRAGMENTED,
+                count=len(places),
+                node=retrying.found.columns.nodes[places[most]].name,
+                resource=name,
+                total=int(free.sum()),
+                most=int(free[most]),
+            )
+
+
+def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+    """Pods that may go, of a lower priority than the most important victim, and stay."""
+    found, columns = retrying.found, retrying.found.columns
+    top = max(verdict.pod.priority for verdict in decision.victims)
+    here = columns.place[decision.node or ""]
+    stay = found.candidates & (columns.priority < top)
+    stay[found.victims_on(here)] = False
+    on_node = columns.node == here
+    kinds = {
+        Trouble.LOWER_ELSEWHERE: stay & ~on_node,
+        Trouble.LOWER_PROTECTED: stay & on_node & found.budgets.violating,
+        Trouble.LOWER_NO_HELP: stay & on_node & ~found.budgets.violating,
+    }
+    for trouble, flags in kinds.items():
+        rows = np.flatnonzero(flags)
+        if len(rows):
+            lowest = rows[np.argsort(columns.priority[rows], kind="stable")[:_NAMED_UP_TO]]
+            node = columns.nodes[columns.node[lowest[0]]].name
+            yield Recognised(trouble=trouble, count=len(rows), pods=_keys(retrying, lowest), node=node, most=top)
+
+
+def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+    """Where the ask has a class, and no pod that people gave one ranks above it.
+
+    Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
+    """
+    ask, priority = retrying.ask, retrying.found.columns.priority
+    given = priority[priority <= HIGHEST_PRIORITY]
+    top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST_PRIORITY
+    if ask.priority_class and top:
+        pods = tuple(verdict.pod.key for verdict in decision.victims[:_NAMED_UP_TO])
+        count = len(decision.victims)
+        yield Recognised(
+            trouble=Trouble.TOP_CLASS, count=count, pods=pods, names=(ask.priority_class,), most=ask.priority
+        )
+
+
+def _over_budget(decision: Decision) -> Iterator[Recognised]:
+    over = [verdict for verdict in decision.victims if verdict.reason is PodReason.OVER_BUDGET]
+    names = dict.fromkeys(name for verdict in over for name in verdict.detail.split(", "))
+    if over:
+        pods = tuple(verdict.pod.key for verdict in over[:_NAMED_UP_TO])
+        node = decision.node or ""
+        yield Recognised(trouble=Trouble.OVER_BUDGET, count=len(over), pods=pods, node=node, names=tuple(names))
+
+
+def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognised]:
+    """Those that were to protect more pods of a victim's namespace than they would have let go."""
+    taken = Counter(verdict.pod.namespace for verdict in decision.victims)
+    empty = [one for one in snapshot.budgets if not one.expressions and one.allowed < taken[one.namespace]]
+    spaces = {one.namespace for one in empty}
+    pods = [verdict.pod.key for verdict in decision.victims if verdict.pod.namespace in spaces]
+    if empty:
+        names = tuple(sorted(key_of(one) for one in empty))
+        yield Recognised(
+            trouble=Trouble.EMPTY_BUDGET, count=len(empty), pods=tuple(pods[:_NAMED_UP_TO]), names=names[:_NAMED_UP_TO]
+        )
+
+
+def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+    """Pods of the node that may go, request neither cores nor memory, and stay."""
+    found, columns = retrying.found, retrying.found.columns
+    here = columns.place[decision.node or ""]
+    nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
+    stay = found.candidates & (columns.node == here) & nothing
+    stay[found.victims_on(here)] = False
+    rows = np.flatnonzero(stay)
+    if len(rows):
+        node, pods = decision.node or "", _keys(retrying, rows[:_NAMED_UP_TO])
+        yield Recognised(trouble=Trouble.BEST_EFFORT, count=len(rows), pods=pods, node=node)
+
+
+def _not_ready(retrying: Retrying) -> Iterator[Recognised]:
+    """As it would be once they are ready: what keeps pods off until then is taken away, and nothing else."""
+    coming = [place for place, node in enumerate(retrying.found.columns.nodes) if _starts(node)][:_NODES_TRIED]
+    if not coming:
+        return
+    small = retrying.around(coming)
+    nodes = tuple(_started(node) if not node.unread else node for node in small.nodes)
+    ready = Retrying(msgspec.structs.replace(small, nodes=nodes), retrying.ask)
+    names = {retrying.found.columns.nodes[place].name for place in coming}
+    fits = sorted(node.name for node, fits in zip(nodes, ready.found.fits, strict=True) if fits and node.name in names)
+    if fits:
+        yield Recognised(trouble=Trouble.NOT_READY, count=len(fits), node=fits[0], names=tuple(fits[:_NAMED_UP_TO]))
+
+
+def _starts(node: Node) -> bool:
+    return not node.unread and any(taint.key in _UNTIL_READY for taint in node.taints)
+
+
+def _started(node: Node) -> Node:
+    taints = tuple(taint for taint in node.taints if taint.key not in _UNTIL_READY)
+    return msgspec.structs.replace(node, taints=taints, ready=True)
+
+
+def _grace(decision: Decision) -> Iterator[Recognised]:
+    def seconds(verdict: PodVerdict) -> int:
+        return verdict.pod.grace_s
+
+    longest = max(decision.victims, key=seconds)
+    if seconds(longest) > 0:
+        node, pods = decision.node or "", (longest.pod.key,)
+        yield Recognised(
+            trouble=Trouble.GRACE, count=len(decision.victims), pods=pods, node=node, most=seconds(longest)
+        )
+
+
+def _other_nodes(retrying: Retrying) -> Iterator[Recognised]:
+    """Where all candidates of a node gone do not help, and those of its whole topology would."""
+    found = retrying.found
+    still = found.feasibility.refusing(found.leaving)
+    tried = (found.first != FITS) & ~found.reserved
+    # Whom kube-scheduler counts wrongly it does not count wrongly once they have really left.
+    for number, check in enumerate(Feasibility(found.snapshot, retrying.ask).checks):
+        places = np.flatnonzero(tried & (still == number))
+        if isinstance(check, Limit) and check.detail in retrying.topologies and not check.mends and len(places):
+            yield from _across(retrying, check, places)
+
+
+def _across(retrying: Retrying, limit: Limit, places: Rows) -> Iterator[Recognised]:
+    found, columns = retrying.found, retrying.found.columns
+    numbers, values = columns.label(limit.detail)
+    for place in places[:_NODES_TRIED]:
+        gone = found.candidates & (numbers[columns.node] == numbers[place])
+        elsewhere = np.flatnonzero(gone & (columns.node != place) & (limit.weight > 0))
+        if numbers[place] >= 0 and len(elsewhere) and _lets_in(retrying, int(place), gone):
+            yield Recognised(
+                trouble=Trouble.OTHER_NODES,
+                count=len(elsewhere),
+                pods=_keys(retrying, elsewhere[:_NAMED_UP_TO]),
+                node=columns.nodes[place].name,
+                names=(limit.detail, values[numbers[place]]),
+            )
+            return
+
+
+def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
+    """Whether a node lets the ask in once pods of several nodes are gone."""
+    columns = retrying.found.columns
+    for check in Feasibility(retrying.found.snapshot, retrying.ask).checks:
+        if not isinstance(check, Limit):
+            if check.refused[place]:
+                return False
+            continue
+        near = columns.node == place
+        if check.detail in retrying.topologies:
+            numbers, _ = columns.label(check.detail)
+            near = (numbers[columns.node] == numbers[place]) if numbers[place] >= 0 else near
+        left = int(check.held[place]) + max(check.added.get(place, 0), 0) - int(check.weight[gone & near].sum())
+        if left > int(check.cap[place]):
+            return False
+    return True
+
+
+def _keys(retrying: Retrying, rows: Sequence[int] | Rows) -> tuple[str, ...]:
+    return tuple(retrying.found.columns.pods[row].key for row in rows)

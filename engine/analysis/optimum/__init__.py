@@ -1,0 +1,72 @@
+"""The least victims that a policy could have taken, worked out exactly on every node.
+
+The policies are greedy: they take pods in a fixed order and put back what was not needed. Here every set of pods counts
+that the policy's own rules let go and that makes room. The least is what the policy itself would prefer of two nodes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from engine.analysis.optimum.fence import FenceWeighing
+from engine.analysis.optimum.priority import PriorityWeighing
+from engine.analysis.optimum.results import Optimal
+from engine.analysis.optimum.search import DEAREST, MOST_CANDIDATES, Cost, Search, Weighing
+from engine.model.decision import Decision, Outcome
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies import fence, priority
+
+__all__ = ["MOST_CANDIDATES", "Optimal", "known", "optimal"]
+
+_WEIGHINGS: dict[tuple[str, str], Callable[[Snapshot, QueueTree, Pod, Mapping[str, Any]], Weighing]] = {
+    (fence.POLICY, fence.DIALECT): FenceWeighing,
+    (priority.POLICY, priority.DIALECT): PriorityWeighing,
+}
+
+
+def known(policy: str, dialect: str) -> bool:
+    """Whether the least victims can be worked out for a policy's dialect."""
+    return (policy, dialect) in _WEIGHINGS
+
+
+def optimal(
+    snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision, parameters: Mapping[str, Any] | None = None
+) -> Optimal | None:
+    """The least victims beside the policy's ``decision``; None where no set helps, none is needed, or none may go.
+
+    Raises KeyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it does not have.
+    """
+    weigh = _WEIGHINGS[decision.policy, decision.dialect]
+    if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
+        return None
+    if decision.safeguard:  # no set is let through: it is held against all that there are, as the policy's was
+        snapshot = snapshot.guarded(None)
+    weighing = weigh(snapshot.without_reservation(ask.uid), tree, ask, parameters or {})
+    columns = weighing.columns
+    own = tuple(sorted(columns.row[verdict.pod.uid] for verdict in decision.victims))
+    search = Search(weighing, _cost(weighing, own) if own else DEAREST)
+    search.everywhere()
+    rows, left_out = search.rows or own, tuple(columns.nodes[place].name for place in search.left_out)
+    if not rows:
+        return Optimal(left_out=left_out) if left_out else None
+    return Optimal(
+        node=columns.nodes[columns.node[rows[0]]].name,
+        victims=tuple(columns.pods[row].key for row in rows),
+        pdb_violations=dict(zip(weighing.parts, search.least, strict=True)).get("violations"),
+        same=rows == own,
+        distance=_distance(weighing, own, rows) if own else {},
+        left_out=left_out,
+    )
+
+
+def _cost(weighing: Weighing, rows: Sequence[int]) -> Cost:
+    cost = weighing.nothing
+    for row in rows:
+        cost = weighing.together(cost, weighing.alone(row))
+    return cost
+
+
+def _distance(weighing: Weighing, own: Sequence[int], least: Sequence[int]) -> dict[str, int]:
+    ours, best = (weighing.told(_cost(weighing, rows)) for rows in (own, least))
+    return {part: more for part, one, other in zip(weighing.parts, ours, best, strict=True) if (more := one - other)}

@@ -1,0 +1,68 @@
+"""What sets of candidates have at least, worked out for all nodes at once, so that most need not be searched."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.feasibility.checks import Limit
+from engine.model.collections.offsets import running
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.snapshot.departures import Leaving
+
+MOST = 2**62
+"""More than anything that is compared."""
+
+
+class Bounds:
+    """By the limits that tell how much has to go; ``leaving``: who goes in any case."""
+
+    def __init__(self, columns: Columns, limits: Sequence[Limit], candidates: Flags, leaving: Leaving | None) -> None:
+        self.columns, self._candidates = columns, candidates
+        self.highest: Numbers = np.full(len(columns.nodes), -(2**31))
+        """Place -> the highest priority in a set, if it is as low as can be."""
+        self.count: Numbers = np.ones(len(columns.nodes), np.int64)
+        """Place -> how many go."""
+        self._short: list[tuple[Numbers, Rows, Numbers]] = []
+        for limit in limits:
+            need = limit.held - limit.cap + (np.maximum(limit.more(), 0) if limit.added else 0)
+            if leaving is not None:
+                need = need - leaving.of(limit.weight)
+            self._narrow(np.where(candidates, limit.weight, 0), need)
+
+    def _narrow(self, weight: Numbers, need: Numbers) -> None:
+        columns, ends = self.columns, self.columns.first[1:]
+        short = np.flatnonzero((need > 0) & (columns.sums(weight) >= need))
+        if not len(short):
+            return
+        need = need[short]
+        self._short.append((weight, short, need))
+        upto = running(weight)
+        # Of the least important ones that are enough together, the most important:
+        last = (np.searchsorted(upto, upto[ends[short]] - need, side="right") - 1).astype(np.intp)
+        self.highest[short] = np.maximum(self.highest[short], columns.priority[last])
+        stretches = np.stack([columns.first[short], ends[short]], axis=1).ravel()
+        largest = np.maximum.reduceat(np.append(weight, 0), stretches)[::2]
+        self.count[short] = np.maximum(self.count[short], -(-need // largest))
+
+    def some(self, flags: Flags) -> Numbers:
+        """Place -> 1 where those without the flag (by row) are not enough, else 0."""
+        some = np.zeros(len(self.columns.nodes), np.int64)
+        for weight, short, need in self._short:
+            some[short] |= self.columns.sums(np.where(flags, 0, weight))[short] < need
+        return some
+
+    def fewest(self, numbers: Numbers, among: Flags) -> Numbers:
+        """Place -> the sum of the least numbers (by row) of so many candidates with the flag as have to go."""
+        rows = np.flatnonzero(self._candidates & among)
+        node = self.columns.node[rows]
+        rows = rows[np.lexsort((numbers[rows], node))]
+        upto, ends = running(numbers[rows]), np.searchsorted(node, np.arange(len(self.columns.nodes) + 1))
+        sums: Numbers = upto[np.minimum(ends[:-1] + self.count, ends[1:])] - upto[ends[:-1]]
+        return sums
+
+    def least(self, numbers: Numbers, among: Flags) -> Numbers:
+        """Place -> the least number (by row) of a candidate with the flag."""
+        least = np.full(len(self.columns.nodes), MOST)
+        rows = np.flatnonzero(self._candidates & among)
+        np.minimum.at(least, self.columns.node[rows], numbers[rows])
+        return least

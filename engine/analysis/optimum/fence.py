@@ -1,0 +1,137 @@
+"""What policy ``fence`` weighs, dialect ``design``: sets that keep all of its laws, in its own order of preference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from engine.analysis.optimum.bounds import Bounds
+from engine.analysis.optimum.search import Bound, Cost, Line, Weighing
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.fence import Parameters, may_resort
+from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.node_candidates import node_candidates_of
+from engine.policies.fence.room import Room
+
+_LEAST = -(2**62)
+_FIRST = 20
+"""So many nodes are looked at before the others: those that are cheapest for the policy."""
+
+
+class FenceWeighing(Weighing):
+    """An ask under policy ``fence``. Of creations, which ``parts`` names last, minus the earliest one counts.
+
+    Pods that opted out may go where the parameters allow it: a set without any costs less than every one with some.
+    """
+
+    parts = ("opted_out", "originators", "priority", "victims", "tree_distance", "work_lost_ms", "created_ms")
+    nothing = (0, 0, _LEAST, 0, 0, 0, _LEAST)
+    levels = (0, 1, 2)
+    ties = 2
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
+        self.attempt = attempt = PreemptionAttempt(snapshot, tree, ask)
+        resort = may_resort(ask, msgspec.convert(parameters, Parameters))
+        self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
+        self.columns, self.feasibility = attempt.columns, attempt.feasibility
+        self._candidates = self.node_candidates.candidates(attempt)
+        """Rows, node by node."""
+        self._steps = attempt.ground.distance(attempt.leaf)
+
+    def places(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Nodes by what the policy's own victims there cost, then those where it has none."""
+        costs, blocked = self.node_candidates.costs, self.node_candidates.blocked(self.attempt)
+        first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
+        useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
+        return first, [place for place in useful.tolist() if place not in set(first)]
+
+    def bound(self) -> Bound:
+        """By how much has to go.
+
+        A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
+        """
+        attempt, columns, order = self.attempt, self.columns, self.attempt.ground.order
+        candidates = np.zeros(len(columns.pods), np.bool_)
+        candidates[self._candidates] = True
+        bounds = Bounds(columns, self.limits, candidates, attempt.leaving)
+        opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
+        among = columns.priority <= bounds.highest[columns.node]
+        among &= ~order.opted_out | (opted_out[columns.node] > 0)
+        among &= ~order.originator | (originators[columns.node] > 0)
+        steps = bounds.fewest(self._steps[attempt.ground.row_queue], among)
+        lost, age = bounds.fewest(order.lost, among), bounds.least(-order.created, among)
+        parts = (opted_out, originators, bounds.highest, bounds.count, steps, lost, age)
+
+        def bound(place: int) -> Cost:
+            return tuple(int(part[place]) for part in parts)
+
+        return bound
+
+    def candidates(self, place: int) -> Sequence[int]:
+        """Whom the policy itself may take, each for itself."""
+        first, end = np.searchsorted(self.columns.node[self._candidates], [place, place + 1])
+        candidates: list[int] = self._candidates[first:end].tolist()
+        return candidates
+
+    def leaving(self, place: int) -> Sequence[str]:
+        """Those on their way out."""
+        columns = self.columns
+        return [columns.pods[row].uid for row in columns.rows(place) if columns.terminating[row]]
+
+    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+        """The limits of the node, and every max that the ask would exceed."""
+        room = Room(self.attempt, np.array([place]))
+        lines = [line for line in room.lines if not line.mends and line.unless is None]
+        return [Line([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
+
+    def spares(self, rows: Sequence[int]) -> list[Line]:
+        """What the guarantees of queues (law 2) and disruption budgets let go together."""
+        ground = self.attempt.ground
+        queues = ground.row_queue[list(rows)]
+        kinds, found = ground.kinds.of[list(rows)], []
+        for name, spare in self.node_candidates.spared.items():
+            held = ground.amounts(name)[kinds]
+            for level in ground.line:
+                above = level[queues]
+                found += [
+                    Line(np.where(above == one, held, 0).tolist(), int(spare[one])) for one in set(above.tolist())
+                ]
+        limits = self.attempt.restraints.limits
+        return found + [Line(np.isin(rows, limit.covered).astype(int).tolist(), limit.allowed) for limit in limits]
+
+    def alone(self, row: int) -> Cost:
+        """What one pod costs."""
+        order, steps = self.attempt.ground.order, int(self._steps[self.attempt.ground.row_queue[row]])
+        opted_out, originator = int(order.opted_out[row]), int(order.originator[row])
+        age = -int(order.created[row])
+        return opted_out, originator, int(self.columns.priority[row]), 1, steps, int(order.lost[row]), age
+
+    def together(self, cost: Cost, one: Cost) -> Cost:
+        """A set's cost with one more in it."""
+        opted_out, originators, highest, count, steps, lost, age = one
+        return (
+            cost[0] + opted_out,
+            cost[1] + originators,
+            max(cost[2], highest),
+            cost[3] + count,
+            cost[4] + steps,
+            cost[5] + lost,
+            max(cost[6], age),
+        )
+
+    def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
+        """A bound for a set that grows."""
+        opted_out, originators, highest = levels
+        return (
+            cost[0] + opted_out,
+            cost[1] + originators,
+            max(cost[2], highest),
+            cost[3] + more,
+            cost[4] + more * least[4],
+            cost[5] + more * least[5],
+            cost[6],
+        )

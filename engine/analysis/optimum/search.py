@@ -1,0 +1,235 @@
+"""Branch and bound over the sets of pods that may go, node by node: exact where it comes to its end."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, takewhile
+from typing import NamedTuple
+
+import msgspec
+
+from engine.feasibility import Feasibility
+from engine.feasibility.checks import Limit, Rule
+from engine.model.snapshot.columns import Columns
+
+MOST_CANDIDATES = 30
+"""A node with more pods that may go is left out."""
+_MOST_STEPS = 200_000
+"""When the search has taken so many on all nodes together, the node that it is at and those after it are left out."""
+_A_NODE = 100
+"""So many steps is it to begin with a node."""
+
+Cost = tuple[int, ...]
+"""What a set is compared by: the least wins, the first difference decides."""
+Bound = Callable[[int], Cost]
+"""Place -> a cost that no set there is below."""
+DEAREST: Cost = (2**62,)
+
+
+class Line(NamedTuple):
+    """An amount, and what each of some candidates holds of it."""
+
+    weights: Sequence[int]
+    amount: int
+
+
+class Weighing(ABC):
+    """One ask under one policy: who may go, when that is enough, and what it costs."""
+
+    columns: Columns
+    feasibility: Feasibility
+    parts: tuple[str, ...]
+    """What the parts of a cost are called."""
+    nothing: Cost
+    """The cost of the empty set."""
+    levels: tuple[int, ...]
+    """The parts that a set has no less of than any pod in it."""
+    ties: int
+    """So many parts, the last ones, tell pods apart that are otherwise alike: of those the cheaper one goes."""
+
+    @property
+    def limits(self) -> list[Limit]:
+        """Those that tell by themselves how much has to go; the others are held against a whole set."""
+        return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
+
+    @abstractmethod
+    def places(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Where evictions might help: first what the policy would take, so that the others are soon given up."""
+
+    @abstractmethod
+    def bound(self) -> Bound:
+        """What a set on a node costs at least; asked for once."""
+
+    @abstractmethod
+    def candidates(self, place: int) -> Sequence[int]:
+        """The rows of the pods that may go from a node."""
+
+    def leaving(self, place: int) -> Sequence[str]:
+        """The uids of those that are no candidates and go in any case."""
+        del place
+        return ()
+
+    @abstractmethod
+    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+        """Of each at least so much has to go, as far as that can be told line by line."""
+
+    def spares(self, rows: Sequence[int]) -> list[Line]:
+        """Of each at most so much may go."""
+        del rows
+        return []
+
+    @abstractmethod
+    def alone(self, row: int) -> Cost:
+        """What one pod costs."""
+
+    @abstractmethod
+    def together(self, cost: Cost, one: Cost) -> Cost:
+        """A set's cost with one more in it; it is never less than before."""
+
+    @abstractmethod
+    def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
+        """A set's cost with so many more, none below ``least`` in any part, and some one at each of the ``levels``."""
+
+    def told(self, cost: Cost) -> Cost:
+        """The same as people read it."""
+        return cost
+
+
+class _Candidate(msgspec.Struct, frozen=True, gc=False):
+    uid: str
+    row: int
+    cost: Cost
+    """Alone."""
+    gives: tuple[int, ...]
+    """In the lines of what is needed."""
+    takes: tuple[int, ...]
+    """In the lines of what can be spared."""
+    kind: tuple[object, ...]
+    """Two of the same kind differ in the last parts of their cost alone."""
+
+
+class Search:
+    """Over all nodes on which evictions might help, with what was the least so far."""
+
+    def __init__(self, weighing: Weighing, least: Cost) -> None:
+        self.weighing, self.least = weighing, least
+        self.rows: tuple[int, ...] = ()
+        self.steps = 0
+        self.left_out: list[int] = []
+
+    def everywhere(self) -> None:
+        """Look at every node."""
+        first, others = self.weighing.places()
+        self._on(first)
+        if len(others):
+            bound = self.weighing.bound()
+            ranked = sorted((bound(place), place) for place in others)
+            self._on(place for _, place in takewhile(lambda one: one[0] < self.least, ranked))
+        self.left_out.sort()
+
+    def _on(self, places: Iterable[int]) -> None:
+        for place in places:
+            if not self._in_time(place):
+                self.left_out.append(place)
+
+    def _in_time(self, place: int) -> bool:
+        """Whether the search of a node came to its end."""
+        self.steps += _A_NODE
+        rows = self.weighing.candidates(place) if self.steps <= _MOST_STEPS else ()
+        return 0 < len(rows) <= MOST_CANDIDATES and _Node(self, place, rows).search()
+
+
+class _Node:
+    """The search on one node: each candidate in turn stays, then goes; a branch that can't win is given up."""
+
+    def __init__(self, search: Search, place: int, rows: Sequence[int]) -> None:
+        self.over, self.weighing, feasibility = search, search.weighing, search.weighing.feasibility
+        self.spot, self.leaving = feasibility.on(place), tuple(self.weighing.leaving(place))
+        self.refused = any(isinstance(check, Rule) and check.refused[place] for check in feasibility.checks)
+        needs, spares = self.weighing.needs(place, rows), self.weighing.spares(rows)
+        self.needs, self.spares = (tuple(line.amount for line in lines) for lines in (needs, spares))
+        ordered = [self._candidate(number, row, needs, spares) for number, row in enumerate(rows)]
+        ordered.sort(key=self._turn)
+        self.candidates = tuple(ordered)
+        self.rest = [_Rest(ordered[first:], self.weighing) for first in range(len(ordered) + 1)]
+
+    def _candidate(self, number: int, row: int, needs: Sequence[Line], spares: Sequence[Line]) -> _Candidate:
+        limits, cost = self.weighing.feasibility.limits, self.weighing.alone(row)
+        gives, takes = (tuple(int(line.weights[number]) for line in lines) for lines in (needs, spares))
+        every = tuple((int(limit.weight[row]), int(limit.unless_weight[row])) for limit in limits)
+        kind = (cost[: -self.weighing.ties], every, gives, takes)
+        return _Candidate(self.weighing.columns.pods[row].uid, row, cost, gives, takes, kind)
+
+    def _turn(self, one: _Candidate) -> tuple[object, ...]:
+        """Those that cost most first; of a kind the one that costs least."""
+        ties = self.weighing.ties
+        return tuple(-part for part in one.cost[:-ties]), one.kind, one.cost[-ties:]
+
+    def search(self) -> bool:
+        """Whether it came to its end."""
+        return self.refused or self._from(0, (), self.weighing.nothing, self.needs, self.spares)
+
+    def _from(
+        self, place: int, gone: tuple[_Candidate, ...], cost: Cost, needs: tuple[int, ...], spares: tuple[int, ...]
+    ) -> bool:
+        over = self.over
+        over.steps += 1
+        if over.steps > _MOST_STEPS:
+            return False
+        if self.rest[place].bound(cost, needs) >= over.least:
+            return True
+        if gone and max(needs, default=0) <= 0 and self._fits(gone):
+            over.least, over.rows = cost, tuple(sorted(one.row for one in gone))
+            return True
+        if place == len(self.candidates):
+            return True
+        one = self.candidates[place]
+        alike = place > 0 and self.candidates[place - 1].kind == one.kind
+        if not self._from(place + 1, gone, cost, needs, spares):
+            return False
+        if alike and (not gone or gone[-1] is not self.candidates[place - 1]):
+            return True  # the one before it, which costs no more, goes rather than this
+        if any(0 < taken > spare for taken, spare in zip(one.takes, spares, strict=True)):
+            return True
+        needs = tuple(need - given for need, given in zip(needs, one.gives, strict=True))
+        spares = tuple(spare - taken for spare, taken in zip(spares, one.takes, strict=True))
+        return self._from(place + 1, (*gone, one), self.weighing.together(cost, one.cost), needs, spares)
+
+    def _fits(self, gone: Iterable[_Candidate]) -> bool:
+        return self.spot.refusal([*self.leaving, *(one.uid for one in gone)]) is None
+
+
+class _Rest:
+    """What the candidates that are still to be looked at can give, at best."""
+
+    def __init__(self, candidates: Sequence[_Candidate], weighing: Weighing) -> None:
+        self.weighing = weighing
+        by_line = list(zip(*(one.gives for one in candidates), strict=True))
+        self.largest = [tuple(accumulate(sorted(given, reverse=True))) for given in by_line]
+        self.least = tuple(map(min, zip(*(one.cost for one in candidates), strict=True)))
+        self.rising = [_Rising(candidates, part) for part in weighing.levels]
+
+    def bound(self, cost: Cost, needs: Sequence[int]) -> Cost:
+        """No set that has one more of these costs less; DEAREST where all of them together are not enough."""
+        more, short = 0, [(line, need) for line, need in enumerate(needs) if need > 0]
+        if not short:
+            return cost
+        for line, need in short:
+            if not self.largest or self.largest[line][-1] < need:
+                return DEAREST
+            more = max(more, bisect_left(self.largest[line], need) + 1)
+        levels = [max(rising.level(line, need) for line, need in short) for rising in self.rising]
+        return self.weighing.at_least(cost, more, self.least, levels)
+
+
+class _Rising:
+    """The same from those on that have least of one part of a cost."""
+
+    def __init__(self, candidates: Sequence[_Candidate], part: int) -> None:
+        ordered = sorted(candidates, key=lambda one: one.cost[part])
+        self.parts = tuple(one.cost[part] for one in ordered)
+        self.upto = [tuple(accumulate(given)) for given in zip(*(one.gives for one in ordered), strict=True)]
+
+    def level(self, line: int, need: int) -> int:
+        """So much of it the dearest of them has at least that are enough together."""
+        return self.parts[bisect_left(self.upto[line], need)]

@@ -1,0 +1,93 @@
+"""Why an ask waits: quota, guarantee, fence, priority and node fit, each with what it lacks and the nearest remedy.
+
+Every tier is judged by itself, so an ask gets room exactly where all of them let it through, once its delay is over; a
+remedy is told of only where, made, it does what is said by the very policy and dialect that the ask waits under.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.remedies import combined, remedies
+from engine.analysis.pending_reasons.results import (
+    BORROWS,
+    FLAVORS,
+    NODES,
+    WORKLOADS,
+    Ahead,
+    Need,
+    Reached,
+    Remedy,
+    Tier,
+    TierName,
+    Waiting,
+)
+from engine.analysis.pending_reasons.rules import RULES
+from engine.analysis.pending_reasons.workloads import waiting_workload
+from engine.model.change import Change
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies import DIALECTS
+
+__all__ = [
+    "BORROWS",
+    "FLAVORS",
+    "NODES",
+    "WORKLOADS",
+    "Ahead",
+    "Change",
+    "Need",
+    "Reached",
+    "Remedy",
+    "Tier",
+    "TierName",
+    "Waiting",
+    "ahead",
+    "judges",
+    "waiting",
+    "waiting_workload",
+]
+
+
+def judges(policy: str, dialect: str) -> bool:
+    """Whether asks that wait under a policy are told of by tiers."""
+    return (policy, dialect) in RULES
+
+
+def waiting(
+    snapshot: Snapshot,
+    tree: QueueTree,
+    ask: Pod,
+    policy: str,
+    dialect: str = "",
+    parameters: Mapping[str, Any] | None = None,
+) -> Waiting:
+    """Why ``ask``, a pending pod of the snapshot, waits under a policy that ``judges``, and a revision's parameters.
+
+    Without a dialect the policy's first is meant. Raises msgspec.ValidationError for parameters that it does not have.
+    """
+    rules = RULES[policy, dialect or DIALECTS[policy][0]](parameters or {})
+    case = Case(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
+    tiers = tuple(
+        tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()
+    )
+    return Waiting(tiers=tiers, ahead=ahead(snapshot, ask), together=_together(case, tiers))
+
+
+def _together(case: Case, tiers: tuple[Tier, ...]) -> bool:
+    refusing = [tier for tier in tiers if not tier.passes and tier.name is not TierName.GRACE]
+    if not refusing or not all(tier.remedies for tier in refusing):
+        return False
+    for remedy in combined(tier.remedies[0] for tier in refusing):
+        case = case.with_remedy(remedy)
+    return case.gets_room()
+
+
+def ahead(snapshot: Snapshot, ask: Pod) -> Ahead:
+    """How many asks a pass considers before it; those that room is being made for already are not waited for."""
+    reserved = {held.ask_uid for held in snapshot.reservations}
+    before = [other for other in snapshot.asks if other.turn < ask.turn and other.uid not in reserved]
+    return Ahead(cluster=len(before), queue=sum(other.queue == ask.queue for other in before))

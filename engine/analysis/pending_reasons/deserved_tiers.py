@@ -1,0 +1,198 @@
+"""The tiers of policy ``deserved``: all but a grace period let an ask through exactly where the policy makes room."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.analysis.pending_reasons import nodes
+from engine.analysis.pending_reasons.fence_tiers import fits
+from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.model.decision import PodReason, Reason
+from engine.model.objects import Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
+from engine.policies.deserved import SYSTEM, Parameters
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.deciding import surveyed
+from engine.policies.deserved.question import Question
+from engine.policies.deserved.reclaiming import Survey
+from engine.policies.deserved.rooms import Anywhere
+from engine.policies.deserved.telling import notice, trace
+
+
+def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
+    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged."""
+    question = Question(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    if any(guard(question.nodes) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
+        return
+    for leaving_counted in (False, True):
+        node = question.nodes.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            yield fits(question.nodes, node, soon=leaving_counted)
+            return
+    yield from _Judged(question).tiers()
+
+
+class _Judged:
+    """One ask that fits nowhere, held against everything that has a say."""
+
+    def __init__(self, question: Question) -> None:
+        self.question, self.ask, self.columns = question, question.ask, question.nodes.columns
+        self.all = Candidates(question)
+        self.may_go = self.all.going
+
+    def tiers(self) -> Iterator[Tier]:
+        """In their order; see ``judge``."""
+        passes = True
+        for tier in self._of_queues():
+            passes &= tier.passes
+            yield tier
+        survey, in_time = surveyed(self.question)  # which takes the longest
+        node = self._node(survey)
+        if passes and node.passes and not in_time:
+            yield self._grace(survey)
+        yield node
+
+    def _of_queues(self) -> Iterator[Tier]:
+        """Those for which no node is looked at."""
+        question = self.question
+        yield Tier.of(TierName.HARD, self._hard())
+        if not question.outranks and self.ask.namespace != SYSTEM:
+            yield Tier.of(TierName.DESERVED, self._deserved())
+        if not question.outranks:
+            yield self._overused()
+        if disabled := question.tree.disabled_by(question.leaf):
+            yield Tier.of(TierName.FENCE, [Need(resource=PODS, required=1, available=0)], shut=disabled)
+        if question.outranks or self.ask.never_preempts:
+            yield self._priority()
+        yield self._giving()
+
+    def _hard(self) -> Iterator[Need]:
+        """Every hard cap from the leaf upwards; below one further up evictions may make room, where the ask goes."""
+        question = self.question
+        for path in question.tree.lineage(question.leaf):
+            stands = question.standings[path]
+            for name, limit in sorted(stands.hard.items()):
+                wanted = self.ask.requests.get(name, 0)
+                if wanted <= 0:
+                    continue
+                available = limit - stands.used.get(name, 0)
+                short = available < wanted and path != question.leaf
+                yield Need(
+                    where=path,
+                    resource=name,
+                    required=wanted,
+                    available=available,
+                    evictable=self._below(path, name) if short else 0,
+                )
+
+    def _below(self, path: str, resource: str) -> int:
+        """The most that could go below a queue, from one node where all go from one."""
+        tree = self.question.tree
+        inside = self.columns.queue_kinds.flags(lambda pod: pod.queue in tree.queues and tree.contains(path, pod.queue))
+        held = np.where(inside & self.may_go, self.columns.requests(resource), 0)
+        return int(self.columns.sums(held).max(initial=0) if self.question.parameters.node_fit else held.sum())
+
+    def _deserved(self) -> Iterator[Need]:
+        """What its queue would use with it, beside what that deserves."""
+        stands = self.question.standings[self.question.leaf]
+        for name, wanted in sorted(self.ask.requests.items()):
+            if wanted > 0:
+                yield Need(
+                    where=self.question.leaf,
+                    resource=name,
+                    required=stands.used.get(name, 0) + wanted,
+                    available=stands.deserved.get(name, 0),
+                )
+
+    def _overused(self) -> Tier:
+        """Who could be asked to give back, whatever may happen to their pods."""
+        gives = self.columns.queue_kinds.flags(lambda pod: self.all.gives(pod.queue)) & ~self.columns.terminating
+        pods: dict[str, int] = {}
+        for row in np.flatnonzero(gives).tolist():
+            queue = self.columns.pods[row].queue or ""
+            pods[queue] = pods.get(queue, 0) + 1
+        return Tier.of(
+            TierName.OVERUSED,
+            [
+                Need(
+                    where=self.question.tree.fence(self.question.leaf) or "",
+                    resource=PODS,
+                    required=1,
+                    available=sum(pods.values()),
+                )
+            ],
+            reached=tuple(
+                Reached(queue=path, pods=pods[path], spare=self._spare(path))
+                for path in self.question.tree.walk()
+                if path in pods
+            ),
+        )
+
+    def _spare(self, queue: str) -> Amounts:
+        """What a queue uses beyond what it deserves of what is asked, less where what is reserved stands in the way."""
+        stands, line = self.question.standings, self.question.line(queue)
+
+        def spare(path: str, name: str) -> int:
+            most = max(stands[path].deserved.get(name, 0), stands[path].reserved.get(name, 0))
+            return stands[path].used.get(name, 0) - most
+
+        found = {name: min(spare(path, name) for path in line) for name in sorted({*self.question.wanted} - {PODS})}
+        return {name: amount for name, amount in found.items() if amount > 0}
+
+    def _priority(self) -> Tier:
+        """Of an ask that takes beyond what its queue deserves, whose priority is lower; else whether it may at all."""
+        never, stay = self.ask.never_preempts, self.all.staying
+        pods = self.all.count + stay[PodReason.GUARANTEE] + stay[PodReason.OVER_BUDGET]
+        return Tier.of(
+            TierName.PRIORITY,
+            [Need(resource=PODS, required=1, available=0 if never else pods)],
+            shut=(self.ask.priority_class or "Never") if never else "",
+        )
+
+    def _giving(self) -> Tier:
+        pods = self.all.count
+        return Tier.of(
+            TierName.GIVING,
+            [Need(resource=PODS, required=1, available=pods)],
+            held=nodes.held(self.columns, self.ask, self.may_go) if pods else {},
+            staying={str(reason): count for reason, count in sorted(self.all.staying.items()) if count},
+        )
+
+    def _grace(self, survey: Survey) -> Tier:
+        question, victims = self.question, survey.best.victims if survey.best else ()
+        queues = sorted({pod.queue or "" for pod in victims if question.in_grace(pod.queue or "")})
+        return Tier(name=TierName.GRACE, passes=False, notices=tuple(notice(question, queue) for queue in queues))
+
+    def _node(self, survey: Survey) -> Tier:
+        question, best = self.question, survey.best
+        could = 0 if question.too_large else len(survey.found)
+        gone = self.columns.among({pod.uid for pod in best.victims}) if best else self.may_go
+        first = Need(resource=NODES, required=1, available=could)
+        if not question.parameters.node_fit and not question.too_large:
+            return Tier.of(TierName.NODE, [first, *self._anywhere(gone)])
+        place = best.place if best else None
+        if place is None:
+            leaving = self.columns.terminating
+            feasibility = question.nodes.feasibility
+            place = nodes.nearest(question.snapshot, self.ask, feasibility, gone | leaving, question.nodes.open)
+        refusing = {} if could else trace(question, survey, coming=False).node_counts
+        return Tier.of(TierName.NODE, [first, *self._on(place, gone)], refusing=refusing)
+
+    def _on(self, place: int | None, gone: Flags) -> tuple[Need, ...]:
+        if place is None:
+            return ()
+        leaving, feasibility = self.columns.terminating, self.question.nodes.feasibility
+        return nodes.needs(self.columns, feasibility, self.ask, place, gone=leaving, evicted=gone & ~leaving)
+
+    def _anywhere(self, gone: Flags) -> Iterator[Need]:
+        """Of all nodes together."""
+        free = Anywhere(self.question).free
+        for name, wanted in sorted(self.ask.requests.items()):
+            held = int(self.columns.requests(name)[gone].sum())
+            need = Need(resource=name, required=wanted, available=free.get(name, 0), evictable=held)
+            if wanted > 0 and (name != PODS or need.missing):
+                yield need

@@ -1,0 +1,217 @@
+"""The tiers of policy ``fence``, dialect ``design``: all let an ask through exactly where the policy makes room."""
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from engine.analysis.pending_reasons import nodes
+from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.model.decision import Reason
+from engine.model.objects import Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Rows
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
+from engine.policies.fence.candidates import Claim, Field
+from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
+from engine.policies.fence.selection import Selection
+from engine.policies.fence.sets import Turns
+from engine.policies.fence.spare import Allowance, Spare
+
+_ANY_PRIORITY = 2**31 - 1
+
+
+def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) -> tuple[Tier, ...]:
+    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged."""
+    attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
+    if any(guard(attempt) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
+        return ()
+    for leaving_counted in (False, True):
+        node = attempt.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return (fits(attempt, node, soon=leaving_counted),)
+    selection = _selection(attempt, last_resort)
+    may_go = candidates(attempt, selection.node_candidates)
+    return (
+        Tier.of(TierName.QUOTA, _quota(attempt, may_go)),
+        *([_guarantee(attempt)] if ask.required_node is None else []),  # a DaemonSet's claims none
+        _fence(selection),
+        _priority(selection, may_go),
+        _node(selection),
+    )
+
+
+def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
+    """What the policy finds; where nobody may go, with those who opted out if they may be taken too."""
+    resort = last_resort == "any" or (last_resort == "daemonset" and attempt.ask.required_node is not None)
+    found = None
+    for opted_out in (False, True) if resort else (False,):
+        claim = Claim(
+            ask=attempt.ask,
+            leaf=attempt.leaf,
+            fence=attempt.tree.fence(attempt.leaf),
+            entitling=attempt.entitling if attempt.ask.required_node is None else {},
+            opted_out=opted_out,
+        )
+        found = Selection(attempt, claim, node_candidates_of(attempt, claim))
+        if found.best is not None:
+            break
+    assert found is not None
+    return found
+
+
+def candidates(attempt: PreemptionAttempt, node_candidates: NodeCandidates) -> Flags:
+    """Row -> whether the pod may be evicted for the ask."""
+    of_row = (
+        (node_candidates.reasons < 0)[attempt.ground.kinds.of]
+        if len(attempt.ground.kinds.of)
+        else node_candidates.reasons < 0
+    )
+    may_go: Flags = of_row & ~attempt.columns.terminating & ~attempt.restraints.refused
+    return may_go
+
+
+def _quota(attempt: PreemptionAttempt, may_go: Flags) -> Iterator[Need]:
+    """Every max from the leaf upwards; below one further up evictions may make room, on one node."""
+    for path in attempt.tree.lineage(attempt.leaf):
+        for resource, limit in sorted(attempt.tree[path].max.items()):
+            wanted = attempt.ask.requests.get(resource, 0)
+            if wanted <= 0:
+                continue
+            available = limit - attempt.used(path, resource)
+            evictable = 0
+            if available < wanted and path != attempt.leaf:
+                evictable = _most_on_a_node(attempt, may_go, path, resource)
+            yield Need(where=path, resource=resource, required=wanted, available=available, evictable=evictable)
+
+
+def _most_on_a_node(attempt: PreemptionAttempt, may_go: Flags, path: str, resource: str) -> int:
+    inside = may_go & attempt.ground.below(path)[attempt.ground.row_queue]
+    held = attempt.columns.sums(np.where(inside, attempt.columns.requests(resource), 0))
+    return int(held.max(initial=0))
+
+
+def _guarantee(attempt: PreemptionAttempt) -> Tier:
+    """Law 4: something must be left of every guarantee that is claimed, and one at least there must be."""
+    claimed = [
+        Need(
+            where=path,
+            resource=resource,
+            required=1,
+            available=attempt.tree[path].guaranteed[resource] - attempt.used(path, resource),
+        )
+        for resource, path in attempt.entitling.items()
+    ]
+    if claimed:
+        return Tier.of(TierName.GUARANTEE, claimed)
+    leaf = attempt.leaf
+    asked = sorted(resource for resource, amount in attempt.ask.requests.items() if amount > 0)
+    none = [Need(where=leaf, resource=name, required=1, available=-attempt.used(leaf, name)) for name in asked]
+    return Tier.of(TierName.GUARANTEE, none, shut=leaf)
+
+
+def _fence(selection: Selection) -> Tier:
+    """Who could go if it were not for the priorities."""
+    attempt, ground = selection.attempt, selection.attempt.ground
+    highest = msgspec.structs.replace(attempt.ask, priority=_ANY_PRIORITY)
+    field = Field(ground, msgspec.structs.replace(selection.claim, ask=highest), selection.node_candidates.spared)
+    within = np.asarray(field.reasons < 0, np.bool_)
+    reach = within[ground.kinds.of] if len(within) else within
+    disabled = attempt.tree.disabled_by(attempt.leaf) or ""
+    pods = np.bincount(ground.row_queue[reach & ~attempt.columns.terminating], minlength=ground.nobody + 1)
+    if disabled:
+        pods[:] = 0
+    return Tier.of(
+        TierName.FENCE,
+        [Need(where=selection.claim.fence or "", resource=PODS, required=1, available=int(pods.sum()))],
+        shut=disabled,
+        reached=tuple(
+            Reached(queue=ground.paths[number], pods=int(pods[number]), spare=_spare(selection, int(number)))
+            for number in np.flatnonzero(pods)
+        ),
+    )
+
+
+def _spare(selection: Selection, queue: int) -> Amounts:
+    """What may be taken of what is asked: as much as it uses, less where a guarantee stands in the way."""
+    attempt, ground = selection.attempt, selection.attempt.ground
+    found: Amounts = {}
+    for resource, wanted in sorted(attempt.ask.requests.items()):
+        spare = int(attempt.usage.of(attempt.usage.giving, resource)[queue])
+        if (spared := selection.node_candidates.spared.get(resource)) is not None:
+            spare = min(spare, *(int(spared[above]) for above in ground.line[:, queue]))
+        if wanted > 0 and resource != PODS and spare > 0:
+            found[resource] = spare
+    return found
+
+
+def _priority(selection: Selection, may_go: Flags) -> Tier:
+    ask, columns = selection.attempt.ask, selection.attempt.columns
+    pods = 0 if ask.never_preempts else int(np.count_nonzero(may_go))
+    return Tier.of(
+        TierName.PRIORITY,
+        [Need(resource=PODS, required=1, available=pods)],
+        shut=(ask.priority_class or "Never") if ask.never_preempts else "",
+        held=nodes.held(columns, ask, may_go) if pods else {},
+    )
+
+
+def fits(attempt: PreemptionAttempt, node: str, *, soon: bool) -> Tier:
+    """The one tier where a node has room; ``soon``: once those on their way out are gone."""
+    place = attempt.columns.place[node]
+    needs = nodes.needs(attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating)
+    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs], soon=soon)
+
+
+def _node(selection: Selection) -> Tier:
+    """The node that the policy takes; else the one that comes nearest with all gone that may go together."""
+    attempt, columns = selection.attempt, selection.attempt.columns
+    leaving = columns.terminating
+    if selection.best is not None:
+        gone = columns.only(selection.victims)
+        place: int | None = selection.best
+    else:
+        gone = most_gone(selection)
+        open_to = attempt.scope & ~attempt.usage.kept & ~columns.not_ready
+        place = nodes.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, gone | leaving, open_to)
+    first = Need(resource=NODES, required=1, available=len(selection.ranked))
+    if place is None:
+        needs: tuple[Need, ...] = ()
+    else:
+        needs = nodes.needs(columns, attempt.feasibility, attempt.ask, place, gone=leaving, evicted=gone & ~leaving)
+    if len(selection.ranked):
+        return Tier.of(TierName.NODE, [first, *needs])
+    trace = selection.trace()
+    limited = next((one for one in trace.nodes if one.limit), None)
+    return Tier.of(
+        TierName.NODE,
+        [first, *needs],
+        refusing=trace.node_counts,
+        limited=limited.node if limited else "",
+        limit=(limited.limit or None) if limited else None,
+    )
+
+
+def most_gone(selection: Selection) -> Flags:
+    """Row -> whether it goes where the policy takes all that it may in turn, on every node by itself (law 2)."""
+    attempt, ground = selection.attempt, selection.attempt.ground
+    may_go = candidates(attempt, selection.node_candidates)
+    rows = ground.order.rows[may_go[ground.order.rows]]
+    counts = np.bincount(attempt.columns.node[rows], minlength=len(attempt.columns.nodes))
+    places = np.flatnonzero(counts)
+    turns = Turns(ground, attempt.leaf, places, rows, counts[places])
+    spare = Spare(ground, turns.rows, selection.node_candidates.spared)
+    gone = np.zeros(len(attempt.columns.pods), np.bool_)
+    allowance = Allowance(attempt.columns, turns.rows, attempt.restraints.limits)
+    at: Rows = np.arange(len(places))
+    for turn in range(int(counts.max(initial=0))):
+        at = at[turns.count[at] > turn]
+        index = turns.start[at] + turn
+        index = index[spare.allows(index) & allowance.allows(index)]
+        spare.take(index)
+        allowance.take(index)
+        gone[turns.rows[index]] = True
+    return gone

@@ -1,0 +1,67 @@
+"""The tiers of policies ``cohort`` and ``fair-share``: quota alone, no node is looked at."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.analysis.pending_reasons.results import BORROWS, Need, Tier, TierName
+from engine.model.objects import Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.quota import FlavorResource, Workload
+from engine.model.snapshot import Snapshot
+from engine.policies.cohort.asking import ByQuota
+from engine.policies.cohort.assigning import Mode
+from engine.policies.cohort.telling import Told
+
+
+def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
+    """Every tier; the last one alone where the quota has room, none where nothing is decided for the ask itself."""
+    told = by.told(snapshot, tree, ask)
+    if told is None:
+        return ()
+    if told.verdict.mode is Mode.FIT:
+        return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(told, ()))),)
+    most, disabled = Tier.of(TierName.MOST, _most(told)), tree.disabled_by(told.ask.queue)
+    fences = [_shut(disabled)] if disabled else []
+    if told.verdict.mode is Mode.NO_FIT and most.passes:  # then nobody is looked at
+        return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(told, ())), shut=BORROWS))
+    going = [target.workload for target in told.verdict.search.targets]
+    left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(told, going or told.might_go)))
+    return most, *fences, _priority(told, ask), left
+
+
+def _shut(disabled: str) -> Tier:
+    return Tier.of(TierName.FENCE, [Need(resource=PODS, required=1, available=0)], shut=disabled)
+
+
+def _most(told: Told) -> Iterator[Need]:
+    """What its queue could have if nobody else used any."""
+    potential = told.nodes.potential[told.node]
+    for of, amount in sorted(told.asked.items()):
+        yield Need(where=told.ask.queue, resource=of[1], required=amount, available=potential.get(of, 0))
+
+
+def _left(told: Told, going: Sequence[Workload]) -> Iterator[Need]:
+    """What its queue could have now, and what those would free."""
+    for of, amount in sorted(told.asked.items()):
+        yield Need(
+            where=told.ask.queue,
+            resource=of[1],
+            required=amount,
+            available=told.usage.available(told.node, of),
+            evictable=_held(going, of),
+        )
+
+
+def _priority(told: Told, ask: Pod) -> Tier:
+    pods = 0 if ask.never_preempts else told.candidates
+    held: Amounts = {of[1]: amount for of in told.short if (amount := _held(told.might_go, of))}
+    return Tier.of(
+        TierName.PRIORITY,
+        [Need(resource=PODS, required=1, available=pods)],
+        shut=(ask.priority_class or "Never") if ask.never_preempts else "",
+        held=held if pods else {},
+    )
+
+
+def _held(workloads: Sequence[Workload], of: FlavorResource) -> int:
+    return sum(one.usage.get(of, 0) for one in workloads)

@@ -1,0 +1,160 @@
+"""The nearest changes that let an ask through a tier: each is made, and told of only where it does."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.results import NODES, Remedy, Tier, TierName
+from engine.model.change import Change
+from engine.model.objects import HIGHEST_PRIORITY
+from engine.model.quantities import CPU, PODS, Amounts
+
+
+def remedies(case: Case, tier: Tier) -> tuple[Remedy, ...]:
+    """What of the ask's own, or of its queues', would have to change; the nearest first."""
+    found = []
+    for remedy in _proposed(case, tier):
+        changed = case.with_remedy(remedy)
+        if changed.lets(tier.name):
+            found.append(_judged(changed, remedy))
+    return tuple(found)
+
+
+def combined(many: Iterable[Remedy]) -> Iterator[Remedy]:
+    """All of them as changes of different things: of two that say by how much, the larger holds."""
+    by_change: dict[Change, Remedy] = {}
+    for remedy in many:
+        other = by_change.get(remedy.change)
+        if other is not None:
+            names = sorted({*other.smaller, *remedy.smaller})
+            smaller = {name: max(other.smaller.get(name, 0), remedy.smaller.get(name, 0)) for name in names}
+            priority = max((one.priority for one in (other, remedy) if one.priority is not None), default=None)
+            remedy = Remedy(change=remedy.change, smaller=smaller, queues=remedy.queues, priority=priority)  # noqa: PLW2901
+        by_change[remedy.change] = remedy
+    yield from by_change.values()
+
+
+def _judged(changed: Case, remedy: Remedy) -> Remedy:
+    unkept = (changed.tree.unkept(path, name) for path, amounts in remedy.queues.items() for name in amounts)
+    first = next(filter(None, unkept), "") if remedy.change is Change.GUARANTEE else ""
+    return msgspec.structs.replace(remedy, unkept=first, enough=changed.gets_room())
+
+
+def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
+    match tier.name:
+        case TierName.QUOTA:
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.MAX, queues=_raised(case, tier, "max"))
+        case TierName.HARD:
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.HARD, queues=_raised(case, tier, "max"))
+        case TierName.DESERVED:
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.RESERVED, queues=_reserved(tier))
+        case TierName.GUARANTEE:
+            if any(need.required > 1 for need in tier.needs):  # all of it has to be guaranteed
+                yield from _smaller(case, tier)
+            yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
+        case TierName.FENCE | TierName.OVERUSED if fence := tier.needs[0].where:
+            yield Remedy(change=Change.FENCE, queues={fence: {}})
+        case TierName.PRIORITY:
+            yield from _may_preempt(case)
+            yield from _priority(case, tier.name)
+        case TierName.NODE:
+            yield from _smaller(case, tier)
+            yield from _less_guaranteed(case, tier)
+            yield from _priority(case, tier.name)
+        case TierName.MOST | TierName.LEFT if any(need.missing for need in tier.needs):
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
+
+
+def _smaller(case: Case, tier: Tier) -> Iterator[Remedy]:
+    """By what is missing, where something is left of the request."""
+    by: Amounts = {}
+    for need in tier.needs:
+        if need.missing and need.resource not in (PODS, NODES):
+            by[need.resource] = max(by.get(need.resource, 0), need.missing)
+    pods = any(need.missing and need.resource == PODS for need in tier.needs)
+    if not by or pods or any(amount >= case.ask.requests[resource] for resource, amount in by.items()):
+        return
+    tried = len(by) == 1 and (case.rules.quick or tier.name is not TierName.NODE)
+    yield Remedy(change=Change.REQUEST, smaller=_least(case, tier.name, by) if tried else by)
+
+
+def _least(case: Case, name: TierName, by: Amounts) -> Amounts:
+    """As little less of one resource as does: perhaps on another node, or with other pods gone."""
+    ((resource, most),) = by.items()
+
+    def passes(less: int) -> bool:
+        return case.with_remedy(Remedy(change=Change.REQUEST, smaller={resource: less})).lets(name)
+
+    enough = most == 1 or not passes(most - 1)
+    return by if enough else {resource: bisect_left(range(most), True, lo=1, key=passes)}
+
+
+def _raised(case: Case, tier: Tier, field: str) -> dict[str, Amounts]:
+    """What each queue's max or guarantee would have to be; of a guarantee that there is none of yet, in one resource.
+
+    Of those that none is of yet, the resource that people think of first.
+    """
+    short = [need for need in tier.needs if need.missing]
+    of_none = [need for need in short if need.resource not in getattr(case.tree[need.where], field)]
+    if of_none:
+        short = [min(of_none, key=lambda need: (need.resource == PODS, need.resource != CPU, need.resource))]
+    queues: dict[str, Amounts] = {}
+    for need in short:
+        now = getattr(case.tree[need.where], field).get(need.resource, 0)
+        queues.setdefault(need.where, {})[need.resource] = now + need.missing
+    return queues
+
+
+def _less_guaranteed(case: Case, tier: Tier) -> Iterator[Remedy]:
+    """The guarantee that keeps pods from going together, by as little less as does."""
+    limit = tier.limit
+    if limit is None or not limit.queue:
+        return
+    guaranteed, most = case.tree[limit.queue].guaranteed[limit.resource], limit.held - limit.left
+
+    def remedy(less: int) -> Remedy:
+        return Remedy(change=Change.LESS_GUARANTEED, queues={limit.queue: {limit.resource: guaranteed - less}})
+
+    def passes(less: int) -> bool:
+        return case.with_remedy(remedy(less)).lets(tier.name)
+
+    if most <= guaranteed and passes(most):
+        yield remedy(bisect_left(range(most), True, lo=1, key=passes))
+
+
+def _reserved(tier: Tier) -> dict[str, Amounts]:
+    """What would have to be reserved for its queue: all of what that would use, of which it deserves less."""
+    (queue,) = {need.where for need in tier.needs}
+    return {queue: {need.resource: need.required for need in tier.needs if need.missing}}
+
+
+def _may_preempt(case: Case) -> Iterator[Remedy]:
+    if case.ask.never_preempts:
+        yield Remedy(change=Change.MAY_PREEMPT)
+
+
+def _priority(case: Case, name: TierName) -> Iterator[Remedy]:
+    """The lowest priority with which the tier lets it through: with a higher one no fewer pods may go for it."""
+    higher = _higher(case) if case.rules.ranks else ()
+
+    def passes(priority: int) -> bool:
+        return case.with_remedy(Remedy(change=Change.PRIORITY, priority=priority)).lets(name)
+
+    if higher and passes(higher[-1]):
+        yield Remedy(change=Change.PRIORITY, priority=higher[bisect_left(higher, True, key=passes)])
+
+
+def _higher(case: Case) -> Sequence[int]:
+    """The priorities above its own at which something may change, ascending; all of them where queues narrow them."""
+    own, queues = case.ask.priority, case.tree.queues.values()
+    if any(queue.priority_offset or queue.priority_policy != "default" for queue in queues):
+        return range(own + 1, HIGHEST_PRIORITY + 1)
+    others = {pod.priority for pod in case.snapshot.columns.pods}
+    others |= {pod.priority for pod in case.snapshot.nominated}
+    return sorted({one + more for one in others for more in (0, 1) if own < one + more <= HIGHEST_PRIORITY})

@@ -1,0 +1,193 @@
+"""The tiers of policy ``fence``, dialect ``yunikorn``: all let an ask through exactly where it really gets room.
+
+YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks): whether the ask fits once its victims have gone
+is decided again here, and one that does not is not told to get room.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from engine.analysis.pending_reasons import nodes
+from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.objects import Pod
+from engine.model.quantities import PODS, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags
+from engine.policies import Decide
+from engine.policies.yunikorn import ALL, Survey
+from engine.policies.yunikorn.policy import Question
+
+_UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
+
+
+class Room(NamedTuple):
+    """What is decided for an ask, and where it then runs."""
+
+    decision: Decision
+    node: str | None
+    """None: nowhere, whoever is evicted."""
+
+
+def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> Room:
+    """Whether there is room, or the victims leave some that the ask may have."""
+    found = decide(snapshot, tree, ask)
+    if not found.victims:
+        return Room(found, found.node if found.outcome is Outcome.FITS else None)
+    gone = {one.pod.uid for one in found.victims}
+    without = msgspec.structs.replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.uid not in gone))
+    after = decide(without, tree, ask)
+    return Room(found, after.node if after.outcome is Outcome.FITS else None)
+
+
+def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tuple[Tier, ...]:
+    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged.
+
+    ``decide``: the dialect, its delay over.
+    """
+    found = room(snapshot, tree, ask, decide)
+    if found.decision.reason in _UNDECIDABLE:
+        return ()
+    return _Judged(Question(snapshot.without_reservation(ask.uid), tree, ask, ALL), found).tiers()
+
+
+class _Judged:
+    """One ask, held against everything that has a say."""
+
+    def __init__(self, question: Question, found: Room) -> None:
+        self.question, self.found, self.ask = question, found, question.ask
+        self.columns, self.leaf = question.columns, question.ask.queue or ""
+        full = question.books.full(self.leaf, self.ask.requests)
+        self.survey = Survey(question.snapshot, question.books, question.feasibility, nodes_tried=full is None)
+        self.candidates = self.columns.only(self.survey.candidates)
+        self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
+
+    def tiers(self) -> tuple[Tier, ...]:
+        """In their order; see ``judge``."""
+        if self.found.decision.outcome is Outcome.FITS:
+            return (self._node(could=1, gone=self.victims),)
+        quota = Tier.of(TierName.QUOTA, self._quota())
+        if self.ask.required_node is not None:  # a DaemonSet's asks for no guarantee, and knows no fence
+            return (quota, self._node(could=self._gets_room, gone=self.victims))
+        first = (quota, *self._guarantee(), self._fence(), self._priority())
+        if all(tier.passes for tier in first):
+            return (*first, self._node(could=self._gets_room, gone=self.victims))
+        best = self.survey.best(self.question.reserved)
+        if best is None:
+            return (*first, self._node(could=0, gone=self.candidates))
+        chosen = self.columns.among({pod.uid for pod in best.victims[: best.index + 1]})
+        could = int(np.count_nonzero(self.survey.planned))
+        return (*first, self._node(could=could, gone=chosen, node=best.node.name))
+
+    @property
+    def _gets_room(self) -> int:
+        return int(self.found.node is not None)
+
+    def _quota(self) -> Iterator[Need]:
+        """Every max from the leaf upwards. The root's is also what the nodes hold, which nobody can raise."""
+        books = self.question.books
+        for path in self.question.tree.lineage(self.leaf):
+            for name, most in sorted(books.limits(path).items()):
+                wanted = self.ask.requests.get(name, 0)
+                if wanted <= 0:
+                    continue
+                available = max(0, most - books.allocated[path].get(name, 0))
+                evictable = 0 if available >= wanted else self._below(path, name)
+                yield Need(where=path, resource=name, required=wanted, available=available, evictable=evictable)
+
+    def _below(self, path: str, resource: str) -> int:
+        """What the victims hold below a queue; where there are none, the most that could go on one node."""
+        if self.question.ask.required_node is not None:
+            return 0
+        tree, table = self.question.tree, self.question.table
+        inside = np.array([*(tree.contains(path, leaf) for leaf in table.leaves), False], np.bool_)[table.leaf]
+        held = self.columns.requests(resource)
+        if self.found.decision.evicts:
+            return int(held[inside & self.victims].sum())
+        return int(self.columns.sums(np.where(inside & self.candidates, held, 0)).max(initial=0))
+
+    def _guarantee(self) -> Iterator[Tier]:
+        """All of the ask has to be guaranteed: now, or with all gone that may go. No tier where none is to be."""
+        now, then = self.survey.left_of_guarantee()
+        asked = sorted((name, amount) for name, amount in self.ask.requests.items() if amount > 0)
+        used = self.question.books.allocated[self.leaf]
+        if now is None or then is None:
+            none = (
+                Need(where=self.leaf, resource=name, required=amount, available=-used.get(name, 0))
+                for name, amount in asked
+            )
+            yield Tier.of(TierName.GUARANTEE, none, shut=self.leaf)
+            return
+        needs = [
+            Need(
+                where=self.leaf,
+                resource=name,
+                required=amount,
+                available=now[name],
+                evictable=max(0, then[name] + amount - now[name]),
+            )
+            for name, amount in asked
+            if name in now and name in then
+        ]
+        if needs:
+            yield Tier.of(TierName.GUARANTEE, needs)
+
+    def _fence(self) -> Tier:
+        """Who could go if it were not for the priorities."""
+        tree, table, root = self.question.tree, self.question.table, self.survey.reach.root
+        off = self.found.decision.reason is Reason.TURNED_OFF
+        counts = np.bincount(table.leaf[self.survey.within_reach], minlength=len(table.leaves) + 1)[:-1]
+        counts = counts * (not off)
+        return Tier.of(
+            TierName.FENCE,
+            [Need(where=root if root != tree.root else "", resource=PODS, required=1, available=int(counts.sum()))],
+            shut=tree.root if off else "",
+            reached=tuple(
+                Reached(queue=path, pods=int(pods), spare=self._spare(path))
+                for path, pods in zip(table.leaves, counts, strict=True)
+                if pods
+            ),
+        )
+
+    def _spare(self, path: str) -> Amounts:
+        beyond = self.question.books.preemptable(path) or {}
+        asked = {name for name, amount in self.ask.requests.items() if amount > 0} - {PODS}
+        return {name: amount for name, amount in sorted(beyond.items()) if name in asked}
+
+    def _priority(self) -> Tier:
+        pods = 0 if self.ask.never_preempts else len(self.survey.candidates)
+        return Tier.of(
+            TierName.PRIORITY,
+            [Need(resource=PODS, required=1, available=pods)],
+            shut=(self.ask.priority_class or "Never") if self.ask.never_preempts else "",
+            held=nodes.held(self.columns, self.ask, self.candidates) if pods else {},
+        )
+
+    def _node(self, *, could: int, gone: Flags, node: str = "") -> Tier:
+        """``could``: how many nodes could take it; ``node``: the one that would be chosen.
+
+        Room that those on their way out leave counts once they are gone.
+        """
+        place = self._place(node, gone)
+        nobody = np.zeros(len(self.columns.pods), np.bool_)
+        needs: tuple[Need, ...] = ()
+        if place is not None:
+            feasibility = self.question.feasibility
+            needs = nodes.needs(self.columns, feasibility, self.ask, place, gone=nobody, evicted=gone)
+        refusing = {} if could or self.ask.required_node else self._refusing()
+        return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=could), *needs], refusing=refusing)
+
+    def _refusing(self) -> dict[str, int]:
+        return self.survey.node_counts(self.survey.best(self.question.reserved))
+
+    def _place(self, node: str, gone: Flags) -> int | None:
+        """Where it runs; else the node that is chosen, or that it is for, or the one that comes nearest."""
+        name = self.found.node or node or self.found.decision.node or self.ask.required_node
+        if name is not None:
+            return self.columns.place.get(name)
+        open_to = ~self.question.reserved & ~self.columns.unschedulable
+        return nodes.nearest(self.question.snapshot, self.ask, self.question.feasibility, gone, open_to)

@@ -1,0 +1,222 @@
+"""What every queue of a tree deserves, worked out for the audit alone: in floating point, by looking for the level.
+
+The policy raises it from step to step, exactly, and then rounds to whole units: so both agree to a few units.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.model.queue_tree import QueueTree
+
+Matrix = npt.NDArray[np.float64]
+"""One row for each queue, one column for each resource."""
+
+_HALVINGS = 64
+"""After so many what is left between two is less than a double can tell."""
+_ROUNDS = 60
+SETTLED = 1e-9
+"""Of what there is: less than that is not given away in one more round."""
+
+
+def shares(
+    tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
+) -> dict[str, dict[str, float]]:
+    """Path -> what the queue deserves of ``capacity``; ``alone``: each resource divided by itself."""
+    found = Shares(tree, requests, capacity, alone=alone)
+    return {path: found.of(path) for path in tree.queues}
+
+
+class Shares:
+    """What everybody deserves, as requests change: worked out anew where that can change anything."""
+
+    def __init__(
+        self, tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
+    ) -> None:
+        """``alone``: each resource is divided by itself."""
+        names = sorted(name for name, amount in capacity.items() if amount > 0)
+        groups = [[name] for name in names] if alone else [names]
+        self._divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
+
+    def of(self, path: str) -> dict[str, float]:
+        """What a queue deserves."""
+        return {name: amount for division in self._divisions for name, amount in division.of(path)}
+
+    def change(self, leaf: str, asked: Mapping[str, int]) -> None:
+        """From here on a leaf asks this."""
+        for division in self._divisions:
+            division.change(leaf, asked)
+
+
+class _Dividing:
+    """From the top down, and again what the one queue could not use and another can."""
+
+    def __init__(
+        self,
+        tree: QueueTree,
+        requests: Mapping[str, Mapping[str, int]],
+        capacity: Mapping[str, int],
+        names: Sequence[str],
+    ) -> None:
+        self.tree, self.paths, self.names = tree, tree.walk(), names
+        self.requests = {leaf: [max(requests.get(leaf, {}).get(name, 0), 0) for name in names] for leaf in tree.leaves}
+        self.there = np.array([capacity[name] for name in names], np.float64)
+        self.below = {
+            tree.turn[path]: np.array([tree.turn[child] for child in tree.children[path]])
+            for path in self.paths
+            if tree.children[path]
+        }
+        """Each queue with others below it, from the top down -> those right below it."""
+        self.leaf = np.array([tree.is_leaf(path) for path in self.paths])
+        self.weights = np.array([tree[path].weight for path in self.paths], np.float64)
+
+        def table(of: Sequence[Mapping[str, int]], missing: float) -> Matrix:
+            return np.array([[each.get(name, missing) for name in names] for each in of], np.float64)
+
+        self.caps = table([tree[path].max for path in self.paths], np.inf)
+        self.reserved = np.minimum(table([tree[path].guaranteed for path in self.paths], 0), self.caps)
+        self.reserved[0] = np.minimum(self.reserved[0], self.there)
+        nothing = [0] * len(names)
+        self.asked: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
+        self.held: Matrix | None = None
+        """One row for each queue, in the tree's order; None while that is not worked out."""
+
+    def of(self, path: str) -> Iterator[tuple[str, float]]:
+        """What a queue deserves of each resource."""
+        if self.held is None:
+            self.held = self._run()
+        return zip(self.names, self.held[self.tree.turn[path]].tolist(), strict=True)
+
+    def change(self, leaf: str, asked: Mapping[str, int]) -> None:
+        """From here on a leaf asks this."""
+        before, now = self.requests[leaf], [max(asked.get(name, 0), 0) for name in self.names]
+        if before == now:
+            return
+        row, self.requests[leaf] = self.tree.turn[leaf], now
+        usable = self._usable(row)
+        self.asked[row] = now
+        least = np.minimum(usable, self._usable(row))
+        if self.held is not None and not (self._divides(leaf, before, now) and self._short(row, least)):
+            self.held = None
+
+    def _divides(self, leaf: str, before: list[int], now: list[int]) -> bool:
+        """Whether a leaf is divided for right below the root, and asks for all things in the proportions of before."""
+        place = next((place for place, amount in enumerate(before) if amount), None)
+        if place is None or self.tree.parents.get(leaf) != self.tree.root:
+            return False
+        return all(one * now[place] == other * before[place] for one, other in zip(before, now, strict=True))
+
+    def _short(self, row: int, usable: Matrix) -> bool:
+        """Whether a leaf got less of something than ``usable``.
+
+        As all that it gets beyond its floor is one part of its request, it then never got all of that. What stopped it
+        was something that was used up, or the part of it that still idled: at the same level, and with the same
+        amounts, whatever multiple of that request it asks for, as long as there it is short too. Its dominant share
+        sets only the pace of its part. In an area above, its request would count for the area's pace.
+        """
+        assert self.held is not None
+        return bool(np.any(self.held[row] + SETTLED * self.there < usable))
+
+    def _usable(self, row: int) -> Matrix:
+        asked = self.asked[row : row + 1]
+        usable: Matrix = asked[0] * _most(asked, self.caps[row : row + 1])
+        return usable
+
+    def _run(self) -> Matrix:
+        self.floors = self.reserved.copy()
+        held = np.zeros_like(self.floors)
+        self.usable = self.asked * _most(self.asked, self.caps)[:, None]
+        wanted = self.usable
+        for _ in range(_ROUNDS):
+            before, held = held, self._round(wanted)
+            open_ = self._open(held)
+            if not np.any(open_) or np.all(held - before <= SETTLED * self.there):
+                break
+            wanted = np.where(open_[:, None], self.usable, held)
+        for place in sorted(np.flatnonzero(self._open(held)).tolist(), key=self.paths.__getitem__):
+            held[place] = self._alone(held)[place]
+            for above in self.tree.lineage(self.paths[place])[1:]:
+                row = self.tree.turn[above]
+                held[row] = np.maximum(held[row], held[self.below[row]].sum(axis=0))
+        return held
+
+    def _open(self, held: Matrix) -> npt.NDArray[np.bool_]:
+        """Who could have more."""
+        more = np.any(self._alone(held) > held + SETTLED * self.there, axis=1)
+        return np.asarray(more & self.leaf & (self.weights > 0), np.bool_)
+
+    def _alone(self, held: Matrix) -> Matrix:
+        """What each leaf would have were it alone to be given what idles, as far as it can use that."""
+        room = np.zeros_like(held)
+        room[0] = np.minimum(self.there, self.caps[0]) - held[0]
+        for place, children in self.below.items():
+            idle = room[place] + held[place] - held[children].sum(axis=0)
+            room[children] = np.minimum(idle, self.caps[children] - held[children])
+        reached = np.minimum(self.usable, held + room)
+        parts = np.divide(reached, self.asked, out=np.full_like(held, np.inf), where=self.asked > 0).min(axis=1)
+        given: Matrix = np.where(np.isfinite(parts), parts, 0.0)[:, None] * self.asked
+        return np.maximum(held, given)
+
+    def _round(self, wanted: Matrix) -> Matrix:
+        floors, asked = self.floors.copy(), np.maximum(self.floors, wanted)
+        for place, children in reversed(self.below.items()):
+            floors[place] = np.minimum(np.maximum(floors[place], floors[children].sum(axis=0)), self.caps[place])
+            asked[place] = np.minimum(asked[children].sum(axis=0), self.caps[place])
+        asked[self.leaf] = self.asked[self.leaf]
+        pools = np.zeros_like(floors)
+        pools[0] = np.minimum(self.there, self.caps[0])
+        if self.leaf[0]:
+            pools[0] = self._among(np.array([0]), floors, asked, pools[0])[0]
+        for place, children in self.below.items():
+            pools[children] = self._among(children, floors, asked, pools[place])
+        return self._kept(pools)
+
+    def _among(self, places: npt.NDArray[np.intp], floors: Matrix, asked: Matrix, pool: Matrix) -> Matrix:
+        floor = floors[places]
+        together = floor.sum(axis=0)
+        floor = floor * np.divide(pool, together, out=np.ones_like(pool), where=together > pool)
+        return _raised(asked[places], floor, self.caps[places], self.weights[places], pool, self.there)
+
+    def _kept(self, got: Matrix) -> Matrix:
+        """What each leaf got is its floor from here on; a queue above has what those below it do, or its own floor."""
+        held = got.copy()
+        for place, children in reversed(self.below.items()):
+            self.floors[place] = np.minimum(self.floors[place], got[place])
+            held[place] = np.maximum(self.floors[place], held[children].sum(axis=0))
+        self.floors[self.leaf] = got[self.leaf]
+        return held
+
+
+def _most(asked: Matrix, caps: Matrix) -> Matrix:
+    """The part of its request with which each meets its first cap, at most all of it."""
+    parts = np.divide(caps, asked, out=np.full_like(asked, np.inf), where=asked > 0)
+    most: Matrix = parts.min(axis=1, initial=1.0)
+    return most
+
+
+def _raised(asked: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, pool: Matrix, there: Matrix) -> Matrix:
+    """What each gets where one level is raised for all: of its request a part, and its floor where that is more."""
+    shares = (asked / there).max(axis=1)
+    paces = np.divide(weights, shares, out=np.zeros_like(shares), where=shares > 0)
+    most = np.where(paces > 0, _most(asked, caps), 0.0)
+    highest = float(np.divide(most, paces, out=np.zeros_like(most), where=paces > 0).max(initial=0.0))
+    asked, floor = np.ascontiguousarray(asked.T), np.ascontiguousarray(floor.T)  # sums along a row are much faster
+    begun = np.divide(floor, asked, out=np.zeros_like(asked), where=asked > 0)
+
+    def given(level: float) -> Matrix:
+        amounts: Matrix = np.minimum(most, level * paces) * asked
+        return np.maximum(floor, amounts, out=amounts)
+
+    room = pool * (1 + 1e-12)
+    for _ in range(len(pool)):
+        if np.all(given(highest).sum(axis=1) <= room):
+            break
+        low, high = 0.0, highest
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if np.all(given(middle).sum(axis=1) <= room) else (low, middle)
+        short = (given(high).sum(axis=1) > room)[:, None]
+        ends = np.maximum(np.minimum(most, low * paces), begun)
+        most = np.minimum(most, np.where((asked > 0) & short, ends, np.inf).min(axis=0))
+    return given(highest).T

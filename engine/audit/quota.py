@@ -1,0 +1,235 @@
+"""The laws of the policies that give quota, `cohort` and `fair-share`: what is kept of it, counted here anew."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.fence import Check
+from engine.audit.ledger import Case
+from engine.model.objects import Pod
+from engine.model.quantities import PODS
+from engine.model.quota import ClusterQueue, Cohort, Take
+from engine.model.quota.pod_workloads import Group, group_of
+from engine.model.quota.tree_reading import FLAVOR, Formed, formed
+
+Node = ClusterQueue | Cohort
+
+
+class Books:
+    """Room by the definitions alone, with all victims gone but those that are put ``back``.
+
+    What these do not change is added up once for a decision.
+    """
+
+    def __init__(self, case: Case, back: Iterable[Pod] = ()) -> None:
+        self.case, self.form, self._back = case, form_of(case), tuple(back)
+        queues = {pod.queue for pod in self._back if pod.queue is not None and pod.queue in case.tree}
+        self._changed = {path for queue in queues for path in case.tree.lineage(queue)}
+        self._known: dict[tuple[str, str, str], int] = case.__dict__.setdefault("quota_known", {})
+
+    def _once(self, what: str, node: Node, resource: str, count: Callable[[Node, str], int]) -> int:
+        found = self._known.get((what, node.name, resource))
+        if found is None:
+            found = self._known[what, node.name, resource] = count(node, resource)
+        return found
+
+    def has(self, node: Node, resource: str) -> int:
+        """What a subtree has."""
+        return self._once("has", node, resource, self._has)
+
+    def _has(self, node: Node, resource: str) -> int:
+        own = node.quotas.get((FLAVOR, resource))
+        below = sum(self.has(child, resource) - self.keeps(child, resource) for child in self._below(node))
+        return (own.nominal if own else 0) + below
+
+    def keeps(self, node: Node, resource: str) -> int:
+        """What of it the cohort above never sees."""
+        own = node.quotas.get((FLAVOR, resource))
+        return 0 if own is None or own.lending is None else max(0, self.has(node, resource) - own.lending)
+
+    def used(self, node: Node, resource: str) -> int:
+        """What of a queue is used; of a cohort what its members use beyond what they keep."""
+        if node.name in self._changed:
+            return self._used(node, resource)
+        return self._once("used", node, resource, self._used)
+
+    def _used(self, node: Node, resource: str) -> int:
+        if isinstance(node, Cohort):
+            return sum(max(0, self.used(child, resource) - self.keeps(child, resource)) for child in self._below(node))
+        settled = self.case.ledger.settled(node.name, resource, self.case.ask)
+        back = sum(pod.requests.get(resource, 0) for pod in self._back if pod.queue == node.name)
+        return settled - sum(self.case.taken(node.name, resource)) + back
+
+    def room(self, node: Node, resource: str) -> int:
+        """What is still to be had."""
+        has, keeps, used = (count(node, resource) for count in (self.has, self.keeps, self.used))
+        above = node.parent if isinstance(node, Cohort) else node.cohort
+        if not above:
+            return has - used
+        lent = self.room(self.form.cohorts[above], resource)
+        own = node.quotas.get((FLAVOR, resource))
+        if own is not None and own.borrowing is not None:
+            lent = min(lent, has - keeps - max(0, used - keeps) + own.borrowing)
+        return max(0, keeps - used) + lent
+
+    def short(self, asked: Iterable[tuple[str, int]], *, borrowing: bool = True) -> str:
+        """The first resource of which there is too little; ``borrowing``: whether more than the queue's own counts."""
+        queue = self.form.queues[self.case.ask.queue or ""]
+        for resource, wanted in asked:
+            own = self.has(queue, resource) - self.used(queue, resource)
+            if wanted > self.room(queue, resource) or (not borrowing and wanted > own):
+                return resource
+        return ""
+
+    def _below(self, node: Node) -> Iterator[Node]:
+        """A fence is the top of its own."""
+        for path in self.case.tree.children[node.name]:
+            one: Node = self.form.cohorts.get(path) or self.form.queues[path]
+            if (one.parent if isinstance(one, Cohort) else one.cohort) == node.name:
+                yield one
+
+
+def form_of(case: Case) -> Formed:
+    """The quota of the tree."""
+    reading, tree = case.terms.reading, case.tree
+    return case.snapshot.once("quota of laws", (tree, reading), lambda: formed(tree, reading))
+
+
+def _asked(case: Case) -> list[tuple[str, int]]:
+    """Of the quota, by all pods that get it together; without the pods themselves, of which Kueue takes one at most."""
+    named = (case.snapshot.pod(one.uid) for one in case.decision.together)
+    pods = [case.ask, *(pod for pod in named if pod is not None)]
+    names = sorted(form_of(case).resources - {PODS})
+    asked = ((name, sum(pod.requests.get(name, 0) for pod in pods)) for name in names)
+    return [(name, wanted) for name, wanted in asked if wanted]
+
+
+def may_preempt(case: Case) -> LawCheck:
+    """The asks are pending pods of one leaf, allowed to preempt."""
+    ask = case.ask
+    state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
+    lines = [
+        same(ask.key, state, "pending"),
+        differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
+        same(ask.key, "unread" if ask.unread else "", ""),
+        same(ask.key, "leaf" if ask.queue in form_of(case).queues else "no leaf", "leaf"),
+    ]
+    return LawCheck.of(Law.MAY_PREEMPT, lines)
+
+
+def whole(case: Case) -> LawCheck:
+    """There are victims, all of them bound, each once; and with one pod of a workload all go that hold something."""
+    lines = [differs(case.ask.key, str(len(case.victims)), "0")]
+    lines.append(same(case.ask.key, str(len(case.victims)), str(len(case.decision.victims))))
+    going = {pod.uid for pod in case.victims}
+    groups = {group_of(pod) for pod in case.victims}
+    for pod in case.victims:
+        lines.append(differs(pod.key, pod.node or "", ""))
+        lines += [same(pod.key, "terminating", "running")] if pod.uid in case.ledger.leaving_uids else []
+    staying = (pod for pod in case.ledger.snapshot.pods if pod.node is not None and pod.uid not in going)
+    lines += [
+        same(pod.key, "stays", "goes")
+        for pod in staying
+        if group_of(pod) in groups and pod.uid not in case.ledger.leaving_uids
+    ]
+    return LawCheck.of(Law.WHOLE, lines)
+
+
+def quota(case: Case) -> LawCheck:
+    """With the victims gone the quota of the ask's queue holds what is asked."""
+    books, queue = Books(case), form_of(case).queues[case.ask.queue or ""]
+    lines = [
+        amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
+    ]
+    return LawCheck.of(Law.QUOTA, lines)
+
+
+def filled_back(case: Case) -> LawCheck:
+    """Whichever workload is put back, the quota does not hold the ask; but for one: Kueue does not try the last."""
+    found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
+    return next((check for check in found if check.holds), found[0])
+
+
+def _filled_back(case: Case, *, borrowing: bool) -> LawCheck:
+    asked = _asked(case)
+    if Books(case).short(asked, borrowing=borrowing):
+        return LawCheck.of(Law.MINIMAL, [same(case.ask.key, "short", "")])
+    lines: list[Comparison] = []
+    spare: list[Comparison] = []
+    for pods in _workloads(case.victims).values():
+        line = differs(pods[0].key, Books(case, pods).short(asked, borrowing=borrowing), "")
+        (lines if line.holds else spare).append(line)
+    return LawCheck.of(Law.MINIMAL, lines + (spare if len(spare) > 1 else []))
+
+
+def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
+    found: dict[Group, list[Pod]] = {}
+    for pod in pods:
+        found.setdefault(group_of(pod), []).append(pod)
+    return found
+
+
+def from_who_borrows(case: Case) -> LawCheck:
+    """Other queues give only while they use more than their own quota of something that is short."""
+    books, asked = Books(case, case.victims), _asked(case)
+    queues = form_of(case).queues
+    short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
+    lines: list[Line] = []
+    for path in dict.fromkeys(pod.queue or "" for pod in case.victims if pod.queue != case.ask.queue):
+        over = [_over(books, queues[path], name) for name in short]
+        lines += [line for line in over if line.holds][:1] or over[:1] or [same(path, "nothing", "short")]
+    return LawCheck.of(Law.BORROWS, lines)
+
+
+def _over(books: Books, queue: ClusterQueue, resource: str) -> Sum:
+    used, own = books.used(queue, resource), books.has(queue, resource)
+    return amount(queue.name, resource, used, Relation.ABOVE, own)
+
+
+def priority(case: Case) -> LawCheck:
+    """Whom the rules of the ask's queue let it take, by priority and age."""
+    rules = form_of(case).queues[case.ask.queue or ""].preemption
+    lines: list[Line] = []
+    highest = max([case.ask.priority, *(one.priority for one in case.decision.together)])
+    for pods in _workloads(case.victims).values():
+        top = max(pods, key=lambda pod: pod.priority)
+        take = rules.within if top.queue == case.ask.queue else rules.reclaim
+        if take is Take.ANY:
+            continue
+        newer = take is Take.LOWER_OR_NEWER_EQUAL_PRIORITY
+        lines += [same(top.key, "Never", "")] if take is Take.NEVER else []
+        lines.append(amount(top.key, "", top.priority, Relation.AT_MOST if newer else Relation.BELOW, highest))
+    return LawCheck.of(Law.PRIORITY, lines)
+
+
+def in_cohort(case: Case) -> LawCheck:
+    """Victims lie under the same top as the ask, below which quota is shared."""
+    tree = form_of(case).tree
+
+    def top(queue: str | None) -> str:
+        return tree.names[tree.root(tree.queue[queue or ""])]
+
+    lines = [same(pod.key, top(pod.queue), top(case.ask.queue)) for pod in case.victims if pod.queue in tree.queue]
+    return LawCheck.of(Law.FENCE, lines)
+
+
+def not_disabled(case: Case) -> LawCheck:
+    """Where preemption is disabled, there or above, pods do not preempt, nor are they preempted."""
+    lines = []
+    for pod in (case.ask, *case.victims):
+        off = case.tree.disabled_by(pod.queue) if pod.queue in case.tree.queues else None
+        lines += [differs(pod.key, off, off)] if off else []
+    return LawCheck.of(Law.DISABLED, lines)
+
+
+def not_shielded(case: Case) -> LawCheck:
+    """No victim is protected, or of no queue."""
+    lines = [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
+    lines += [same(pod.key, "no queue", "") for pod in case.victims if pod.queue not in form_of(case).queues]
+    return LawCheck.of(Law.SHIELDED, lines)
+
+
+OF_VICTIMS: tuple[Check, ...] = (priority, in_cohort, not_disabled, not_shielded)
+"""Who may be taken."""
+
+ALL: tuple[Check, ...] = (may_preempt, whole, quota, filled_back, from_who_borrows, *OF_VICTIMS)
+"""Every law of `cohort` and `fair-share`."""

@@ -1,0 +1,66 @@
+"""What holds of victims where safeguards are known: disruption budgets and pauses, counted here anew."""
+
+from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, amount, differs, same
+from engine.audit.ledger import Case
+from engine.feasibility import matches
+from engine.model.objects import DisruptionBudget, Pod
+from engine.model.quantities import PODS
+from engine.model.snapshot import Snapshot
+
+
+def budgets_kept(case: Case) -> LawCheck:
+    """No disruption budget loses more pods than it allows for, with those that were told to go a moment ago.
+
+    The eviction API refuses a pod that more than one budget covers.
+    """
+    lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
+    going = _going(case.snapshot) if budgets else []
+    for budget in budgets:
+        gone = [pod for pod in evicted if _covers(budget, pod)]
+        if gone:
+            before = tuple(1 for pod in going if _covers(budget, pod))
+            name = f"{budget.namespace}/{budget.name}"
+            lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(gone), minus=before))
+    for pod in evicted:
+        names = [budget.name for budget in budgets if _covers(budget, pod)]
+        lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
+    return LawCheck.of(Law.BUDGETS, lines)
+
+
+def _evicted(case: Case) -> list[Pod]:
+    """The victims that have to be told to go: others are on their way out already."""
+    return [pod for pod in case.victims if pod.uid not in case.ledger.leaving_uids]
+
+
+def _going(snapshot: Snapshot) -> list[Pod]:
+    columns = snapshot.columns
+    leaving = (columns.pods[row] for row in columns.leaving.tolist())
+    return [pod for pod in leaving if pod.deleted_ms is None]
+
+
+def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
+    """A pod whose eviction was let through a moment ago is counted already."""
+    known = pod.namespace == budget.namespace and pod.name not in budget.disrupted
+    return known and matches(budget.expressions, pod.labels)
+
+
+def pauses_kept(case: Case) -> LawCheck:
+    """Nothing is evicted in a queue that people have paused, nor for one."""
+    given, lines = case.snapshot.safeguards, list[Comparison]()
+    for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
+        above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
+        lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
+    return LawCheck.of(Law.PAUSED, lines)
+
+
+def scope_kept(case: Case) -> LawCheck:
+    """The ask and all who are evicted are where we act: in one of the namespaces, or of the queues or below."""
+    given, lines = case.snapshot.safeguards, list[Comparison]()
+    if given is None:
+        return LawCheck.of(Law.SCOPE, lines)
+    for pod in (case.ask, *_evicted(case)):
+        above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
+        if pod.namespace not in given.namespaces and not set(above) & set(given.queues):
+            places = ", ".join((*given.queues, *given.namespaces))
+            lines.append(same(pod.key, pod.queue or pod.namespace, places))
+    return LawCheck.of(Law.SCOPE, lines)

@@ -1,0 +1,1 @@
+"""What the subcommands of ``python -m engine`` do."""

@@ -1,0 +1,228 @@
+"""Cases decided without a cluster (engine.cli.cases), and the form of their answers."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from engine.analysis.optimum import known, optimal
+from engine.cli.cases import Case, CaseError, Situation, cluster, milliseconds, quota_situation, read_case, situation
+from engine.formats.volcano.cluster import volcano_cluster
+from engine.formats.yunikorn import Partition, read
+from engine.model.decision import Decision, Outcome, PodReason, Reason, encode
+from engine.model.quantities import format_amounts
+from engine.model.snapshot import Protection, Safeguards, shielded
+from engine.policies import (
+    DIALECTS,
+    Decide,
+    Policy,
+    UnknownPolicyError,
+    cohort,
+    deserved,
+    find,
+    guarded,
+    policy,
+    priority,
+    volcano,
+    yunikorn,
+)
+
+
+def answer(
+    line: bytes, *, dialect: str | None = None, trace: bool = False, least: bool = False, protect: bool = False
+) -> dict[str, Any]:
+    """Decide one case, given as JSON, in the form of an answer; ``dialect`` overrides the case's own.
+
+    ``least``: with the least victims that there are beside the policy's own. ``protect``: among the pods that our own
+    acting lets go, and the sets that disruption budgets let through; else the answer names the victims that are not.
+
+    Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
+    """
+    case = read_case(line)
+    by = _policy_of(case, dialect)
+    dialect = by.dialect
+    if protect and not by.enforceable:
+        raise CaseError(f"policy {case.policy}, dialect {dialect}, is never enforced: nothing is protected from it")
+    if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
+        return _of_workload(case)
+    if (case.policy, dialect) == (deserved.POLICY, volcano.DIALECT):
+        return _of_queues(case)
+    if least and not known(case.policy, dialect):
+        raise CaseError(f"the least victims are not worked out for policy {case.policy}, dialect {dialect}")
+    if dialect == yunikorn.DIALECT:
+        return _as_yunikorn(case, trace=trace)
+    at = _situation(case, dialect, protect=protect)
+    decide = by.decide_by({})
+    decision = decide(at.snapshot, at.tree, at.ask)
+    form = _form(case, at, decision, trace=trace) | _notified(at, decision, decide)
+    if not protect and (spared := _spared(at, decision)):
+        form["protected"] = spared
+    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
+
+
+def _policy_of(case: Case, dialect: str | None) -> Policy:
+    """The policy that decides a case, in a dialect, the case's own, or the policy's first."""
+    try:
+        return find(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
+    except UnknownPolicyError as error:
+        raise CaseError(str(error)) from error
+
+
+def _situation(case: Case, dialect: str, *, protect: bool) -> Situation:
+    """With what our own acting spares, where it is to be ``protect``ed."""
+    if not protect:
+        return situation(case)
+    return situation(case, Protection(), Safeguards() if guarded(case.policy, dialect, acting=True) else None)
+
+
+def _notified(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
+    """Which queues are told to give back, and who would go once their time is over."""
+    if not decision.notices:
+        return {}
+    told = {one.queue: at.snapshot.notices.get(one.queue, at.snapshot.now_ms) for one in decision.notices}
+    over = {one.queue: told[one.queue] - max(0, one.due_ms - at.snapshot.now_ms) for one in decision.notices}
+    later = msgspec.structs.replace(at.snapshot, notices={**at.snapshot.notices, **over})
+    form: dict[str, Any] = {
+        "notified": [
+            {"queue": one.queue, "over": format_amounts(one.over), "due": _time(one.due_ms)} for one in decision.notices
+        ]
+    }
+    if decision.outcome is Outcome.PREEMPT:
+        return form
+    return form | {"would_go": [one.pod.key for one in decide(later, at.tree, at.ask).victims]}
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
+    """The victims that our own acting would not let go, and why."""
+    found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
+    judged = [shielded(pod, at.tree, Protection()) for pod in found if pod is not None]
+    return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
+
+
+def _as_yunikorn(case: Case, *, trace: bool) -> dict[str, Any]:
+    """By what a partition says of preemption; without an asker, for a lowered max."""
+    partition = read(case.queues).partition if isinstance(case.queues, dict) else Partition()
+    parameters = yunikorn.Parameters(preemption=partition.preemption)
+    if case.asker is None:
+        return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
+    at = situation(case)
+    decision = policy(case.policy, yunikorn.DIALECT, msgspec.to_builtins(parameters))(at.snapshot, at.tree, at.ask)
+    form = _form(case, at, decision, trace=trace)
+    if trace:
+        effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
+        form["trace"]["quirks"] = msgspec.to_builtins(effects)
+    return form
+
+
+def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
+    """Without an asker: who goes because a queue's max was lowered."""
+    state, tree, _ = cluster(case)
+    snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
+    found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
+    victims = [pod.key for one in found for pod in one.victims]
+    form = {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": yunikorn.DIALECT,
+        "outcome": Outcome.PREEMPT if victims else Outcome.NO_CANDIDATE,
+        "reason": Reason.LOWERED_MAX,
+        "node": None,
+        "victims": [{"name": name, "reason": Reason.LOWERED_MAX} for name in victims],
+        "figures": {"queues": yunikorn.reckoning(snapshot, snapshot.tree, None)},
+    }
+    effects = yunikorn.quota_effects(snapshot, snapshot.tree) if enforced and trace else ()
+    return form | {"trace": {"quirks": msgspec.to_builtins(effects)}} if trace else form
+
+
+def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
+    """Queues before and after, amounts as people type them; or under ``priority`` what every node would give."""
+    if decision.policy == priority.POLICY:
+        return priority.figures(at.snapshot, at.ask, decision.outcome)
+    if decision.dialect == yunikorn.DIALECT:
+        return {"queues": yunikorn.reckoning(at.snapshot, at.tree, at.ask.queue)}
+    queues = {
+        queue.path: {
+            "before": format_amounts(queue.before),
+            "after": format_amounts(queue.after),
+            "guaranteed": format_amounts(queue.guaranteed),
+            "max": format_amounts(queue.max),
+        }
+        for queue in decision.trace.queues
+    }
+    return {"queues": queues}
+
+
+def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
+    """A decision in the form of an answer."""
+    form: dict[str, Any] = {
+        "name": case.name,
+        "policy": decision.policy,
+        "dialect": decision.dialect,
+        "outcome": decision.outcome,
+        "reason": decision.reason,
+        "node": decision.node,
+        "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
+        "figures": _figures(at, decision),
+    }
+    if decision.safeguard is not msgspec.UNSET:
+        form["held_back"] = msgspec.to_builtins(decision.safeguard)
+    if at.unread:
+        form["unread"] = list(at.unread)
+    return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
+
+
+def _of_workload(case: Case) -> dict[str, Any]:
+    """Under Kueue's policies: which flavors a workload gets, and which others go."""
+    cluster, ask, strategies = quota_situation(case)
+    if why := cohort.inadmissible(cluster, ask):
+        return _kept_out(case, why)
+    verdict = cohort.decide(cluster, ask, strategies)
+    if verdict.gated:
+        return _kept_out(case, cohort.Inadmissible.PREEMPTION_GATE)
+    victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
+    fits = verdict.mode is cohort.Mode.FIT
+    return {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": "",
+        "outcome": Outcome.FITS if fits else Outcome.PREEMPT if victims else Outcome.NO_CANDIDATE,
+        "reason": verdict.mode,
+        "node": None,
+        "victims": victims,
+        "figures": cohort.figures(cluster, verdict, fair=strategies is not None),
+    }
+
+
+def _kept_out(case: Case, why: cohort.Inadmissible) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": "",
+        "outcome": Outcome.NOT_ELIGIBLE,
+        "reason": why,
+        "node": None,
+        "victims": [],
+        "figures": {},
+    }
+
+
+def _of_queues(case: Case) -> dict[str, Any]:
+    """Under Volcano: what its queues deserve, who goes for all that ask in one session, and who gets room where."""
+    cluster = volcano_cluster(case.objects)
+    turns = volcano.reclaim(cluster)
+    victims = [{"name": one.pod.key, "reason": PodReason.OVER_DESERVED} for turn in turns for one in turn.victims]
+    nodes = {turn.node for turn in turns}
+    return {
+        "name": case.name,
+        "policy": deserved.POLICY,
+        "dialect": volcano.DIALECT,
+        "outcome": Outcome.PREEMPT if victims else Outcome.FITS if turns else Outcome.NO_CANDIDATE,
+        "reason": Reason.BELOW_DESERVED if victims else Reason.FITS_SOON if turns else Reason.NO_CANDIDATES,
+        "node": nodes.pop() if len(nodes) == 1 else None,
+        "victims": victims,
+        "figures": volcano.figures(cluster) | {"pipelined": {turn.ask.pod.key: turn.node for turn in turns}},
+    }

@@ -1,0 +1,204 @@
+"""What would happen to a cluster that is given as manifests, under a tree that is given as a document."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from engine.cli.cases import add_namespaces
+from engine.explain import Message, reason
+from engine.formats import registry
+from engine.formats.imported import Imported
+from engine.formats.kubernetes.decode import Manifests, cluster_state
+from engine.formats.tree_json.document import read_form
+from engine.formats.yunikorn import read
+from engine.model.decision import PodFacts
+from engine.model.notes import ImportFailure
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import ClusterState, Safeguards
+from engine.model.snapshot.resource_quotas import limits
+from engine.planning.forecast import Eviction, Forecast, Settling, forecast
+from engine.planning.journal import Moment
+from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms, within_quotas
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """A forecast with what it began from."""
+
+    policy: str
+    dialect: str
+    pods: int
+    nodes: int
+    ignored: tuple[str, ...]
+    """``Kind namespace/name`` of each manifest that no policy reads."""
+    unread: tuple[str, ...]
+    """A sentence for each manifest that can't be read."""
+    forecast: Forecast
+
+
+class Given(NamedTuple):
+    """A tree and what it is to be decided by; empty where its document does not say."""
+
+    tree: QueueTree | None = None
+    policy: str = ""
+    dialect: str = ""
+    parameters: Mapping[str, Any] = {}
+
+    def by(self, policy: str, dialect: str) -> "Given":
+        """The same by another policy or dialect, where they are named; of others than its own it has no parameters."""
+        own = _ways(self.policy, self.dialect)
+        wanted = _ways(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
+        return self if wanted == own else self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
+
+
+def _ways(policy: str, dialect: str) -> tuple[str, str]:
+    """A policy and a dialect where they need not be said: policy ``fence``, and the first dialect of a policy."""
+    policy = policy or fence.POLICY
+    return policy, dialect or DIALECTS.get(policy, ("",))[0]
+
+
+def given_by(document: Any) -> Given:
+    """What a parsed document says: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
+    if not isinstance(document, Mapping) or "queues" not in document:
+        return Given(read(document if isinstance(document, Mapping) else {}).tree)  # which says what is wrong
+    reading = read_form(document)
+    if reading.tree is None or reading.failed:
+        raise ImportFailure(reading.notes)
+    return Given(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
+
+
+def given_in(imported: Imported) -> Given:
+    """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
+    terms = imported.terms
+    policy = terms.get("policy") or registry.POLICIES.get(imported.form, "")
+    return Given(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
+
+
+def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment | None = None) -> Told:
+    """Roll the cluster of these manifests forward by policy ``fence``, and a policy's first dialect, unless it is said.
+
+    ``moment``: when it was so, and what else held; where nobody says, the latest time that the manifests tell of. They
+    hold the whole cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that
+    can't be read, LookupError for a policy that is not known or that needs a tree, msgspec.ValidationError for
+    parameters that it does not have.
+    """
+    by = given.policy or fence.POLICY
+    dialect = given.dialect or DIALECTS.get(by, ("",))[0]
+    decide = policy(by, dialect, given.parameters)
+    if given.tree is None and by != priority.POLICY:
+        raise LookupError(f"policy {by} needs a tree")
+    state, ignored, unread = whole_cluster(objects)
+    state.scheduler = moment.scheduler if moment else ""
+    within = guarded(by, dialect, acting=False)
+    quotas = limits(state.quotas.values()) if within_quotas(by, dialect) else {}
+    found = forecast(
+        state,
+        moment or Moment(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
+        given.tree or BARE,
+        decide,
+        terms=terms(given.parameters),
+        foreign=dialect in FOREIGN,
+    )
+    return Told(
+        policy=by,
+        dialect=dialect,
+        pods=len(state.pods),
+        nodes=len(state.nodes),
+        ignored=ignored,
+        unread=unread,
+        forecast=found,
+    )
+
+
+def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> Manifests:
+    """The cluster of which these manifests are all there is. Raises DecodeError."""
+    found = cluster_state(objects)
+    add_namespaces(found.state)
+    return found
+
+
+def latest_ms(state: ClusterState) -> int:
+    """The latest time that anything in it tells of."""
+    times = ((pod.created_ms, pod.started_ms, pod.unschedulable_ms) for pod in state.pods.values())
+    return max((time for pod in times for time in pod if time is not None), default=0)
+
+
+def lines(told: Told) -> Iterator[str]:
+    """What people read: round by round who goes for whom, then where it settles and who still waits, and why."""
+    found = told.forecast
+    yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
+    if told.ignored:
+        yield f"Objects that no policy reads: {len(told.ignored)}."
+    for sentence in told.unread:
+        yield f"Not read, so it counts as unknown: {sentence}"
+    for one in found.rounds:
+        if not one.moves:
+            continue
+        yield f"Round {one.number}:"
+        for placed in one.placed:
+            yield f"  {_named(placed.ask)} gets {placed.node}{_instead(one.evictions, placed.ask)}"
+        bound = {placed.ask.uid for placed in one.placed}
+        for decision in one.preemptions:
+            if decision.ask.uid not in bound:
+                yield f"  {_named(decision.ask)} gets no node{_instead(one.evictions, decision.ask)}"
+    yield from _end(found)
+
+
+def _instead(evictions: Iterable[Eviction], ask: PodFacts) -> str:
+    gone = [_named(one.victim) for one in evictions if one.ask.uid == ask.uid]
+    return f"; preempted for it: {', '.join(gone)}" if gone else ""
+
+
+def _end(found: Forecast) -> Iterator[str]:
+    total = found.total
+    yield (
+        f"Preempted pods: {total.pods}, of applications: {total.applications}. "
+        f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
+    )
+    for one in found.waiting:
+        yield f"  {_named(one.decision.ask)}: {english(reason(one.decision))}"
+    if found.settles is Settling.QUIET:
+        yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
+    elif found.loop is not None:
+        yield f"It never comes to rest: {', '.join(found.loop.queues)} take from each other for ever."
+    else:
+        yield f"After {len(found.rounds)} rounds it has not come to rest."
+
+
+def _named(pod: PodFacts) -> str:
+    return f"{pod.namespace}/{pod.name} ({pod.queue or 'no queue'})"
+
+
+def english(message: Message) -> str:
+    """A message as it is written, translated into nothing."""
+    plural = message.plural and message.count != 1
+    return (message.plural if plural else message.id) % message.params
+
+
+def form(told: Told) -> dict[str, Any]:
+    """The same for programs."""
+    found = told.forecast
+    rounds = [
+        {
+            "round": one.number,
+            "evictions": [{"for": each.ask, "victim": each.victim} for each in one.evictions],
+            "placed": [{"ask": each.ask, "node": each.node} for each in one.placed],
+        }
+        for one in found.rounds
+        if one.moves
+    ]
+    waiting = [
+        {"ask": one.decision.ask, "outcome": one.decision.outcome, "reason": one.decision.reason}
+        for one in found.waiting
+    ]
+    return {
+        "policy": told.policy,
+        "dialect": told.dialect,
+        "settles": found.settles,
+        "passes": found.passes,
+        "loop": found.loop,
+        "rounds": rounds,
+        "waiting": waiting,
+        "ignored": told.ignored,
+        "unread": told.unread,
+    }

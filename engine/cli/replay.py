@@ -1,0 +1,71 @@
+"""A decision that was saved with all that it rests on, taken again."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.analysis.counterfactuals import Again
+from engine.cli.forecast import Given, english, given_by, whole_cluster
+from engine.explain import supposed
+from engine.formats.yaml.manifests import load
+from engine.model.decision import Decision, encode
+from engine.model.notes import gettext_noop
+from engine.model.queue_tree import BARE, QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning.bundle import Bundle, BundleError
+from engine.planning.journal import Moment, replay
+from engine.policies import policy, terms
+
+
+class Replayed(NamedTuple):
+    """What was decided, and what is decided now; None: nothing, the ask has no turn."""
+
+    decision: Decision
+    again: Decision | None
+
+    @property
+    def same(self) -> bool:
+        """Whether it comes out again to the byte."""
+        return self.again is not None and encode(self.again) == encode(self.decision)
+
+
+def replayed(found: Bundle) -> Replayed:
+    """Take the decision of a file again.
+
+    Raises BundleError for a file without one, and what reading a tree or manifests raises.
+    """
+    if found.kept is None or found.moment is None or found.tree is None:
+        raise BundleError(gettext_noop("There is no decision in it to be replayed."))
+    state = whole_cluster(document.obj for document in load(found.objects)).state
+    state.scheduler = found.moment.scheduler
+    given, decision = given_by(found.tree), found.kept.decision
+    decided = _alone if found.kept.alone else _in_turn
+    return Replayed(decision, decided(state, found.moment, given, decision.ask.uid))
+
+
+def _in_turn(state: ClusterState, moment: Moment, given: Given, uid: str) -> Decision | None:
+    decide = policy(given.policy, given.dialect, given.parameters)
+    considered = replay(state, moment, _tree(given), decide, terms=terms(given.parameters))
+    return next((one.decision for one in considered if one.decision.ask.uid == uid), None)
+
+
+def _alone(state: ClusterState, moment: Moment, given: Given, uid: str) -> Decision | None:
+    snapshot = moment.snapshot(state, _tree(given))
+    ask = next((pod for pod in snapshot.asks if pod.uid == uid), None)
+    if ask is None:
+        return None
+    return Again(snapshot, snapshot.tree, ask, policy(given.policy, given.dialect, given.parameters)).as_it_was()
+
+
+def _tree(given: Given) -> QueueTree:
+    return BARE if given.tree is None else given.tree
+
+
+def lines(found: Replayed) -> Iterator[str]:
+    """What people read: what is decided, whom it takes, and whether that is what was decided then."""
+    if found.again is None:
+        yield "Nothing is decided for the ask."
+    else:
+        yield " ".join(map(english, supposed(found.again)))
+        for verdict in found.again.victims:
+            yield f"  {verdict.pod.namespace}/{verdict.pod.name}: {verdict.reason}"
+    yield "The same as was decided then." if found.same else "It comes out otherwise than it was decided then."

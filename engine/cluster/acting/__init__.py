@@ -1,0 +1,1 @@
+"""Everything that is written to a cluster to carry out a decision."""

@@ -1,0 +1,166 @@
+"""Writes Consumers where there are none, and Allocations where they say something else: a little in every pass."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND
+from engine.cluster.connecting.connection import APPLY_PATCH, JSON, Connection
+from engine.cluster.connecting.identity import unreachable
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.inspection.refusals import refused
+from engine.cluster.inspection.rights import ARBITRATING, Right
+from engine.cluster.sync.copies import MANAGER
+from engine.cluster.timing import Clock
+from engine.formats.arbitrator.allocations import NAME
+from engine.formats.arbitrator.consumers import CONSUMER, VERSION
+from engine.model.objects import Allocation
+
+KIND = "Allocations (written)"
+"""What its trouble is listed as, among the kinds that can't be read."""
+LONGEST_S = 0.25
+"""What all writing of one pass may take, in seconds; the rest is for the next ones."""
+AGAIN_S = 30.0
+"""A namespace where it failed is tried again after so long, in seconds."""
+
+_TERMINATING = "NamespaceTerminating"
+"""Why nothing new may come into a namespace that is being deleted, as the API server names it."""
+
+Write = Callable[[], None]
+
+
+class _EndsError(Exception):
+    """The namespace is being deleted: that may take days, and is nothing to tell."""
+
+
+class AllocationWriter:
+    """Of one cluster; not safe to share between threads."""
+
+    def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
+        self._connection = connection
+        self._clock = clock or Clock()
+        self._last = ""
+        """The namespace that was written last: the next run begins after it, so that each has its turn."""
+        self._held: dict[str, float] = {}
+        """Namespaces where it failed, and until when (steady clock) they are left alone."""
+        self._ending: dict[str, float] = {}
+        """The same of those that are being deleted."""
+        self.trouble = ""
+        """Why not all could be written in the last run, as a sentence; empty where nothing failed."""
+
+    def write(
+        self,
+        consumers: Mapping[str, Mapping[str, Any]],
+        wanted: Mapping[str, Allocation],
+        there: Iterable[Allocation],
+        may_act: Callable[[], bool],
+    ) -> int:
+        """Make the cluster say so, as far as there is time; how many namespaces were written.
+
+        ``consumers``: those to be made, by namespace; ``may_act`` is asked before each.
+        """
+        until_s, done = self._clock.steady_s() + LONGEST_S, 0
+        todo = dict(self._todo(consumers, wanted, {one.namespace: one for one in there if one.name == NAME}))
+        turns = self._turns(todo.keys(), until_s)
+        for namespace in turns:
+            if self._clock.steady_s() > until_s or not may_act():
+                return done
+            self._last = namespace
+            try:
+                for step in todo[namespace]:
+                    step()
+            except _EndsError:
+                self._ending[namespace] = self._clock.steady_s() + AGAIN_S
+                continue
+            except ClusterError as error:
+                self.trouble = str(error)
+                self._held[namespace] = self._clock.steady_s() + AGAIN_S
+                return done
+            done += 1
+        if not self._held:
+            self.trouble = ""
+        return done
+
+    def _turns(self, names: AbstractSet[str], until_s: float) -> list[str]:
+        """Those that are not left alone, in the order in which they are written."""
+        self._held, self._ending = (
+            {name: at_s for name, at_s in known.items() if name in names and at_s > until_s}
+            for known in (self._held, self._ending)
+        )
+        return sorted(names - self._held.keys() - self._ending.keys(), key=lambda name: (name <= self._last, name))
+
+    def _todo(
+        self,
+        consumers: Mapping[str, Mapping[str, Any]],
+        wanted: Mapping[str, Allocation],
+        there: Mapping[str, Allocation],
+    ) -> Iterator[tuple[str, list[Write]]]:
+        for namespace in consumers.keys() | wanted.keys():
+            steps: list[Write] = []
+            if namespace in consumers:
+                steps.append(partial(self._create, namespace, consumers[namespace]))
+            if namespace in wanted:
+                steps += self._steps(wanted[namespace], there.get(namespace))
+            if steps:
+                yield namespace, steps
+
+    def _steps(self, one: Allocation, before: Allocation | None) -> Iterator[Write]:
+        if before is None or _spec(before) != _spec(one):
+            yield partial(self._apply, one, "allocations", {"spec": spec} if (spec := _spec(one)) else {})
+        if before is None or before.conditions != one.conditions:
+            yield partial(self._apply, one, "allocations/status", {"status": {"conditions": _conditions(one)}})
+
+    def _create(self, namespace: str, spec: Mapping[str, Any]) -> None:
+        body = {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": NAME}, "spec": spec}
+        self._send(_right("create", "consumers"), "POST", _path(namespace, "consumers"), body)
+
+    def _apply(self, one: Allocation, resource: str, said: Mapping[str, Any]) -> None:
+        """Forced: nobody else answers for what a namespace deserves."""
+        body = {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": one.name}, **said}
+        plural, slash, status = resource.partition("/")
+        path = f"{_path(one.namespace, plural)}/{one.name}{slash}{status}"
+        self._send(_right("patch", resource), "PATCH", path, body, APPLY_PATCH)
+
+    def _send(self, right: Right, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> None:
+        """A namespace that is gone by now or on its way out, or has its Consumer by now, is nothing to tell."""
+        query: dict[str, str | int] = {"fieldManager": MANAGER}
+        if media == APPLY_PATCH:
+            query["force"] = "true"
+        try:
+            self._connection.request(method, path, query=query, body=body, content_type=media)
+        except ApiFailure as error:
+            if _TERMINATING in error.causes:
+                raise _EndsError from None
+            if error.code not in (NOT_FOUND, CONFLICT):
+                raise refused(self._connection, error, right) from None
+        except ConnectionFailure as error:
+            raise unreachable(self._connection, error) from None
+
+
+def _right(verb: str, resource: str) -> Right:
+    return next(one for one in ARBITRATING if (one.verb, one.resource) == (verb, resource))
+
+
+def _path(namespace: str, plural: str) -> str:
+    return f"/apis/{VERSION}/namespaces/{quote(namespace, safe='')}/{plural}"
+
+
+def _spec(one: Allocation) -> dict[str, dict[str, str]]:
+    """Without what is empty: of a mapping that is applied empty, the API server makes a null."""
+    fields = {"deserved": one.deserved, "hard": one.hard, "reserved": one.reserved}
+    return {field: amounts for field, amounts in fields.items() if amounts}
+
+
+def _conditions(one: Allocation) -> list[dict[str, str]]:
+    return [
+        {
+            "type": told.type,
+            "status": told.status,
+            "reason": told.reason,
+            "message": told.message,
+            "lastTransitionTime": told.since,
+        }
+        for told in one.conditions
+    ]

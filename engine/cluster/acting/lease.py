@@ -1,0 +1,214 @@
+"""One acting engine per cluster: a Lease in the cluster itself, taken and renewed by compare-and-swap.
+
+What another holder wrote is never compared with our clock, only with itself: a lease counts as abandoned when it has
+not changed for a whole duration since we first saw it so. Our own hold is counted from before the renewal was sent.
+"""
+
+import logging
+import threading
+from datetime import UTC, datetime
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.timing import Clock
+from engine.cluster.watching.supervised import Supervised
+from engine.formats.kubernetes.wire import Wire
+from engine.formats.undecodable import UNDECODABLE
+from engine.formats.untrusted_text import kept_text
+
+log = logging.getLogger(__name__)
+
+KIND = "Lease"
+LEASE_NAME = "scheduler-admin"
+LEASE_NAMESPACE = "kube-system"
+"""Fixed, and in every cluster there: two installations that don't know of each other meet at the same lease."""
+STOP = "scheduler-admin.io/stop"
+"""An annotation of the Lease, set by whoever may change it: while it is there nobody acts, whatever it says."""
+LONGEST_REASON = 300
+"""So many characters of what it says are kept."""
+DURATION_S = 15
+_PATH = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
+_NOT_FOUND, _CONFLICT = 404, 409
+
+
+class _Meta(Wire, frozen=True):
+    name: str = LEASE_NAME
+    namespace: str = LEASE_NAMESPACE
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+    labels: dict[str, str] | None = None
+
+
+class _Spec(Wire, frozen=True):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class _Lease(Wire, frozen=True):
+    metadata: _Meta = _Meta()
+    spec: _Spec = _Spec()
+    api_version: str = "coordination.k8s.io/v1"
+    kind: str = "Lease"
+
+
+def holder_of(connection: Connection) -> tuple[str, str]:
+    """Who holds the lease, empty for nobody, and when it was renewed, RFC 3339. Raises ClusterError."""
+    try:
+        answer = connection.request("GET", f"{_PATH}/{LEASE_NAME}")
+        spec = msgspec.json.decode(answer.body, type=_Lease).spec
+    except ApiFailure as error:
+        if error.code == _NOT_FOUND:
+            return "", ""
+        raise
+    except UNDECODABLE as error:
+        raise ConnectionFailure("the lease can't be read") from error
+    return spec.holder_identity or "", spec.renew_time or ""
+
+
+def _stop_in(found: _Lease | None) -> str | None:
+    said = ((found.metadata.annotations or {}) if found else {}).get(STOP)
+    return None if said is None else kept_text(said, LONGEST_REASON)
+
+
+class ClusterLease:
+    """Our claim to be the one that acts; safe to share between threads."""
+
+    def __init__(
+        self, connection: Connection, *, identity: str, clock: Clock | None = None, duration_s: int = DURATION_S
+    ) -> None:
+        """``identity`` is unique to this process and start, or a restarted one would take itself for the former."""
+        self._connection = connection
+        self._identity = identity
+        self._clock = clock or Clock()
+        self._duration_s = duration_s
+        self._timeout_s = duration_s / 3  # two requests, and time left to try again before the lease ends
+        self._path = _PATH
+        self._lock = threading.Lock()
+        self._seen: tuple[str | None, float] = (None, 0.0)
+        """The version of another's lease, and when (steady clock) we first saw it."""
+        self._valid_until = 0.0
+        self._acts_from = 0.0
+        self._keeping = Supervised("lease", self._keep, failed=self._note)
+        self.holder = ""
+        """Who holds the lease as far as we know; empty: nobody."""
+        self.error = ""
+        """What the last attempt failed of, as a sentence."""
+        self.stopped: str | None = None
+        """What the annotation that stops everybody says, perhaps nothing; None: it is not there."""
+
+    def holds(self, now_s: float, request_timeout_s: float) -> bool:
+        """Whether a request sent at ``now_s`` (steady clock) is over before the lease may end, even if it times out."""
+        return self._acts_from <= now_s and now_s + request_timeout_s < self._valid_until
+
+    def holds_now(self, request_timeout_s: float) -> bool:
+        """``holds`` at this moment."""
+        return self.holds(self._clock.steady_s(), request_timeout_s)
+
+    def renew(self) -> bool:
+        """Take or prolong the lease, if it is free or ours; whether it is ours now. Never raises; see ``error``."""
+        with self._lock:
+            try:
+                self._attempt()
+                self.error = ""
+            except ClusterError as error:
+                self.error = str(error)
+            return self._clock.steady_s() < self._valid_until
+
+    def start(self) -> None:
+        """Keep renewing in a thread, three times per duration. Once."""
+        self._keeping.start()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Stop renewing and give the lease back, so that another need not wait."""
+        self._keeping.stop(timeout_s)
+        self.release()
+
+    def release(self) -> None:
+        """Give the lease back if it is ours. Call it when no request is under way. Never raises."""
+        with self._lock:
+            ours = self._valid_until > 0
+            self._valid_until = 0.0  # first, so that nothing is begun any more whatever the server says
+            if not ours:
+                return
+            try:
+                found = self._read()
+                if found is not None and found.spec.holder_identity == self._identity:
+                    self._write(found, holder="")
+                    self.holder = ""
+            except ClusterError as error:
+                self.error = str(error)
+
+    def _keep(self) -> float:
+        self.renew()
+        return self._duration_s / 3
+
+    def _note(self, why: str) -> None:
+        self.error = why
+
+    def _attempt(self) -> None:
+        sent_s = self._clock.steady_s()
+        found = self._read()
+        holder = (found.spec.holder_identity or "") if found else ""
+        self.holder = holder
+        self.stopped = _stop_in(found)
+        if self.stopped is not None:
+            self._valid_until = 0.0
+            return
+        if holder not in ("", self._identity):
+            self._valid_until = 0.0
+            if not self._abandoned(found, asked_s=sent_s, answered_s=self._clock.steady_s()):
+                return
+        if found is None:
+            # Nothing tells since when the lease is missing: whoever held it may believe so for one more duration.
+            self._acts_from = sent_s + self._duration_s
+        if not self._write(found, holder=self._identity):
+            self._valid_until = 0.0
+            return
+        self.holder = self._identity
+        self._valid_until = sent_s + self._duration_s
+
+    def _abandoned(self, found: _Lease | None, *, asked_s: float, answered_s: float) -> bool:
+        """Whether it was still so when we asked as it was when we were first answered, a whole duration before."""
+        version = found.metadata.resource_version if found else None
+        duration_s = max(self._duration_s, (found.spec.lease_duration_seconds or 0) if found else 0)
+        if self._seen[0] != version:
+            self._seen = (version, answered_s)
+        return asked_s - self._seen[1] >= duration_s
+
+    def _read(self) -> _Lease | None:
+        try:
+            answer = self._connection.request("GET", f"{self._path}/{LEASE_NAME}", timeout_s=self._timeout_s)
+            return msgspec.json.decode(answer.body, type=_Lease)
+        except ApiFailure as error:
+            if error.code == _NOT_FOUND:
+                return None
+            raise
+        except UNDECODABLE as error:
+            raise ConnectionFailure("the lease can't be read") from error
+
+    def _write(self, found: _Lease | None, *, holder: str) -> bool:
+        """Replace exactly what was found; whether nobody was faster."""
+        former = found.spec if found else _Spec()
+        now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        changes_hands = former.holder_identity != holder
+        spec = _Spec(
+            holder_identity=holder,
+            lease_duration_seconds=self._duration_s,
+            acquire_time=now if changes_hands else former.acquire_time,
+            renew_time=now,
+            lease_transitions=(former.lease_transitions or 0) + (1 if changes_hands and holder and found else 0),
+        )
+        lease = _Lease(metadata=found.metadata if found else _Meta(), spec=spec)
+        method, path = ("PUT", f"{self._path}/{LEASE_NAME}") if found else ("POST", self._path)
+        try:
+            self._connection.request(method, path, body=lease, timeout_s=self._timeout_s)
+        except ApiFailure as error:
+            if error.code == _CONFLICT:
+                return False
+            raise
+        return True

@@ -1,0 +1,90 @@
+"""Reading one object and changing it: compare-and-swap, tried again while others change it, failures as results."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from engine.cluster.acting.outcomes import Outcome, PodRef, Result
+from engine.cluster.connecting.connection import MERGE_PATCH, Connection, Query
+from engine.cluster.errors import ApiFailure, ConnectionFailure
+from engine.formats.undecodable import UNDECODABLE
+
+NOT_FOUND, CONFLICT = 404, 409
+_ATTEMPTS = 5
+
+Json = dict[str, Any]
+
+
+class Objects:
+    """The objects of one cluster, as JSON. Every method raises ApiFailure and ConnectionFailure."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def get(self, path: str, timeout_s: float | None = None) -> Json:
+        """The object as it is now; ``timeout_s`` as in Connection.request."""
+        return _object(self._connection.request("GET", path, timeout_s=timeout_s).body)
+
+    def create(self, path: str, body: Json) -> Json:
+        """Make a new one; as the API server completed it."""
+        return _object(self._connection.request("POST", path, body=body).body)
+
+    def patch(
+        self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
+    ) -> Json:
+        """Change what was found, and nothing that has changed since: the version makes it a compare-and-swap."""
+        meta = found["metadata"]
+        guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
+        body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
+        answer = self._connection.request("PATCH", path, body=body, content_type=content_type, query=query)
+        return _object(answer.body)
+
+    def delete(self, path: str, uid: str, version: str) -> None:
+        """Take it away, unless it is another one, or was changed since that version."""
+        guard = {"uid": uid, "resourceVersion": version}
+        self._connection.request("DELETE", path, body={"preconditions": guard})
+
+
+def settled(step: Callable[[], Result]) -> Result:
+    """Do a step, from its reading on again while others change the object; failures become results."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return step()
+        except ApiFailure as error:
+            if error.code == CONFLICT and attempt + 1 < _ATTEMPTS:
+                continue
+            return Result(outcome=_outcome(error), sentence=str(error), retry_after_s=error.retry_after_s)
+        except ConnectionFailure as error:
+            return Result(outcome=Outcome.RETRY, sentence=str(error))
+    raise AssertionError  # the last attempt returns
+
+
+def node_path(node: str) -> str:
+    """Where a node is served."""
+    return f"/api/v1/nodes/{node}"
+
+
+def pod_path(pod: PodRef) -> str:
+    """Where a pod is served."""
+    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+
+
+def _object(body: bytes) -> Json:
+    try:
+        found = msgspec.json.decode(body, type=Json)
+    except UNDECODABLE as error:
+        raise ConnectionFailure("the API server's answer can't be read") from error
+    if not isinstance(found.get("metadata"), dict):
+        raise ConnectionFailure("the API server's answer is no object")
+    return found
+
+
+def _outcome(error: ApiFailure) -> Outcome:
+    match error.code:
+        case 404 | 410:
+            return Outcome.GONE
+        case 408 | 409 | 429:
+            return Outcome.RETRY
+        case code:
+            return Outcome.REFUSED if code < 500 else Outcome.RETRY  # noqa: PLR2004 - HTTP's server errors

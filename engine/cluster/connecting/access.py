@@ -1,0 +1,219 @@
+"""An authenticated way to an API server that lasts: credentials are loaded anew when they end or are refused."""
+
+import os
+import ssl
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+
+from engine.cluster.connecting.credentials import Credentials, bearer, token_in
+from engine.cluster.connecting.expiry import certificate_end, token_end
+from engine.cluster.errors import SettingsError
+from engine.cluster.timing import Clock
+from engine.cluster.watching.supervised import SIGNING_IN, note_failure
+from engine.model.notes import gettext_noop
+
+POOL_SIZE = 30
+"""Kept connections: a watch for each kind that is served, and a few requests beside them."""
+_SELDOM_S = 5.0
+"""Credentials that are refused are loaded anew at most this often."""
+_REREAD_S = 60.0
+"""A token in a file is read again after this long, as it is rewritten while it is still good."""
+_GLANCE_S = 3.0
+_HTTPS = 443
+_AHEAD = timedelta(seconds=10)
+"""What a program gave is given up so long before it ends."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """Credentials in use."""
+
+    credentials: Credentials
+    pool: urllib3.PoolManager = field(repr=False)
+    read_s: float
+    """When (steady clock) its token file was read."""
+
+
+class Access:
+    """The way to one API server; safe to share between threads."""
+
+    def __init__(self, load: Callable[[], Credentials], clock: Clock | None = None) -> None:
+        """Load the credentials. Raises SettingsError."""
+        self._load = load
+        self._clock = clock or Clock()
+        self._lock = threading.Lock()
+        self._session = self._opened(load())
+        self._tried_s = float("-inf")
+        self._loading: threading.Thread | None = None
+        self._trouble: SettingsError | None = None
+        self.moved = False
+        """Whether the credentials lead to another address than at first: whoever follows this one has to begin anew."""
+
+    @property
+    def credentials(self) -> Credentials:
+        """The ones in use."""
+        return self._session.credentials
+
+    @property
+    def address(self) -> str:
+        """Where the API server is; no secret."""
+        return self.credentials.address
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the credentials ended, if they have and nothing renews them."""
+        ends = self.credentials.ends_at
+        return ends if ends is not None and ends <= self._now() else None
+
+    def session(self, within_s: float) -> Session:
+        """What to sign in with now; loaded anew if need be. Raises SettingsError if that fails or takes longer."""
+        session = self._session
+        ends = session.credentials.ends_at
+        if session.credentials.renews and ends is not None and ends - _AHEAD <= self._now():
+            return self.renew(session, within_s) or session
+        path = session.credentials.token_file
+        if path is not None and self._clock.steady_s() - session.read_s >= _REREAD_S:
+            return self._reread(session, path)
+        return session
+
+    def reload(self, within_s: float) -> None:
+        """Load the credentials anew, though nobody has refused them. Raises SettingsError; see ``renew``."""
+        self.renew(self._session, within_s)
+
+    def renew(self, used: Session, within_s: float) -> Session | None:
+        """Others than ``used``, which were refused or have ended. None: there are none, or none so soon.
+
+        Raises SettingsError when loading them fails or takes longer than ``within_s`` seconds; it goes on meanwhile.
+        """
+        with self._lock:
+            if self._session is not used:
+                return self._session
+            if self._loading is None:
+                if self._clock.steady_s() - self._tried_s < _SELDOM_S:
+                    return self._outcome(used)
+                self._loading = threading.Thread(target=self._reload, name=SIGNING_IN, daemon=True)
+                self._loading.start()
+            loading = self._loading
+        loading.join(within_s)
+        if loading.is_alive():
+            raise SettingsError(gettext_noop("Signing in takes longer than a request may; it goes on."))
+        return self._outcome(used)
+
+    def _outcome(self, used: Session) -> Session | None:
+        if self._trouble:
+            raise SettingsError(self._trouble.message, **self._trouble.params)
+        return self._session if self._session is not used else None
+
+    def _reread(self, session: Session, path: Path) -> Session:
+        """The same with the token that the file holds now; with the former one while there is none."""
+        credentials = session.credentials
+        with suppress(SettingsError):
+            token = token_in(path)
+            credentials = replace(credentials, authorization=bearer(token), ends_at=token_end(token))
+        with self._lock:
+            if self._session is session:
+                self._session = replace(session, credentials=credentials, read_s=self._clock.steady_s())
+            return self._session
+
+    def _reload(self) -> None:
+        trouble, session = None, self._session
+        try:
+            loaded = self._load()
+            if loaded.address != self.address:
+                self.moved = True
+                message = gettext_noop("The credentials lead to another API server now: %(new)s instead of %(old)s.")
+                raise SettingsError(message, new=loaded.address, old=self.address)  # noqa: TRY301 - as load raises
+            if loaded != session.credentials:
+                session = self._opened(loaded)
+        except SettingsError as error:
+            trouble = error
+        except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for good
+            note_failure(SIGNING_IN, error)
+            message = gettext_noop("Signing in failed unexpectedly (%(why)s); the log has the reason.")
+            trouble = SettingsError(message, why=type(error).__name__)
+        with self._lock:
+            self._session, self._trouble = session, trouble
+            self._tried_s, self._loading = self._clock.steady_s(), None
+
+    def _opened(self, credentials: Credentials) -> Session:
+        return Session(credentials, _pool(credentials), self._clock.steady_s())
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
+
+
+def server_end(address: str) -> datetime | None:
+    """When the certificate of a server ends; None when it shows none."""
+    parts = urlsplit(address)
+    try:
+        pem = ssl.get_server_certificate((parts.hostname or "", parts.port or _HTTPS), timeout=_GLANCE_S)
+    except (OSError, ValueError):
+        return None
+    return certificate_end(pem)
+
+
+def _pool(credentials: Credentials) -> urllib3.PoolManager:
+    options: dict[str, Any] = {"maxsize": POOL_SIZE, "ssl_context": _tls(credentials)}
+    options["cert_reqs"] = "CERT_REQUIRED" if credentials.verify_tls else "CERT_NONE"
+    if credentials.server_name:
+        options["server_hostname"] = credentials.server_name
+    proxy = credentials.proxy or _proxy(credentials.address)
+    if not proxy:
+        return urllib3.PoolManager(**options)
+    try:
+        return urllib3.ProxyManager(proxy, **options)
+    except (urllib3.exceptions.HTTPError, ValueError):
+        raise SettingsError(gettext_noop("The proxy of the kubeconfig can't be used.")) from None
+
+
+def _proxy(address: str) -> str:
+    """What $HTTPS_PROXY and $NO_PROXY say."""
+    parts = urlsplit(address)
+    if proxy_bypass(parts.netloc):
+        return ""
+    return getproxies().get(parts.scheme, "")
+
+
+def _tls(credentials: Credentials) -> ssl.SSLContext:
+    try:
+        # What stands between the certificates may be in any language; Python wants ASCII.
+        context = ssl.create_default_context(cadata=credentials.ca.encode("ascii", "ignore").decode() or None)
+    except (ssl.SSLError, ValueError):
+        raise SettingsError(gettext_noop("The CA is not a PEM certificate.")) from None
+    if not credentials.verify_tls:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if credentials.certificate:
+        try:
+            with _as_file(f"{credentials.certificate}\n{credentials.key}".encode()) as path:
+                context.load_cert_chain(path, password="")  # an encrypted key fails instead of asking at a terminal
+        except (ssl.SSLError, OSError):
+            message = gettext_noop("The client certificate and its key can't be used: they are no PEM, or no pair.")
+            raise SettingsError(message) from None
+    return context
+
+
+@contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """A path that OpenSSL can read a key from; in memory where the system can, as no key should lie on a disk."""
+    if not hasattr(os, "memfd_create"):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            yield file.name
+        return
+    descriptor = os.memfd_create("credentials")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        yield f"/proc/self/fd/{descriptor}"

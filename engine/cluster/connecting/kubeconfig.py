@@ -1,0 +1,177 @@
+"""Kubeconfigs: files on this machine as kubectl merges them, or a text that needs nothing but itself.
+
+Nothing here returns or quotes a secret but ``Entry``.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from ruamel.yaml import YAML
+
+from engine.cluster.errors import SettingsError
+from engine.formats.yaml import libyaml
+from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, merged
+from engine.model.notes import gettext_noop
+
+LONGEST = 1_000_000
+"""Characters that are read of a kubeconfig."""
+_DEEPEST = 100
+_FROM_ELSEWHERE = ("exec", "auth-provider", "tokenFile", "client-certificate", "client-key", "certificate-authority")
+
+Section = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The names of the contexts of a kubeconfig, and which one kubectl would use."""
+
+    names: tuple[str, ...]
+    current: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a context names: a cluster, and who to be there. Paths in it are relative to the folder of its file."""
+
+    context: str
+    cluster: Section = field(repr=False)
+    cluster_folder: Path
+    user: Section = field(repr=False)
+    user_folder: Path
+
+    @property
+    def program(self) -> str:
+        """The program that signs in, as it is named; empty where none does."""
+        spec = self.user.get("exec")
+        return str(spec.get("command") or "") if isinstance(spec, Mapping) else ""
+
+
+def default_path() -> str:
+    """Where kubectl looks: $KUBECONFIG, which may name several files, else ``~/.kube/config``."""
+    return os.environ.get("KUBECONFIG", "") or at_home("~/.kube/config")
+
+
+def at_home(path: str) -> str:
+    """A path with its ``~`` resolved; that of a user who is unknown stays as it is, and is no file."""
+    return os.path.expanduser(path)  # noqa: PTH111 - pathlib raises for unknown users
+
+
+@dataclass(frozen=True)
+class Kubeconfig:
+    """One or several documents, the first of which counts for more, as kubectl merges them."""
+
+    origin: str
+    """What it is called in sentences."""
+    documents: tuple[tuple[Path, Section], ...] = field(repr=False)
+    """The folder of each and what is in it."""
+
+    @classmethod
+    def at(cls, path: str) -> Self:
+        """The file, or the files of a list as in $KUBECONFIG. Raises SettingsError."""
+        given = [part for part in path.split(os.pathsep) if part]
+        there = [part for part in given if len(given) == 1 or Path(part).exists()]
+        if not there:
+            if not path:
+                raise SettingsError(gettext_noop("A kubeconfig is needed."))
+            raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=path)
+        files = [Path(at_home(part)) for part in there]
+        return cls(path, tuple((file.parent, _parsed(_text(file), str(file))) for file in files))
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """A text from a form or the database, which may name neither commands nor files: whoever may edit a cluster
+        must not run commands on our machine, nor read its files. Raises SettingsError.
+        """  # noqa: D205
+        found = cls("kubeconfig", ((Path(), _parsed(text[:LONGEST], "kubeconfig")),))
+        for part, inner in (("users", "user"), ("clusters", "cluster")):
+            for entry in found._named(part).values():
+                named = [key for key in _FROM_ELSEWHERE if key in _section(entry[1], inner)]
+                if named:
+                    raise SettingsError(
+                        gettext_noop(
+                            "The kubeconfig names %(name)s: only a file on the server may refer to commands or other "
+                            "files; embed the data (kubectl config view --flatten --raw)."
+                        ),
+                        name=named[0],
+                    )
+        return found
+
+    def contexts(self) -> Contexts:
+        """What it offers."""
+        named = (document.get("current-context") for _folder, document in self.documents)
+        return Contexts(tuple(self._named("contexts")), next((str(name) for name in named if name), ""))
+
+    def entry(self, context: str = "") -> Entry:
+        """What the context names, or the current one. Raises SettingsError when it is not there or is incomplete."""
+        offered = self.contexts()
+        name = context or offered.current
+        listed = ", ".join(offered.names) or "none"
+        if not name:
+            message = gettext_noop("%(path)s has no current context: name one of its contexts (%(listed)s).")
+            raise SettingsError(message, path=self.origin, listed=listed)
+        if name not in offered.names:
+            message = gettext_noop("%(path)s has no context %(name)s; its contexts: %(listed)s.")
+            raise SettingsError(message, path=self.origin, name=name, listed=listed)
+        inner = _section(self._named("contexts")[name][1], "context")
+        found: dict[str, Any] = {}
+        for part, key in (("clusters", "cluster"), ("users", "user")):
+            entries = self._named(part)
+            named = str(inner.get(key) or "")
+            if named not in entries:
+                message = gettext_noop("The context %(name)s of %(path)s names a %(kind)s that is not there.")
+                raise SettingsError(message, name=name, path=self.origin, kind=key)
+            folder, entry = entries[named]
+            found[key], found[f"{key}_folder"] = _section(entry, key), folder
+        return Entry(context=name, **found)
+
+    def _named(self, part: str) -> dict[str, tuple[Path, Section]]:
+        found: dict[str, tuple[Path, Section]] = {}
+        for folder, document in self.documents:
+            entries = document.get(part)
+            for entry in entries if isinstance(entries, list) else ():
+                if isinstance(entry, Mapping) and entry.get("name"):
+                    found.setdefault(str(entry["name"]), (folder, entry))
+        return found
+
+
+def _section(entry: Section, name: str) -> Section:
+    inner = entry.get(name)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise SettingsError(gettext_noop("%(path)s is not a file."), path=str(path))
+        with path.open(encoding="utf-8") as file:
+            return file.read(LONGEST)
+    except FileNotFoundError:
+        raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=str(path)) from None
+    except (OSError, ValueError) as error:  # the latter: not UTF-8, or no path
+        why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
+        message = gettext_noop("The kubeconfig %(path)s can't be read: %(why)s.")
+        raise SettingsError(message, path=str(path), why=why) from None
+
+
+def _parsed(text: str, origin: str) -> Section:
+    try:
+        documents = libyaml.load(text, _DEEPEST)
+    except libyaml.NotPlainError:
+        documents = [_odd(text, origin)]
+    if len(documents) != 1 or not isinstance(documents[0], Mapping):
+        raise SettingsError(gettext_noop("%(path)s is not a kubeconfig."), path=origin)
+    return documents[0]
+
+
+def _odd(text: str, origin: str) -> Any:
+    """What libyaml does not read. Parsers quote the line that they stumble over, which may be the token: it is not."""
+    if len(text) > libyaml.LONGEST_ODD:
+        message = gettext_noop("The kubeconfig %(path)s is not plain YAML, and longer than %(most)s KiB.")
+        raise SettingsError(message, path=origin, most=str(libyaml.LONGEST_ODD // 1024))
+    try:
+        return YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
+    except UNREADABLE:
+        raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None

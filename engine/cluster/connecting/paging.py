@@ -1,0 +1,21 @@
+"""Lists that come page by page."""
+
+from collections.abc import Callable, Iterator
+
+from engine.cluster.connecting.connection import Query
+from engine.cluster.errors import ConnectionFailure
+from engine.formats.kubernetes.wire import ListPage
+
+MOST_PAGES = 20_000
+"""Ten million objects, in pages of 500: a list that goes on is none."""
+
+
+def pages(read: Callable[[Query], ListPage], query: Query) -> Iterator[ListPage]:
+    """The pages of a list, one read once the one before was looked at. Raises ConnectionFailure if there is no end."""
+    for _page in range(MOST_PAGES):
+        page = read(query)
+        yield page
+        if not page.metadata.continue_:
+            return
+        query = {**query, "continue": page.metadata.continue_}
+    raise ConnectionFailure(f"the list goes on after {MOST_PAGES} pages")

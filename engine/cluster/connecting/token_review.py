@@ -1,0 +1,70 @@
+"""Whose a token is, asked of the API server that gave it."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import LIMIT_S, bounded, explained, unreachable
+from engine.cluster.errors import ApiFailure, ConnectionFailure
+from engine.cluster.inspection.rights import REVIEWING
+from engine.formats.undecodable import UNDECODABLE
+
+_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Who a token is of."""
+
+    username: str
+    groups: tuple[str, ...]
+
+
+class _User(msgspec.Struct, frozen=True):
+    username: str = ""
+    groups: tuple[str, ...] = ()
+
+
+class _Status(msgspec.Struct, frozen=True):
+    authenticated: bool = False
+    user: _User = _User()
+    audiences: tuple[str, ...] = ()
+
+
+class _Review(msgspec.Struct, frozen=True):
+    status: _Status = _Status()
+
+
+def review(
+    settings: ConnectionSettings, token: str, audiences: tuple[str, ...], *, limit_s: float = LIMIT_S
+) -> Bearer | None:
+    """Who the token is of; None where the cluster did not give it, or not for one of these audiences.
+
+    Raises ClusterError, never later than after ``limit_s`` seconds; no error holds the token.
+    """
+
+    def work() -> Bearer | None:
+        connection = Connection(settings)
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenReview",
+            "spec": {"token": token, "audiences": list(audiences)},
+        }
+        try:
+            answer = connection.request("POST", _REVIEWS, body=body).body
+            status = msgspec.json.decode(answer, type=_Review).status
+        except ApiFailure as error:
+            raise explained(connection, error, str(REVIEWING[0])) from None
+        except ConnectionFailure as error:
+            raise unreachable(connection, error) from None
+        except UNDECODABLE:
+            failure = ConnectionFailure("the API server's answer can't be read")
+            raise unreachable(connection, failure) from None
+        # An API server that knows nothing of audiences names none: then the token may be meant for anybody.
+        if not status.authenticated or not status.user.username or set(audiences).isdisjoint(status.audiences):
+            return None
+        return Bearer(status.user.username, status.user.groups)
+
+    return bounded(work, limit_s)

@@ -1,0 +1,324 @@
+"""Whether a cluster can be used as its mode wants: what works, what is forbidden, what is odd. Changes nothing."""
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from engine.cluster.acting.lease import holder_of
+from engine.cluster.acting.outcomes import reserved_for
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
+from engine.cluster.inspection.rights import APPLYING, ARBITRATING, REVIEWING, WRITING_CLASSES, Right, granted, needed
+from engine.cluster.inspection.scan import read
+from engine.cluster.timing import Clock, sent_at_s
+from engine.formats.undecodable import UNDECODABLE
+from engine.model.notes import gettext_noop
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.observation.discovery import Survey, facts, propose, rivals
+
+SKEW_S = 3.0
+"""Clocks that differ by more are warned of."""
+ENDS_SOON = timedelta(days=14)
+"""Credentials that end sooner than this are warned of."""
+SUBJECTS = (
+    gettext_noop("connection"),
+    gettext_noop("server"),
+    gettext_noop("clock"),
+    gettext_noop("identity"),
+    gettext_noop("tokens"),
+    gettext_noop("credentials"),
+    gettext_noop("rights"),
+    gettext_noop("priority classes"),
+    gettext_noop("tree"),
+    gettext_noop("consumers"),
+    gettext_noop("schedulers"),
+    gettext_noop("two brains"),
+    gettext_noop("taints"),
+    gettext_noop("lease"),
+)
+"""What a line may be about."""
+KINDS = {
+    "token": gettext_noop("a token"),
+    "token file": gettext_noop("the token in a file"),
+    "client certificate": gettext_noop("a client certificate"),
+    "program": gettext_noop("a program that gives credentials"),
+    "password": gettext_noop("a password"),
+}
+"""How one signs in, in words."""
+_TIMES = 5
+
+
+class Level(StrEnum):
+    """How bad it is: ``error`` means that the mode can't work, ``warning`` that somebody should know."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was found: ``message`` % ``params`` says it."""
+
+    subject: str
+    level: Level
+    message: str
+    params: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message % self.params if self.params else self.message
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What we know of the cluster ourselves."""
+
+    mode: str
+    publish: bool = False
+    uid: str = ""
+    tree: QueueTree | None = None
+    owners: frozenset[str] = frozenset()
+    """Who may hold the lease: the workers of this installation."""
+    open_asks: frozenset[str] = frozenset()
+    """UIDs of the asks of open decisions."""
+    reviews: bool = False
+    """Whether tokens of the cluster are good for our REST API."""
+    engine: str = ""
+    """The service account by which the engine signs in, as ``NAMESPACE/NAME``; empty: as who looks does."""
+    single: bool = True
+    """Whether the policy wants no scheduler beside it that preempts."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was found."""
+
+    mode: str
+    lines: tuple[Line, ...]
+
+    @property
+    def well(self) -> bool:
+        """Whether the mode can work."""
+        return all(line.level is not Level.ERROR for line in self.lines)
+
+
+def check(
+    settings: ConnectionSettings, expected: Expected, *, limit_s: float = LIMIT_S, clock: Clock | None = None
+) -> Report:
+    """Look at everything, never later than after ``limit_s`` seconds. Never raises: what goes wrong is a line."""
+    lines: list[Line] = []
+    try:
+        bounded(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
+    except ClusterError as error:
+        lines.append(_line("connection", Level.ERROR, error.message, **error.params))
+    return Report(expected.mode, tuple(lines))
+
+
+def _line(subject: str, level: Level, message: str, **params: str) -> Line:
+    return Line(subject, level, message, params)
+
+
+class _Check:
+    """One look."""
+
+    def __init__(self, settings: ConnectionSettings, expected: Expected, limit_s: float, clock: Clock) -> None:
+        self._expected = expected
+        self._clock = clock
+        self._until_s = clock.steady_s() + limit_s
+        self._connection = Connection(settings, clock=clock)
+
+    def lines(self) -> Iterator[Line]:
+        """Everything, the ground first: who can't sign in need not be told of missing rights."""
+        try:
+            yield from self._server()
+            yield self._identity()
+            yield self._credentials()
+            rights = self._asked()
+        except ConnectionFailure as error:
+            raise unreachable(self._connection, error) from None
+        except ApiFailure as error:
+            raise explained(self._connection, error, "be asked what we may do") from None
+        yield from self._rights({right: rights[right] for right in self._needed()})
+        yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
+        yield self._tree([right for right in APPLYING if not rights[right]])
+        yield self._consumers([right for right in ARBITRATING if not rights[right]])
+        if self._expected.reviews:
+            yield self._reviews(may=all(rights[right] for right in REVIEWING))
+        if all(rights[right] for right in needed("observe") if not right.without):
+            yield from self._contents(read(self._connection, self._until_s - self._clock.steady_s(), self._clock))
+        if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
+            yield self._lease()
+
+    def _asked(self) -> dict[Right, bool]:
+        """What is granted: to who looks what pages and the REST API do, the rest to the engine."""
+        ours = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
+        found = {right: granted(self._connection, right) for right in ours}
+        engines = (*self._needed(), *APPLYING, *ARBITRATING)
+        return found | {right: granted(self._connection, right, self._expected.engine) for right in engines}
+
+    def _needed(self) -> tuple[Right, ...]:
+        return needed(self._expected.mode, publish=self._expected.publish)
+
+    # Who is there
+
+    def _server(self) -> Iterator[Line]:
+        """The version, and by some requests how fast it answers and what time it has."""
+        took, skews, version = [], [], ""
+        for _ in range(_TIMES):
+            sent_s, sent_ms = self._clock.steady_s(), self._clock.wall_ms()
+            answer = self._connection.request("GET", "/version")
+            took.append(self._clock.steady_s() - sent_s)
+            version = str(_mapping(answer.body).get("gitVersion", "")) or version
+            if (date := sent_at_s(answer.headers.get("Date"))) is not None:
+                # The server's clock stood somewhere in that second while ours stood half a round trip after sending.
+                skews.append(sent_ms / 1000 + took[-1] / 2 - (date + 0.5))
+        latency = f"{statistics.median(took) * 1000:.0f}"
+        message = gettext_noop("%(address)s answers in %(ms)s ms; Kubernetes %(version)s.")
+        address = self._connection.address
+        yield _line("server", Level.OK, message, address=address, ms=latency, version=version or "?")
+        if not skews:
+            yield _line("clock", Level.WARNING, gettext_noop("The API server does not tell its time."))
+            return
+        skew, either_way = statistics.median(skews), 0.5 + statistics.median(took) / 2
+        level = Level.WARNING if abs(skew) - either_way > SKEW_S else Level.OK
+        told = {"seconds": f"{skew:+.1f}", "more": f"{either_way:.1f}"}
+        yield _line(
+            "clock", level, gettext_noop("Our clock minus the API server's: %(seconds)s s ± %(more)s s."), **told
+        )
+
+    def _identity(self) -> Line:
+        uid, wanted = cluster_uid(self._connection), self._expected.uid
+        if uid and wanted and uid != wanted:
+            return _line("identity", Level.ERROR, STRANGER)
+        if not uid:
+            message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
+            return _line("identity", Level.WARNING, message)
+        return _line("identity", Level.OK, gettext_noop("kube-system has the UID %(uid)s."), uid=uid)
+
+    def _credentials(self) -> Line:
+        found = self._connection.credentials
+        kind = KINDS.get(found.kind, "")
+        if kind and not found.verify_tls:
+            message = gettext_noop(
+                "The API server's certificate is not checked: who sits in between can sign in as we do."
+            )
+            return _line("credentials", Level.WARNING, message)
+        if not kind:
+            return _line("credentials", Level.OK, gettext_noop("Nobody signs in: the API server asks for nothing."))
+        if found.ends_at is None:
+            return _line("credentials", Level.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind)
+        told = {"kind": kind, "when": f"{found.ends_at:%Y-%m-%d %H:%M} UTC"}
+        now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
+        soon = found.ends_at - now < ENDS_SOON and not found.renews and found.token_file is None
+        message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
+        return _line("credentials", Level.WARNING if soon else Level.OK, message, **told)
+
+    # What we may do
+
+    def _rights(self, rights: dict[Right, bool]) -> Iterator[Line]:
+        allowed = [right for right, ok in rights.items() if ok]
+        message = gettext_noop("%(count)s of %(all)s rights that %(mode)s uses are granted.")
+        told = {"count": str(len(allowed)), "all": str(len(rights)), "mode": self._expected.mode}
+        yield _line("rights", Level.OK, message, **told)
+        for right in (right for right, ok in rights.items() if not ok):
+            params = {"right": str(right), "manifest": right.manifest}
+            if right.without:
+                message = gettext_noop("May not %(right)s: %(without)s. %(manifest)s grants it.")
+                yield _line("rights", Level.WARNING, message, **params, without=right.without)
+            else:
+                message = gettext_noop("May not %(right)s, which %(mode)s can't do without. %(manifest)s grants it.")
+                yield _line("rights", Level.ERROR, message, **params, mode=self._expected.mode)
+
+    def _classes(self, missing: list[Right]) -> Line:
+        """No mode needs these rights, so that they are missing is no trouble."""
+        if not missing:
+            return _line("priority classes", Level.OK, gettext_noop("Priority classes can be changed from here."))
+        message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
+        params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
+        return _line("priority classes", Level.OK, message, **params)
+
+    def _tree(self, missing: list[Right]) -> Line:
+        """Nor these."""
+        if not missing:
+            message = gettext_noop("Trees can be written back to where the cluster’s own scheduler keeps them.")
+            return _line("tree", Level.OK, message)
+        message = gettext_noop("Trees are not written back to the cluster: may not %(rights)s. %(manifest)s grants it.")
+        params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
+        return _line("tree", Level.OK, message, **params)
+
+    def _consumers(self, missing: list[Right]) -> Line:
+        """Nor these: who decides by what namespaces deserve need not tell them so in the cluster."""
+        if not missing:
+            message = gettext_noop("Namespaces can be told by Allocations what they deserve.")
+            return _line("consumers", Level.OK, message)
+        message = gettext_noop(
+            "Namespaces are not told by Allocations what they deserve: may not %(rights)s. %(manifest)s grants it."
+        )
+        params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
+        return _line("consumers", Level.OK, message, **params)
+
+    def _reviews(self, *, may: bool) -> Line:
+        """Whether the API server would review tokens for us."""
+        if may:
+            return _line("tokens", Level.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
+        message = gettext_noop("Tokens of this cluster are not good here: may not %(right)s. %(manifest)s grants it.")
+        return _line("tokens", Level.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
+
+    # What is there
+
+    def _contents(self, survey: Survey) -> Iterator[Line]:
+        tree = self._expected.tree or propose(survey).tree
+        seen = ", ".join(one.name for one in facts(survey, tree).schedulers) or "–"
+        yield _line("schedulers", Level.OK, gettext_noop("Schedulers seen: %(names)s."), names=seen)
+        yield self._two_brains(survey, tree)
+        kept = {node.name: reserved_for(node) - self._expected.open_asks for node in survey.nodes}
+        left = sorted(name for name, asks in kept.items() if asks)
+        if left:
+            message = gettext_noop("Our taint is on nodes that no open decision of ours keeps: %(nodes)s.")
+            yield _line("taints", Level.WARNING, message, nodes=", ".join(left))
+        else:
+            yield _line("taints", Level.OK, gettext_noop("No node is kept but by open decisions."))
+
+    def _two_brains(self, survey: Survey, tree: QueueTree) -> Line:
+        state = ClusterState()
+        state.pods = {pod.uid: pod for pod in survey.pods}
+        state.classes = {one.name: one for one in survey.classes}
+        classes = rivals(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
+        if not classes:
+            message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")
+            return _line("two brains", Level.OK, message)
+        bad = self._expected.mode == "enforce" and self._expected.single
+        message = gettext_noop(
+            "The cluster's own scheduler would preempt for pods of these priority classes, at once and across "
+            "fences: %(classes)s. Enforce wants preemptionPolicy Never and the annotation "
+            'scheduler-admin.io/may-preempt: "true" on them, or a scheduler profile without DefaultPreemption.'
+        )
+        names = ", ".join(name or "(none)" for name in classes)
+        return _line("two brains", Level.ERROR if bad else Level.OK, message, classes=names)
+
+    def _lease(self) -> Line:
+        try:
+            holder, renewed = holder_of(self._connection)
+        except ClusterError as error:
+            return _line("lease", Level.ERROR, gettext_noop("The lease can't be read: %(why)s."), why=str(error))
+        if not holder or holder in self._expected.owners:
+            return _line("lease", Level.OK, gettext_noop("No other installation acts here."))
+        message = gettext_noop("Another installation acts here, or did: %(holder)s holds the lease, renewed %(when)s.")
+        return _line("lease", Level.ERROR, message, holder=holder, when=renewed or "–")
+
+
+def _mapping(body: bytes) -> dict[str, object]:
+    try:
+        found = msgspec.json.decode(body)
+    except UNDECODABLE:
+        found = None
+    if not isinstance(found, dict):
+        raise SettingsError(gettext_noop("This answers, but not as a Kubernetes API."))
+    return found

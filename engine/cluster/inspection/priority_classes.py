@@ -1,0 +1,147 @@
+"""Creates, changes and deletes PriorityClasses, each only as it was when it was looked at."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Objects
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import (
+    LIMIT_S,
+    STRANGER,
+    UnreachableError,
+    bounded,
+    cluster_uid,
+    explained,
+    unreachable,
+)
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
+from engine.cluster.inspection.refusals import UnknownError, refused, unanswered
+from engine.cluster.inspection.rights import WRITING_CLASSES
+from engine.cluster.timing import Clock
+from engine.formats.kubernetes.convert import NEVER
+from engine.formats.kubernetes.decode import DecodeError, decode_priority_class
+from engine.model.notes import gettext_noop
+from engine.model.objects import PriorityClass
+
+Done = TypeVar("Done")
+
+_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+
+
+class ChangedError(ClusterError):
+    """Somebody else changed or deleted the class meanwhile. Nothing was done."""
+
+    def __init__(self, now: PriorityClass | None) -> None:
+        super().__init__(gettext_noop("Somebody else changed this class meanwhile."))
+        self.now = now
+        """As it is; None: it is gone."""
+
+
+class PriorityClasses:
+    """Those of one cluster. Every method raises the errors of this module, and UnreachableError."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._objects = Objects(connection)
+
+    def create(self, wanted: PriorityClass) -> PriorityClass:
+        """Make a new one; as the API server completed it."""
+        body = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": wanted.name, "labels": wanted.labels, "annotations": wanted.annotations},
+            "value": wanted.value,
+            "globalDefault": wanted.global_default,
+            "description": wanted.description,
+            **({"preemptionPolicy": NEVER} if wanted.never_preempts else {}),
+        }
+        return self._done("create", lambda: decode_priority_class(self._objects.create(_CLASSES, body)))
+
+    def change(self, before: PriorityClass, after: PriorityClass) -> PriorityClass:
+        """What differs between the two is written, if the class still is as it was before."""
+        found = {"metadata": {"uid": before.uid, "resourceVersion": before.version}}
+        path, changes = _path(before.name), _changes(before, after)
+        return self._done(
+            "patch", lambda: decode_priority_class(self._objects.patch(path, found, changes)), before.name
+        )
+
+    def delete(self, before: PriorityClass) -> None:
+        """Take it away, if it still is as it was before. Pods that have it stay as they are."""
+        path = _path(before.name)
+        self._done("delete", lambda: self._objects.delete(path, before.uid, before.version), before.name)
+
+    def _done(self, verb: str, step: Callable[[], Done], name: str = "") -> Done:
+        try:
+            return step()
+        except ConnectionFailure as error:
+            raise unanswered(str(error)) from None
+        except DecodeError as error:
+            message = gettext_noop("The API server's answer can't be read (%(why)s): whether it was done is not known.")
+            raise UnknownError(message, why=error.sentence) from None
+        except ApiFailure as error:
+            if name and error.code in (CONFLICT, NOT_FOUND):
+                raise ChangedError(self._now(name)) from None
+            right = next(one for one in WRITING_CLASSES if one.verb == verb)
+            raise refused(self._connection, error, right) from None
+
+    def _now(self, name: str) -> PriorityClass | None:
+        try:
+            return decode_priority_class(self._objects.get(_path(name)))
+        except ApiFailure as error:
+            if error.code == NOT_FOUND:
+                return None
+            raise explained(self._connection, error, "get priorityclasses") from None
+        except ConnectionFailure as error:
+            raise unreachable(self._connection, error) from None
+
+
+def write(
+    settings: ConnectionSettings,
+    uid: str,
+    act: Callable[[PriorityClasses], Done],
+    *,
+    limit_s: float = LIMIT_S,
+    clock: Clock | None = None,
+) -> Done:
+    """Sign in, make sure that it is the cluster with that UID (empty: any), and do it.
+
+    Raises ClusterError, never later than after ``limit_s`` seconds. Nothing is begun that might end after that.
+    """
+    clock = clock or Clock()
+    last_s = clock.steady_s() + limit_s - settings.timeout_s
+
+    def work() -> Done:
+        connection = Connection(settings)
+        found = cluster_uid(connection)
+        if uid and found and found != uid:
+            raise SettingsError(STRANGER)
+        if clock.steady_s() > last_s:
+            raise UnreachableError(gettext_noop("Signing in took too long: nothing was done."))
+        return act(PriorityClasses(connection))
+
+    return bounded(work, limit_s)
+
+
+def _path(name: str) -> str:
+    return f"{_CLASSES}/{quote(name, safe='')}"
+
+
+def _changes(before: PriorityClass, after: PriorityClass) -> dict[str, Any]:
+    """A merge patch: what is None there is taken away."""
+    found: dict[str, Any] = {}
+    if before.description != after.description:
+        found["description"] = after.description
+    if before.global_default != after.global_default:
+        found["globalDefault"] = after.global_default
+    meta = {
+        field: changed
+        for field in ("labels", "annotations")
+        if (changed := _differing(getattr(before, field), getattr(after, field)))
+    }
+    return {**found, "metadata": meta} if meta else found
+
+
+def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
+    return {key: after.get(key) for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)}

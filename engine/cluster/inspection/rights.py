@@ -1,0 +1,186 @@
+"""What we ask of a Kubernetes API, verb by verb, and what is missing without it. deploy/*.yaml grant exactly this."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.watching.tables import (
+    ARBITRATED,
+    CLAIMS,
+    KUEUE,
+    NAMESPACES,
+    PREEMPTED,
+    QUOTAS,
+    SHARING,
+    TABLES,
+    VOLCANO_SETTINGS,
+    VOLCANOS,
+    VOLUMES,
+)
+from engine.formats.arbitrator.consumers import VERSION as ARBITRATION
+from engine.formats.kueue.names import GROUP
+from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
+from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
+from engine.model.notes import gettext_noop
+
+OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
+REVIEWS, APPLY, CONSUMERS = "deploy/token-review.yaml", "deploy/apply-tree.yaml", "deploy/consumers.yaml"
+CONFIG = "yunikorn-configs"
+"""The ConfigMap in which YuniKorn keeps its queues.yaml."""
+_REVIEWS = "/apis/authorization.k8s.io/v1"
+
+
+@dataclass(frozen=True)
+class Right:
+    """A verb on a resource."""
+
+    verb: str
+    resource: str
+    """Plural, with its subresource: ``pods/eviction``."""
+    group: str = ""
+    name: str = ""
+    """Of the one object that it is for; empty: all."""
+    namespace: str = ""
+    """The one that it is for; empty: all, or the resource lies in none."""
+    without: str = ""
+    """What is missing where it is not granted, if it can be done without."""
+    manifest: str = OBSERVE
+
+    def __str__(self) -> str:
+        """``list poddisruptionbudgets.policy``."""
+        resource = f"{self.resource}.{self.group}" if self.group else self.resource
+        name = f" {self.name}" if self.name else ""
+        return f"{self.verb} {resource}{name}" + (f" in {self.namespace}" if self.namespace else "")
+
+
+def _acting(verbs: str, resource: str, group: str = "", name: str = "", namespace: str = "") -> tuple[Right, ...]:
+    return tuple(Right(verb, resource, group, name, namespace, manifest=ENFORCE) for verb in verbs.split())
+
+
+def _optional(verbs: str, resource: str, without: str, name: str = "") -> tuple[Right, ...]:
+    return tuple(Right(verb, resource, name=name, without=without) for verb in verbs.split())
+
+
+def _resource(path: str) -> tuple[str, str]:
+    """Plural and group of a list's path."""
+    *_, group, _version, resource = path.split("/")
+    return resource, "" if path.startswith("/api/") else group
+
+
+OBSERVING = (
+    *(
+        Right(verb, *_resource(table.path), without=table.without)
+        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, *KUEUE, *VOLCANOS, *ARBITRATED)
+        for verb in ("list", "watch")
+    ),
+    *_optional("watch", "namespaces", NAMESPACES.without),
+    *_optional(
+        "list",
+        "namespaces",
+        gettext_noop(
+            "asks are left alone where a rule names namespaces by their labels, namespaces without pods get no leaf "
+            "when connecting, and it isn't noticed when a cluster is connected twice or its credentials come to lead "
+            "to another"
+        ),
+    ),
+    *_optional(
+        "list",
+        "resourcequotas",
+        gettext_noop(
+            "the tree that connecting makes has no limits from quotas, and quotas by priority class are not shown"
+        ),
+    ),
+    *_optional("watch", "resourcequotas", QUOTAS.without),
+    *_optional(
+        "get",
+        "configmaps",
+        gettext_noop("YuniKorn's tree is not taken over when connecting, and what others change of it is not seen"),
+        name=CONFIG,
+    ),
+    *_optional("list watch", "configmaps", SHARING.without, name=KUEUE_CONFIG),
+    *_optional("list watch", "configmaps", VOLCANO_SETTINGS.without, name=VOLCANO_CONFIG),
+)
+PUBLISHING = _acting("create get patch", "events")
+ACTING = (
+    *PUBLISHING,
+    *_acting("get patch", "nodes"),
+    *_acting("get patch", "pods"),
+    *_acting("patch", "pods/status"),
+    *_acting("create", "pods/eviction"),
+    *_acting("create", "leases", "coordination.k8s.io", namespace=LEASE_NAMESPACE),
+    *_acting("get update", "leases", "coordination.k8s.io", LEASE_NAME, LEASE_NAMESPACE),
+)
+
+WRITING_CLASSES = tuple(
+    Right(verb, "priorityclasses", "scheduling.k8s.io", manifest=CLASSES)
+    for verb in ("get", "create", "patch", "delete")
+)
+"""What it takes to change priority classes from here, in any mode; no mode needs it."""
+REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=REVIEWS),)
+"""What it takes to let people in by tokens of the cluster; no mode needs it."""
+APPLYING_YUNIKORN = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
+APPLYING_KUEUE = tuple(
+    Right(verb, resource, GROUP, manifest=APPLY)
+    for resource in ("cohorts", "clusterqueues", "localqueues")
+    for verb in ("list", "create", "patch", "delete")
+)
+APPLYING_CONSUMERS = tuple(
+    Right(verb, "consumers", ARBITRATION.partition("/")[0], manifest=APPLY)
+    for verb in ("list", "create", "patch", "delete")
+)
+APPLYING = (*APPLYING_YUNIKORN, *APPLYING_KUEUE, *APPLYING_CONSUMERS)
+"""What it takes to write a tree back to where the cluster's own scheduler keeps it; no mode needs it."""
+
+ARBITRATING = tuple(
+    Right(verb, resource, ARBITRATION.partition("/")[0], manifest=CONSUMERS)
+    for verbs, resource in (("create", "consumers"), ("create patch", "allocations"), ("patch", "allocations/status"))
+    for verb in verbs.split()
+)
+"""What it takes to tell namespaces in the cluster what they deserve; no mode needs it."""
+
+
+def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
+    """What a mode needs; ``publish``: whether Events are written in advise."""
+    if mode == "enforce":
+        return (*OBSERVING, *ACTING)
+    return (*OBSERVING, *PUBLISHING) if mode == "advise" and publish else OBSERVING
+
+
+class _Status(msgspec.Struct):
+    allowed: bool = False
+
+
+class _Review(msgspec.Struct):
+    status: _Status
+
+
+def granted(connection: Connection, right: Right, account: str = "") -> bool:
+    """Whether the API server would allow it to us, or to a service account ``NAMESPACE/NAME``; it is only asked.
+
+    Raises ApiFailure and ConnectionFailure.
+    """
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": right.name,
+        "namespace": right.namespace,
+    }
+    kind = "SubjectAccessReview" if account else "SelfSubjectAccessReview"
+    spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}, **_user(account)}
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+    answer = connection.request("POST", f"{_REVIEWS}/{kind.lower()}s", body=body)
+    return msgspec.json.decode(answer.body, type=_Review).status.allowed
+
+
+def _user(account: str) -> dict[str, str | list[str]]:
+    """A service account as the API server knows who signs in by its token, with the groups that each is in."""
+    if not account:
+        return {}
+    namespace, _, name = account.partition("/")
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
+    return {"user": f"system:serviceaccount:{namespace}:{name}", "groups": groups}

@@ -1,0 +1,239 @@
+"""Reads a cluster once, to tell what is there. Sends GET and nothing else, and says which right is missing."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection, Query
+from engine.cluster.connecting.credentials import ConnectionSettings
+from engine.cluster.connecting.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
+from engine.cluster.connecting.paging import pages
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.inspection.refusals import RefusedError
+from engine.cluster.sync.object_copies import read_objects
+from engine.cluster.timing import Clock
+from engine.cluster.watching.tables import (
+    ARBITRATED,
+    CLAIMS,
+    KUEUE,
+    NAMESPACES,
+    PREEMPTED,
+    QUOTAS,
+    SHARING,
+    TABLES,
+    VOLCANO_SETTINGS,
+    VOLCANOS,
+    VOLUMES,
+    Table,
+)
+from engine.formats.arbitrator.consumers import FAMILY as CONSUMERS_FAMILY
+from engine.formats.kubernetes.decode import DecodeError
+from engine.formats.kubernetes.wire import ConfigMapObject, ListPage, NamedObject
+from engine.formats.kueue.family import KUEUE as KUEUE_FAMILY
+from engine.formats.tree_objects import Family
+from engine.formats.undecodable import UNDECODABLE
+from engine.formats.volcano.queues import FAMILY as VOLCANO_FAMILY
+from engine.model.notes import gettext_noop
+from engine.observation.discovery import Survey, yunikorn_namespaces
+
+Read = TypeVar("Read")
+
+_PAGE = 500
+_REQUEST_S = 10.0
+_FORBIDDEN, _NOT_FOUND = 403, 404
+
+
+class SurveyError(UnreachableError):
+    """The cluster could not be read as far as is needed."""
+
+
+class MissingRightsError(SurveyError):
+    """The credentials hold, but may not read all that is needed."""
+
+    def __init__(self, missing: tuple[str, ...]) -> None:
+        needed = ", ".join(f"list and watch {_resource(table.path)}" for table in TABLES)
+        super().__init__(
+            gettext_noop(
+                "The credentials may not %(missing)s. Needed are: %(needed)s; deploy/observe.yaml grants just that."
+            ),
+            missing="; ".join(missing),
+            needed=needed,
+        )
+        self.missing = missing
+        """``verb resource``, one each."""
+
+
+def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> Survey:
+    """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds."""
+    return bounded(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
+
+
+def read(connection: Connection, limit_s: float, clock: Clock) -> Survey:
+    """Read by a connection that is open. Raises ClusterError; no request is begun after ``limit_s`` seconds."""
+    return _Surveyor(connection, limit_s, clock).read()
+
+
+class _Surveyor:
+    """One reading."""
+
+    def __init__(self, connection: Connection, limit_s: float, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._until_s = clock.steady_s() + limit_s
+        self._odd: list[str] = []
+        self._missing: list[str] = []
+        self._unread: list[str] = []
+
+    def read(self) -> Survey:
+        """Everything; what is needed and may not be read is told at once."""
+        nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
+        if self._missing:
+            raise MissingRightsError(tuple(self._missing))
+        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED):
+            self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
+            self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
+        namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
+        for table in (NAMESPACES, QUOTAS):  # their lists are read below, or have been
+            self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
+        return Survey(
+            version=self._optional("get version", self._version) or "",
+            nodes=tuple(nodes),
+            pods=tuple(pods),
+            classes=tuple(classes),
+            budgets=tuple(budgets),
+            quotas=tuple(self._optional("list resourcequotas", lambda: list(self._objects(QUOTAS))) or ()),
+            namespaces=tuple(namespaces),
+            uid=namespaces.get(SYSTEM, ""),
+            groups=self._optional("get apis", self._groups) or (),
+            yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
+            kueue=self._kept(KUEUE_FAMILY),
+            volcano=self._kept(VOLCANO_FAMILY),
+            consumers=self._kept(CONSUMERS_FAMILY),
+            sharing=self._sharing(),
+            unread=tuple(dict.fromkeys(self._unread)),
+            odd=tuple(self._odd),
+        )
+
+    def _sharing(self) -> Any:
+        found = self._optional(f"list {_resource(SHARING.path)}", lambda: list(self._objects(SHARING))) or ()
+        return next((one for one in found if one is not None), None)
+
+    # The kinds that passes need
+
+    def _kind(self, table: Table) -> list[Any]:
+        found = self._allowed(f"list {_resource(table.path)}", lambda: list(self._objects(table)))
+        self._allowed(f"watch {_resource(table.path)}", lambda: self._try_watch(table))
+        return found or []
+
+    def _objects(self, table: Table) -> Iterator[Any]:
+        for item in self._items(table.path, table.query):
+            try:
+                yield table.read(item)
+            except DecodeError as error:
+                self._odd.append(str(error))
+
+    def _try_list(self, table: Table) -> None:
+        self._get(table.path, {**table.query, "limit": 1})
+
+    def _try_watch(self, table: Table) -> None:
+        query = {**table.query, "watch": "true", "timeoutSeconds": 1}
+        with self._reaching():
+            self._connection.stream(table.path, query=query, idle_timeout_s=self._left_s()).close()
+
+    def _allowed(self, what: str, read: Callable[[], Read]) -> Read | None:
+        try:
+            return read()
+        except ApiFailure as error:
+            if error.code == _FORBIDDEN and "system:anonymous" not in error.message:
+                self._missing.append(what)
+                return None
+            raise self._explained(error, what) from None
+
+    # What can be done without
+
+    def _optional(self, what: str, read: Callable[[], Read]) -> Read | None:
+        try:
+            return read()
+        except ApiFailure as error:
+            if error.code != _NOT_FOUND:
+                self._unread.append(what)
+            return None
+
+    def _version(self) -> str:
+        found = msgspec.json.decode(self._get("/version"))
+        return str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
+
+    def _groups(self) -> tuple[str, ...]:
+        found = msgspec.json.decode(self._get("/apis"))
+        groups = found.get("groups") if isinstance(found, dict) else None
+        return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
+
+    def _namespaces(self) -> Iterator[tuple[str, str]]:
+        """Name and UID of each."""
+        for item in self._items(NAMESPACES.path, {}):
+            meta = msgspec.json.decode(item, type=NamedObject).metadata
+            if meta.name:
+                yield meta.name, meta.uid or ""
+
+    def _yunikorn(self, namespaces: tuple[str, ...]) -> str:
+        """The queues.yaml of the first YuniKorn that keeps one; other forms of its configuration are left alone."""
+        for namespace in namespaces:
+            path = f"/api/v1/namespaces/{namespace}/configmaps/yunikorn-configs"
+            found = self._optional(f"get configmaps/yunikorn-configs in {namespace}", partial(self._get, path))
+            data = msgspec.json.decode(found, type=ConfigMapObject).data if found else None
+            if data and data.get("queues.yaml"):
+                return data["queues.yaml"]
+        return ""
+
+    def _kept(self, family: Family) -> str:
+        """All that keeps a tree, or none: without those that may not be read, which were named, they form no tree."""
+        try:
+            copy = read_objects(family, self._connection)
+        except RefusedError:
+            return ""
+        return copy.text if copy else ""
+
+    # Requests
+
+    def _items(self, path: str, query: Query) -> Iterator[msgspec.Raw]:
+        for page in pages(lambda asked: self._page(path, asked), {**query, "limit": _PAGE}):
+            yield from page.items or ()
+
+    def _page(self, path: str, query: Query) -> ListPage:
+        try:
+            return msgspec.json.decode(self._get(path, query), type=ListPage)
+        except UNDECODABLE:
+            message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+            raise SurveyError(message, address=f"{self._connection.address}{path}") from None
+
+    def _get(self, path: str, query: Query | None = None) -> bytes:
+        with self._reaching():
+            return self._connection.request("GET", path, query=query, timeout_s=self._left_s()).body
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectionFailure as error:
+            raise unreachable(self._connection, error) from None
+
+    def _left_s(self) -> float:
+        left_s = self._until_s - self._clock.steady_s()
+        if left_s <= 0:
+            raise SurveyError(gettext_noop("Reading the cluster took too long and was given up."))
+        return min(left_s, _REQUEST_S)
+
+    def _explained(self, error: ApiFailure, what: str) -> ClusterError:
+        if error.code == _NOT_FOUND:
+            message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
+            return SurveyError(message, address=self._connection.address, what=what)
+        return explained(self._connection, error, what)
+
+
+def _resource(path: str) -> str:
+    """``poddisruptionbudgets.policy`` of a list's path."""
+    *_, group, _version, resource = path.split("/")
+    return resource if path.startswith("/api/") else f"{resource}.{group}"

@@ -1,0 +1,75 @@
+"""Which versions of schedulers run in a cluster: by the images of their own pods, and by what the API server says."""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.errors import ApiFailure, ConnectionFailure
+from engine.formats.undecodable import UNDECODABLE
+from engine.formats.untrusted_text import kept_text
+from engine.model.objects import Pod
+from engine.observation.discovery import KUBE_SCHEDULER
+
+LONGEST = 100
+"""So many characters of a version are kept."""
+_PREFIX = "scheduler-"
+"""Of the tags of YuniKorn's images: ``apache/yunikorn:scheduler-1.7.0``."""
+
+
+class _Container(msgspec.Struct, frozen=True):
+    image: str = ""
+
+
+class _Spec(msgspec.Struct, frozen=True):
+    containers: tuple[_Container, ...] = ()
+
+
+class _Pod(msgspec.Struct, frozen=True):
+    spec: _Spec = _Spec()
+
+
+class _Pods(msgspec.Struct):
+    items: list[_Pod] = []
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+
+
+def running(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
+    """Scheduler -> its version, as far as it is known; ``own``: a pod of each. Never raises for the cluster.
+
+    Of a kube-scheduler that shows no pod, as where somebody else runs it, the API server's.
+    """
+    found = {name: version for name, pod in own.items() if (version := _of_pod(connection, pod))}
+    if KUBE_SCHEDULER not in found and (version := _of_server(connection)):
+        found[KUBE_SCHEDULER] = version
+    return found
+
+
+def tag_of(image: str) -> str:
+    """The version that an image is tagged with; empty where it has none."""
+    _name, _colon, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    return kept_text(tag.removeprefix(_PREFIX), LONGEST)
+
+
+def _of_pod(connection: Connection, pod: Pod) -> str:
+    """Asked as a list of one: that is the right that is needed to follow pods anyway."""
+    path = f"/api/v1/namespaces/{quote(pod.namespace, safe='')}/pods"
+    try:
+        answer = connection.request("GET", path, query={"fieldSelector": f"metadata.name={pod.name}"})
+        listed = msgspec.json.decode(answer.body, type=_Pods).items
+    except (ApiFailure, ConnectionFailure, *UNDECODABLE):
+        return ""
+    tags = (tag_of(container.image) for one in listed for container in one.spec.containers)
+    return next(filter(None, tags), "")
+
+
+def _of_server(connection: Connection) -> str:
+    try:
+        said = msgspec.json.decode(connection.request("GET", "/version").body, type=_Version).git_version
+    except (ApiFailure, ConnectionFailure, *UNDECODABLE):
+        return ""
+    return kept_text(said, LONGEST)

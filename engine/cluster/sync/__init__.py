@@ -1,0 +1,1 @@
+"""The cluster's own copy of a tree: read, compared and written back."""

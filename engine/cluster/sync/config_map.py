@@ -1,0 +1,88 @@
+"""YuniKorn's ConfigMap: read, and written back onto the version that was seen alone."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import msgspec
+
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Objects
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.identity import unreachable
+from engine.cluster.errors import ApiFailure, ConnectionFailure
+from engine.cluster.inspection.refusals import refused, unanswered
+from engine.cluster.inspection.rights import APPLYING_YUNIKORN, CONFIG, Right
+from engine.cluster.sync.copies import MANAGER, Copy, MovedError, Rewrite
+from engine.formats.kubernetes.managed_fields import last_writer
+from engine.formats.kubernetes.wire import ConfigMapObject
+from engine.formats.undecodable import UNDECODABLE
+
+KEY = "queues.yaml"
+
+
+def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Copy | None:
+    """The one of the first of these namespaces that has any; None where none has.
+
+    Raises RefusedError where it may not be read, else UnreachableError.
+    """
+    for namespace in namespaces:
+        try:
+            answer = connection.request("GET", _path(namespace))
+        except ApiFailure as error:
+            if error.code == NOT_FOUND:
+                continue
+            raise refused(connection, error, _at(_READING, namespace)) from None
+        except ConnectionFailure as error:
+            raise unreachable(connection, error) from None
+        found = _decoded(connection, answer.body)
+        if found is not None:
+            return found
+    return None
+
+
+def write_config_map(connection: Connection, there: Copy, asked: Rewrite) -> Copy:
+    """Replace its queues.yaml if it is the version that was seen, and nothing that has changed since; as it is then.
+
+    Raises MovedError, RefusedError, UnknownError, and UnreachableError.
+    """
+    if there.version != asked.onto:
+        raise MovedError
+    uid, _, version = there.version.partition("/")
+    found, query = {"metadata": {"uid": uid, "resourceVersion": version}}, {"fieldManager": MANAGER}
+    try:
+        made = Objects(connection).patch(_path(there.namespace), found, {"data": {KEY: asked.text}}, query=query)
+    except ConnectionFailure as error:
+        raise unanswered(str(error)) from None
+    except ApiFailure as error:
+        if error.code in (CONFLICT, NOT_FOUND):
+            raise MovedError from None
+        raise refused(connection, error, _at(_WRITING, there.namespace)) from None
+    return _decoded(connection, msgspec.json.encode(made)) or replace(there, text=asked.text, version="")
+
+
+_READING, _WRITING = APPLYING_YUNIKORN
+
+
+def _at(right: Right, namespace: str) -> Right:
+    return replace(right, namespace=namespace)
+
+
+def _path(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/configmaps/{CONFIG}"
+
+
+def _decoded(connection: Connection, body: bytes) -> Copy | None:
+    try:
+        found = msgspec.json.decode(body, type=ConfigMapObject)
+    except UNDECODABLE as error:
+        raise unreachable(connection, ConnectionFailure("the ConfigMap can't be read")) from error
+    meta, text = found.metadata, (found.data or {}).get(KEY)
+    if text is None:
+        return None
+    writer = last_writer(meta.managed_fields or (), "data", KEY)
+    return Copy(
+        namespace=meta.namespace or "",
+        text=text,
+        version=f"{meta.uid}/{meta.resource_version}",
+        writer=writer.name,
+        written_at=writer.at,
+    )

@@ -1,0 +1,129 @@
+"""Asks the schedulers that read trees themselves whether they use their copy, and what they have against it.
+
+Source: getClusterConfig and validateConf of yunikorn-core (pkg/webservice/handlers.go), SetChecksum of its
+pkg/common/configs/config.go; the condition Active of Kueue's ClusterQueues (apis/kueue/v1beta2/clusterqueue_types.go).
+"""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.errors import ApiFailure, ClusterError
+from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.watching.yunikorn import LARGEST, explained, proxy_path
+from engine.formats.kueue.family import KUEUE
+from engine.formats.undecodable import UNDECODABLE
+from engine.formats.untrusted_text import kept_text
+from engine.formats.yunikorn.rest import ForeignAnswerError
+
+_YAML = "application/yaml"
+_CHECKSUM = "checksum: "
+_NOT_FOUND = 404
+LONGEST_WORDS = 2_000
+"""So much is kept of what a scheduler says, in characters: anybody may stand in for one."""
+_WANTED = frozenset({"Ready", "Stopped", "Terminating"})
+"""Reasons of the condition Active that come of what somebody wrote, not of something that is missing."""
+
+
+class _InForce(msgspec.Struct):
+    checksum: str = msgspec.field(name="Checksum")
+
+
+class _Verdict(msgspec.Struct):
+    allowed: bool
+    reason: str = ""
+
+
+class _Meta(msgspec.Struct):
+    name: str
+    generation: int = 0
+
+
+class _Condition(msgspec.Struct, rename="camel"):
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    observed_generation: int = 0
+
+
+class _Status(msgspec.Struct):
+    conditions: list[_Condition] | None = None
+
+
+class _ClusterQueue(msgspec.Struct):
+    metadata: _Meta
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _List(msgspec.Struct):
+    items: list[_ClusterQueue] = []
+
+
+def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
+    """Return why YuniKorn would not take a queues.yaml; empty where it would.
+
+    Raises ClusterError, a sentence, where it can't be asked.
+    """
+    verdict = _ask(connection, service, "POST", "/ws/v1/validate-conf", _Verdict, body=text.encode())
+    return "" if verdict.allowed else kept_text(verdict.reason, LONGEST_WORDS) or "not allowed"
+
+
+def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
+    """Return whether YuniKorn uses a queues.yaml, by the checksum of the one that it has in force."""
+    try:
+        found = _ask(connection, service, "GET", "/ws/v1/config", _InForce)
+        if found.checksum == _checksum(text):
+            return Answer(effect=Effect.IN_FORCE)
+        return Answer(effect=Effect.REFUSED, why=yunikorn_refusal(connection, service, text))
+    except ClusterError as error:
+        return Answer(effect=Effect.UNKNOWN, why=str(error))
+
+
+def _checksum(text: str) -> str:
+    """As YuniKorn has it: of the text without its own line of a checksum, if it has one."""
+    _before, found, after = text.partition(_CHECKSUM)
+    line = f"{_CHECKSUM}{after.partition(_CHECKSUM)[0]}".rstrip("\n")[: len(_CHECKSUM) + 64]
+    return sha256((text.replace(line, "") if found else text).encode()).hexdigest().upper()
+
+
+def _ask(connection: Connection, service: str, method: str, path: str, answer: type[Any], **sent: Any) -> Any:
+    try:
+        found = connection.request(method, f"{proxy_path(service)}{path}", content_type=_YAML, largest=LARGEST, **sent)
+        return msgspec.json.decode(found.body, type=answer)
+    except ApiFailure as error:
+        raise ClusterError(explained(error)) from None
+    except UNDECODABLE:
+        raise ClusterError(str(ForeignAnswerError())) from None
+
+
+def kueue_effect(connection: Connection) -> Answer:
+    """Return whether Kueue has looked at every ClusterQueue and uses it; the first that it does not use says why."""
+    try:
+        for one in _cluster_queues(connection):
+            active = next((each for each in one.status.conditions or () if each.type == "Active"), None)
+            if active is None or 0 < active.observed_generation < one.metadata.generation:
+                return Answer(effect=Effect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet")
+            if active.status != "True" and active.reason not in _WANTED:
+                why = kept_text(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}", LONGEST_WORDS)
+                return Answer(effect=Effect.REFUSED, why=why)
+    except ClusterError as error:
+        return Answer(effect=Effect.UNKNOWN, why=str(error))
+    return Answer(effect=Effect.IN_FORCE)
+
+
+def _cluster_queues(connection: Connection) -> Iterator[_ClusterQueue]:
+    for version in KUEUE.versions:
+        try:
+            answer = connection.request("GET", f"/apis/{KUEUE.group}/{version}/clusterqueues")
+            yield from msgspec.json.decode(answer.body, type=_List).items
+        except ApiFailure as error:
+            if error.code != _NOT_FOUND:
+                raise
+        except UNDECODABLE:
+            raise ClusterError("the list of clusterqueues can't be read") from None
+        else:
+            return

@@ -1,0 +1,338 @@
+"""One kind of object each: where it is served, how it is read, and where it is kept in the ClusterState."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from engine.cluster.connecting.connection import Query
+from engine.formats.arbitrator.consumers import VERSION as ARBITRATION
+from engine.formats.arbitrator.watched import allocation_from_bytes, consumer_from_bytes
+from engine.formats.kubernetes.decode import (
+    budget_from_bytes,
+    claim_from_bytes,
+    class_quota_from_bytes,
+    namespace_from_bytes,
+    node_from_bytes,
+    pod_from_bytes,
+    preempted_by_volcano_from_bytes,
+    preempted_by_yunikorn_from_bytes,
+    preempted_from_bytes,
+    priority_class_from_bytes,
+    volume_from_bytes,
+)
+from engine.formats.kubernetes.placeholders import (
+    not_known,
+    unread_budget,
+    unread_class,
+    unread_node,
+    unread_pod,
+)
+from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
+from engine.formats.kueue.sharing import NAMESPACE as KUEUE_NAMESPACE
+from engine.formats.kueue.watched import (
+    cluster_queue_from_bytes,
+    cohort_from_bytes,
+    flavor_from_bytes,
+    local_queue_from_bytes,
+    sharing_from_bytes,
+    workload_from_bytes,
+)
+from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
+from engine.formats.volcano.watched import NAMESPACE as VOLCANO_NAMESPACE
+from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
+from engine.model.notes import gettext_noop
+from engine.model.snapshot import ClusterState
+
+
+@dataclass(frozen=True)
+class Table:
+    """A kind that is watched."""
+
+    kind: str
+    path: str
+    """The list of all of them, in every namespace."""
+    read: Callable[[msgspec.Raw], Any]
+    """JSON -> the engine's type; None for an object that is not kept. Raises DecodeError."""
+    stand_in: Callable[[msgspec.Raw, Any], Any]
+    """JSON that can't be read, and what was known of the object or None -> what stands for it; None: nothing does."""
+    key: Callable[[Any], Hashable]
+    """What the object is kept under, from its Identity or from what was read."""
+    column: Callable[[ClusterState], dict[Any, Any]]
+    query: Query = field(default_factory=dict)
+    """Which of them, where not all."""
+    without: str = ""
+    """What is missing where it may not be read; empty: no pass can do without."""
+    older: str = ""
+    """Where older versions of what serves it have it; empty: nowhere else."""
+    add_on: bool = False
+    """Whether it belongs to a product that need not be there."""
+
+    @property
+    def watches(self) -> int:
+        """How many times as long as those of pods and nodes its watches last.
+
+        A watch that ends proves that its kind is still followed. That of pods and nodes has to be known soon; the rest
+        comes over the same way to the same API server, which is spared the requests.
+        """
+        return 1 if self in TABLES else 3 if self in PLACING else 6
+
+
+def _by_name(one: Any) -> Hashable:
+    name: Hashable = one.name
+    return name
+
+
+def _by_uid(one: Any) -> Hashable:
+    return one.uid or f"{one.namespace or 'default'}/{one.name}"
+
+
+def _by_namespace_and_name(one: Any) -> Hashable:
+    return one.namespace or "default", one.name
+
+
+def _as_known(_data: msgspec.Raw, known: Any) -> Any:
+    return known
+
+
+TABLES = (
+    Table("Node", "/api/v1/nodes", node_from_bytes, unread_node, _by_name, lambda state: state.nodes),
+    Table("Pod", "/api/v1/pods", pod_from_bytes, unread_pod, _by_uid, lambda state: state.pods),
+    Table(
+        "PriorityClass",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        priority_class_from_bytes,
+        unread_class,
+        _by_name,
+        lambda state: state.classes,
+    ),
+    Table(
+        "PodDisruptionBudget",
+        "/apis/policy/v1/poddisruptionbudgets",
+        budget_from_bytes,
+        unread_budget,
+        _by_namespace_and_name,
+        lambda state: state.budgets,
+    ),
+)
+"""What no pass can do without."""
+
+NAMESPACES = Table(
+    "Namespace",
+    "/api/v1/namespaces",
+    namespace_from_bytes,
+    not_known,
+    _by_name,
+    lambda state: state.namespaces,
+    without=gettext_noop("asks are left alone where a rule names namespaces by their labels"),
+)
+CLAIMS = Table(
+    "PersistentVolumeClaim",
+    "/api/v1/persistentvolumeclaims",
+    claim_from_bytes,
+    not_known,
+    _by_namespace_and_name,
+    lambda state: state.claims,
+    without=gettext_noop("asks with claims of volumes are left alone"),
+)
+VOLUMES = Table(
+    "PersistentVolume",
+    "/api/v1/persistentvolumes",
+    volume_from_bytes,
+    not_known,
+    _by_name,
+    lambda state: state.volumes,
+    without=gettext_noop("asks with claims of volumes are left alone"),
+)
+PLACING = (NAMESPACES, CLAIMS, VOLUMES)
+"""What the placement rules of some pods are about. Passes go on where it may not be read: nothing of it is known then,
+which is never taken for that there is none."""
+
+PREEMPTED = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.preempted,
+    {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
+    without=gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
+)
+"""Who preempted whom. Passes do without whatever the trouble is: victims are then known by their condition alone."""
+
+YUNIKORN = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_by_yunikorn_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.yunikorn,
+    {"fieldSelector": "reason=Informational,involvedObject.kind=Pod"},
+    without=PREEMPTED.without,
+)
+"""The same of YuniKorn's, whose victims have no condition."""
+
+VOLCANO = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_by_volcano_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.volcano,
+    {"fieldSelector": "reason=Evict,involvedObject.kind=Pod"},
+    without=PREEMPTED.without,
+)
+"""The same of Volcano's."""
+
+_KUEUE, _OLDER_KUEUE = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
+_QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempts is not decided again")
+
+WORKLOADS = Table(
+    "Workload",
+    f"{_KUEUE}/workloads",
+    workload_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.workloads,
+    without=gettext_noop("what Kueue preempts stays unknown"),
+    older=f"{_OLDER_KUEUE}/workloads",
+    add_on=True,
+)
+"""Who holds Kueue's quota or waits for it, whom it preempted and for whom."""
+FLAVORS = Table(
+    "ResourceFlavor",
+    f"{_KUEUE}/resourceflavors",
+    flavor_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.flavors,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/resourceflavors",
+    add_on=True,
+)
+CLUSTER_QUEUES = Table(
+    "ClusterQueue",
+    f"{_KUEUE}/clusterqueues",
+    cluster_queue_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.cluster_queues,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/clusterqueues",
+    add_on=True,
+)
+COHORTS = Table(
+    "Cohort",
+    f"{_KUEUE}/cohorts",
+    cohort_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.cohorts,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/cohorts",
+    add_on=True,
+)
+LOCAL_QUEUES = Table(
+    "LocalQueue",
+    f"{_KUEUE}/localqueues",
+    local_queue_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.local_queues,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/localqueues",
+    add_on=True,
+)
+SHARING = Table(
+    "ConfigMap",
+    f"/api/v1/namespaces/{KUEUE_NAMESPACE}/configmaps",
+    sharing_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.sharing,
+    {"fieldSelector": f"metadata.name={KUEUE_CONFIG}"},
+    without=gettext_noop("whether Kueue shares fairly is told by its reasons alone"),
+)
+"""How Kueue is set to preempt."""
+KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
+"""What Kueue decides by."""
+
+_VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
+_NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
+
+VOLCANO_QUEUES = Table(
+    "Queue",
+    f"{_VOLCANO}/queues",
+    queue_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.volcano_queues,
+    without=_NOT_AGAIN,
+    add_on=True,
+)
+POD_GROUPS = Table(
+    "PodGroup",
+    f"{_VOLCANO}/podgroups",
+    group_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.pod_groups,
+    without=_NOT_AGAIN,
+    add_on=True,
+)
+VOLCANO_SETTINGS = Table(
+    "ConfigMap",
+    f"/api/v1/namespaces/{VOLCANO_NAMESPACE}/configmaps",
+    settings_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.volcano_settings,
+    {"fieldSelector": f"metadata.name={VOLCANO_CONFIG}"},
+    without=_NOT_AGAIN,
+)
+"""How Volcano's scheduler is set."""
+VOLCANOS = (VOLCANO_QUEUES, POD_GROUPS)
+"""What Volcano decides by."""
+
+_NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Allocations what they deserve")
+
+CONSUMERS = Table(
+    "Consumer",
+    f"/apis/{ARBITRATION}/consumers",
+    consumer_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.consumers,
+    without=_NOT_TOLD,
+    add_on=True,
+)
+ALLOCATIONS = Table(
+    "Allocation",
+    f"/apis/{ARBITRATION}/allocations",
+    allocation_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.allocations,
+    without=_NOT_TOLD,
+    add_on=True,
+)
+ARBITRATED = (CONSUMERS, ALLOCATIONS)
+"""What kube-arbitrator's proposal keeps in the cluster."""
+
+QUOTAS = Table(
+    "ResourceQuota",
+    "/api/v1/resourcequotas",
+    class_quota_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.quotas,
+    without=gettext_noop("quotas by priority class are not shown"),
+)
+"""What limits who may use which priority class: shown to people. No pass looks at it."""
+
+TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
+"""Events that tell of preemptions."""
+BESIDE = (*TOLD, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
+"""What no pass rests on."""
+EVERY = (*TABLES, *PLACING, *BESIDE)

@@ -1,0 +1,263 @@
+"""A cluster's picture, kept by reflectors and read by passes."""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.identity import STRANGER, SameCluster
+from engine.cluster.timing import BackOff, Clock
+from engine.cluster.watching.listing import ReflectorSettings
+from engine.cluster.watching.reflector import KindHealth, Reflector
+from engine.cluster.watching.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, Table
+from engine.formats.yunikorn.rest import Record
+from engine.formats.yunikorn.told import to_preempted
+from engine.model.objects import Node, Pod, Workload
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Change, ClusterState, Protection, Reservation, Snapshot
+
+LONGEST_S, ABSENT_S = 30.0, 120.0
+"""So long it takes at most until a kind is tried again: of what has to be there, and of what need not be."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """How far the picture can be trusted."""
+
+    kinds: tuple[KindHealth, ...]
+    """Those that passes rest on now."""
+    synced: bool
+    """Whether every kind has been read whole."""
+    staleness_s: float | None
+    """Seconds since the kind that is worst off last gave a sign of life; None while one never has."""
+    clock_skew_s: float | None
+    """Our clock minus the API server's, in seconds; None while unknown."""
+    gap_s: float = 0.0
+    """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Kinds that can't be read, and that passes go on without -> why, as a sentence."""
+    stranger: str = ""
+    """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
+    odd: Mapping[str, str] = field(default_factory=dict)
+    """Objects that can't be read and were skipped, Events and quotas included -> why."""
+    quota_known: bool | None = True
+    """Whether all that Kueue decides by is read, as far as it is there; None: not yet."""
+    arbitrated: bool = False
+    """Whether Consumers and Allocations are served, and read whole."""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong now, a sentence each; which kinds it is about, where it is not all of them."""
+        kinds: dict[str, list[str]] = {}
+        for one in self.kinds:
+            if one.error:
+                kinds.setdefault(one.error, []).append(one.kind)
+        every = len(self.kinds)
+        return tuple(error if len(of) == every else f"{', '.join(of)}: {error}" for error, of in kinds.items())
+
+
+class ClusterWatcher:
+    """Follows what the engine reads of a cluster; every method may be called from any thread.
+
+    Nodes, pods, priority classes and disruption budgets; as far as they may be read namespaces, claims, volumes, Events
+    of preemption, quotas, and what Kueue decides by.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        uid: str = "",
+        settings: ReflectorSettings | None = None,
+        clock: Clock | None = None,
+        back_off: Callable[[], BackOff] | None = None,
+    ) -> None:
+        """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector.
+
+        ``uid``: the cluster's, if it is known; no other cluster is read in its place.
+        """
+        self._connection = connection
+        self._same = SameCluster(connection, uid, clock)
+        self._clock = clock or Clock()
+        self._state = ClusterState()
+        self._lock = threading.Condition()
+        """Told whenever a kind has been read whole, or has to be done without."""
+        self._unsynced = {table.kind for table in EVERY if table not in BESIDE}
+        self._reflectors = [
+            Reflector(
+                connection,
+                table,
+                self,
+                settings=settings,
+                clock=self._clock,
+                back_off=back_off() if back_off else BackOff(longest_s=ABSENT_S if table.add_on else LONGEST_S),
+                check=self._same.check,
+                check_lately=self._same.check_lately,
+            )
+            for table in EVERY
+        ]
+
+    def start(self) -> None:
+        """Begin to follow, one thread per kind. Once."""
+        for reflector in self._reflectors:
+            reflector.start()
+
+    def stop(self, timeout_s: float = 10.0) -> bool:
+        """End all threads; whether they ended within ``timeout_s`` seconds."""
+        for reflector in self._reflectors:
+            reflector.stop()
+        deadline = self._clock.steady_s() + timeout_s
+        ended = [one.join(max(0.0, deadline - self._clock.steady_s())) for one in self._reflectors]
+        return all(ended)
+
+    def wait_synced(self, timeout_s: float) -> bool:
+        """Wait until every kind has been read whole, or refused where it can be done without.
+
+        Whether it came to that within ``timeout_s`` seconds.
+        """
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._unsynced, timeout_s)
+
+    @property
+    def uid(self) -> str:
+        """The cluster's; empty where it may not be read."""
+        return self._same.uid
+
+    def health(self) -> Health:
+        """How far the picture can be trusted now."""
+        now_s = self._clock.steady_s()
+        every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in BESIDE}
+        kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
+        seen = [min(now_s, one.last_event_at + one.spare_s) for one in kinds if one.last_event_at is not None]
+        troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
+        return Health(
+            kinds=kinds,
+            synced=not self._unsynced,
+            staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
+            clock_skew_s=self._connection.clock_skew_s,
+            gap_s=now_s - min(troubled, default=now_s),
+            missing={one.kind: one.error for one in every if one.error and one not in kinds and not one.absent},
+            stranger=STRANGER if self._same.stranger else "",
+            odd={name: why for one in every for name, why in one.odd.items()},
+            quota_known=_quota_known([one for one in every if one.kind in _KUEUE]),
+            arbitrated=all(one.synced and not one.refused for one in every if one.kind in _ARBITRATED),
+        )
+
+    def snapshot(
+        self,
+        tree: QueueTree,
+        *,
+        now_ms: int,
+        protection: Protection | None = None,
+        reservations: Iterable[Reservation] = (),
+    ) -> Snapshot:
+        """The cluster at this moment, under a tree; see ClusterState.snapshot."""
+        return self.state().snapshot(tree, now_ms=now_ms, protection=protection, reservations=reservations)
+
+    def state(self) -> ClusterState:
+        """A copy of the state, to work on without holding up the reflectors."""
+        with self._lock:
+            return self._state.copy()
+
+    def pod(self, uid: str) -> Pod | None:
+        """The pod as last seen; None once it is gone."""
+        with self._lock:
+            return self._state.pods.get(uid)
+
+    def last_seen(self, uid: str) -> Pod | None:
+        """The pod as last seen, also when it has gone a moment ago; see ClusterState.departed."""
+        with self._lock:
+            return self._state.pods.get(uid) or self._state.departed.get(uid)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes as last seen."""
+        with self._lock:
+            return tuple(self._state.nodes.values())
+
+    def hear(self, records: Iterable[Record]) -> None:
+        """Take over what YuniKorn says of pods that it preempted; of pods that nobody saw there is nothing to say."""
+        with self._lock:
+            for record in records:
+                pod = self._state.pods.get(record.uid) or self._state.departed.get(record.uid)
+                if pod is not None:
+                    self._state.hear(to_preempted(record.told, pod.uid, pod.namespace, pod.name, record.at_ms))
+
+    # What the reflectors call
+
+    def replace(self, table: Table, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
+        """Take over a whole list of one kind."""
+        column = table.column(self._state)  # only the thread that calls this writes into it
+        new = objects | self._stand_ins(table, unread)
+        for key in new.keys() & column.keys():
+            if new[key] == column[key]:
+                new[key] = column[key]  # the very object: passes that know it need not look at it again
+        with self._lock:
+            if new != column:
+                self._state.changes.clear()  # in which order all this happened nobody knows
+                self._depart(column[key] for key in column.keys() - new.keys())
+                column.clear()
+                column.update(new)
+            self._unsynced.discard(table.kind)
+            self._lock.notify_all()
+
+    def _stand_ins(self, table: Table, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
+        column = table.column(self._state)
+        found = {key: table.stand_in(data, column.get(key)) for key, data in unread.items()}
+        return {key: one for key, one in found.items() if one is not None}
+
+    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+        """Take over one object."""
+        with self._lock:
+            column = table.column(self._state)
+            before = column.get(key)
+            if before != obj:  # most changes, heartbeats above all, touch nothing that is read
+                column[key] = obj
+                self._state.changes.append(Change(table.column, key, before, obj))
+
+    def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
+        """Take over that one object can't be read."""
+        found = self._stand_ins(table, {key: data})
+        if key in found:
+            self.put(table, key, found[key])
+        else:
+            self.remove(table, key)
+
+    def remove(self, table: Table, key: Hashable) -> None:
+        """Forget one object."""
+        with self._lock:
+            gone = table.column(self._state).pop(key, None)
+            if gone is not None:
+                self._state.changes.append(Change(table.column, key, gone, None))
+                self._depart([gone])
+
+    def refuse(self, table: Table) -> None:
+        """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
+        if table not in TOLD:
+            self.replace(table, {}, {})
+
+    def _depart(self, gone: Iterable[Any]) -> None:
+        for one in gone:
+            if isinstance(one, Pod):
+                self._state.depart(self._dated(one))
+            elif isinstance(one, Workload):
+                self._state.depart(one)
+
+    def _dated(self, pod: Pod) -> Pod:
+        """The same with when it went at the latest, where its end was not seen."""
+        if pod.finished or pod.deleted_ms is not None:
+            return pod
+        return msgspec.structs.replace(pod, deleted_ms=self._clock.wall_ms())
+
+
+_KUEUE = frozenset(table.kind for table in KUEUE)
+_ARBITRATED = frozenset(table.kind for table in ARBITRATED)
+
+
+def _quota_known(kinds: Iterable[KindHealth]) -> bool | None:
+    seen = list(kinds)
+    if not all(one.synced or one.absent or one.refused for one in seen):
+        return None
+    return not any(one.refused and not one.absent for one in seen)

@@ -1,0 +1,1 @@
+"""Documents of kube-arbitrator: Consumers and Allocations."""

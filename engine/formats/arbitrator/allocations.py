@@ -1,0 +1,139 @@
+"""What every namespace is told of what it deserves: its Allocation, and the Consumer that it gets where it has none.
+
+A namespace is told what its leaf deserves, if the leaf is its alone. Source: the proposal of k8s-arbitrator.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from engine.formats.arbitrator.consumers import HARD, RESERVED, WEIGHT, spelled
+from engine.model.objects import Allocation, Consumer, Namespace, Told
+from engine.model.quantities import Amounts, format_amounts
+from engine.model.queue_tree import WEIGHT_ONE, QueueTree
+from engine.model.snapshot.resource_quotas import SYSTEM, Narrower, alone, leaves
+from engine.policies.deserved import Standing
+
+NAME = "defaults"
+"""What is written is called so, as in the proposal."""
+OVERUSED, RESERVED_KEPT, HARD_ABOVE_QUOTA = "Overused", "ReservedKept", "HardAboveQuota"
+_TRUE, _FALSE, _UNKNOWN = "True", "False", "Unknown"
+
+
+def missing_consumers(
+    tree: QueueTree, namespaces: Mapping[str, Namespace], consumers: Iterable[Consumer]
+) -> dict[str, dict[str, Any]]:
+    """Namespace -> the spec of the Consumer that it is to get.
+
+    It says what the leaf says, and where the tree has none for it, nothing: no limit, nothing reserved. Namespaces that
+    share a leaf get none, as a Consumer is the leaf of one.
+    """
+    places = leaves(tree, namespaces)
+    own, known = alone(places), {one.namespace for one in consumers}
+    wanted = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - own.keys()))
+    return {name: _spec(tree, own.get(name)) for name in wanted}
+
+
+def _spec(tree: QueueTree, leaf: str | None) -> dict[str, Any]:
+    queue = tree.queues.get(leaf) if leaf else None
+    if queue is None:
+        return {}
+    spec: dict[str, Any] = {HARD: _spelled(queue.max), RESERVED: _spelled(queue.guaranteed)}
+    if queue.weight != WEIGHT_ONE and queue.weight % WEIGHT_ONE == 0:
+        spec[WEIGHT] = queue.weight // WEIGHT_ONE
+    return {field: value for field, value in spec.items() if value or field == WEIGHT}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What Allocations are made of."""
+
+    tree: QueueTree
+    standings: Mapping[str, Standing]
+    namespaces: Mapping[str, Namespace]
+    told: Mapping[str, int]
+    """Queue -> when it was told to give back."""
+    less: Mapping[str, Narrower] | None
+    """Leaf -> its namespace, whose ResourceQuotas allow less than the tree does; None: that is not known."""
+    now_ms: int
+
+
+def allocations(picture: Picture, known: Collection[Allocation] = ()) -> dict[str, Allocation]:
+    """Namespace -> its Allocation.
+
+    ``known``: those that are there; conditions that stay as they are keep their time, and one whose namespace has no
+    leaf of its own any more deserves nothing.
+    """
+    before = {one.namespace: one for one in known if one.name == NAME}
+    places = alone(leaves(picture.tree, picture.namespaces))
+    found = {name: _allocation(picture, name, leaf) for name, leaf in places.items() if leaf in picture.standings}
+    found |= {name: _unplaced(name) for name in before.keys() & picture.namespaces.keys() - found.keys()}
+    return {name: _dated(one, before.get(name), picture.now_ms) for name, one in sorted(found.items())}
+
+
+def _allocation(picture: Picture, namespace: str, leaf: str) -> Allocation:
+    stands = picture.standings[leaf]
+    return Allocation(
+        namespace=namespace,
+        name=NAME,
+        deserved=format_amounts(stands.deserved),
+        hard=_spelled(stands.hard),
+        reserved=_spelled(stands.reserved),
+        conditions=(_overused(picture, leaf), _reserved_kept(stands), _hard_above_quota(picture, leaf)),
+    )
+
+
+def _unplaced(namespace: str) -> Allocation:
+    message = "The tree in force has no queue for this namespace alone."
+    return Allocation(namespace=namespace, name=NAME, conditions=(Told(OVERUSED, _UNKNOWN, "NoQueue", message, ""),))
+
+
+def _overused(picture: Picture, leaf: str) -> Told:
+    over = picture.standings[leaf].over
+    if not over:
+        return Told(OVERUSED, _FALSE, "WithinDeserved", "It uses no more than it deserves.", "")
+    much = ", ".join(f"{name} {amount}" for name, amount in format_amounts(over).items())
+    told_ms = picture.told.get(leaf)
+    if told_ms is None:
+        message = f"It uses {much} more than it deserves, which may be asked back at any time."
+        return Told(OVERUSED, _TRUE, "Borrows", message, "")
+    due = _time(told_ms + picture.tree.delay_ms(leaf, inherited=True))
+    message = f"It uses {much} more than it deserves, and others ask for that. From {due} on its pods may be evicted."
+    return Told(OVERUSED, _TRUE, "AskedBack", message, "")
+
+
+def _reserved_kept(stands: Standing) -> Told:
+    short = sorted(name for name, amount in stands.reserved.items() if stands.deserved.get(name, 0) < amount)
+    if not short:
+        return Told(RESERVED_KEPT, _TRUE, "Kept", "It deserves all that is reserved for it.", "")
+    message = f"More {', '.join(short)} is reserved than there is: all that is reserved of it shrinks alike."
+    return Told(RESERVED_KEPT, _FALSE, "ClusterTooSmall", message, "")
+
+
+def _hard_above_quota(picture: Picture, leaf: str) -> Told:
+    if picture.less is None:
+        return Told(HARD_ABOVE_QUOTA, _UNKNOWN, "QuotasUnread", "ResourceQuotas may not be read.", "")
+    less = picture.less.get(leaf)
+    if less is None:
+        return Told(HARD_ABOVE_QUOTA, _FALSE, "WithinQuota", "No ResourceQuota of the namespace allows less.", "")
+    allowed = ", ".join(f"{name} {amount}" for name, amount in format_amounts(less.allows).items())
+    message = f"ResourceQuotas of the namespace allow no more than {allowed}: it deserves no more than that."
+    return Told(HARD_ABOVE_QUOTA, _TRUE, "QuotaIsLess", message, "")
+
+
+def _dated(one: Allocation, before: Allocation | None, now_ms: int) -> Allocation:
+    since = {(told.type, told.status): told.since for told in before.conditions} if before else {}
+    now = _time(now_ms)
+    conditions = tuple(told._replace(since=since.get((told.type, told.status)) or now) for told in one.conditions)
+    return msgspec.structs.replace(one, conditions=conditions)
+
+
+def _time(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _spelled(amounts: Amounts) -> dict[str, str]:
+    return {spelled(name): text for name, text in format_amounts(amounts).items()}

@@ -1,0 +1,72 @@
+"""Consumers and Allocations as a watch brings them, JSON; whatever is wrong with one, the only error is DecodeError."""
+
+import msgspec
+
+from engine.formats.kubernetes.reader import Reader
+from engine.formats.kubernetes.wire import ObjectMeta, Quantities, Wire
+from engine.model.objects import Allocation, Consumer, Told
+
+
+class _ConditionObject(Wire, frozen=True):
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""
+
+
+class _Status(Wire, frozen=True):
+    conditions: tuple[_ConditionObject, ...] | None = None
+
+
+class _Amounts(Wire, frozen=True):
+    deserved: Quantities | None = None
+    hard: Quantities | None = None
+    reserved: Quantities | None = None
+
+
+class _ConsumerObject(Wire, frozen=True):
+    metadata: ObjectMeta
+
+
+class _AllocationObject(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: _Amounts | None = None
+    status: _Status | None = None
+
+
+def _to_consumer(one: _ConsumerObject) -> Consumer:
+    return Consumer(namespace=one.metadata.namespace or "default", name=one.metadata.name or "")
+
+
+def _to_allocation(one: _AllocationObject) -> Allocation:
+    spec, meta = one.spec or _Amounts(), one.metadata
+    told = (one.status.conditions if one.status else None) or ()
+    return Allocation(
+        namespace=meta.namespace or "default",
+        name=meta.name or "",
+        deserved=_texts(spec.deserved),
+        hard=_texts(spec.hard),
+        reserved=_texts(spec.reserved),
+        conditions=tuple(
+            Told(each.type, each.status, each.reason, each.message, each.last_transition_time) for each in told
+        ),
+    )
+
+
+def _texts(amounts: Quantities | None) -> dict[str, str]:
+    return {name: str(amount) for name, amount in (amounts or {}).items()}
+
+
+_consumers = Reader("Consumer", _ConsumerObject, _to_consumer)
+_allocations = Reader("Allocation", _AllocationObject, _to_allocation)
+
+
+def consumer_from_bytes(data: bytes | msgspec.Raw) -> Consumer:
+    """One Consumer. Raises DecodeError."""
+    return _consumers.from_bytes(data)
+
+
+def allocation_from_bytes(data: bytes | msgspec.Raw) -> Allocation:
+    """One Allocation. Raises DecodeError."""
+    return _allocations.from_bytes(data)

@@ -1,0 +1,150 @@
+"""Placement rules of pods, from the wire to the types that policies decide on."""
+
+from collections.abc import Mapping
+
+from engine.formats.kubernetes.interning import shared
+from engine.formats.kubernetes.wire import (
+    Affinity,
+    ContainerPort,
+    LabelSelector,
+    NodeSelector,
+    PodAffinity,
+    PodSpec,
+    PodVolume,
+    SelectorExpression,
+    TolerationObject,
+    TopologySpread,
+)
+from engine.model.objects import (
+    ANY_ADDRESS,
+    AffinityTerm,
+    HostPort,
+    NodeSelectorTerm,
+    Requirement,
+    Selector,
+    SpreadConstraint,
+    Toleration,
+)
+
+MATCHES_NOTHING = Requirement("", "In", ())
+MOST_TERMS = 100
+"""A pod with more rules on other pods than that is left alone: it would hold up the asks of everybody else."""
+
+
+def _requirements(expressions: tuple[SelectorExpression, ...] | None) -> tuple[Requirement, ...]:
+    return tuple(Requirement(rule.key, rule.operator, rule.values or ()) for rule in expressions or ())
+
+
+@shared
+def _sorted(items: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
+    return tuple(Requirement(key, "In", (value,)) for key, value in items)
+
+
+def selector(given: LabelSelector | None) -> Selector:
+    """A label selector: none is met by nothing, an empty one by everything."""
+    if given is None:
+        return None
+    return _sorted(tuple((given.match_labels or {}).items())) + _requirements(given.match_expressions)
+
+
+@shared
+def node_terms(given: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
+    """Terms of which one must match a node; a rule without any matches none, and so does an empty term."""
+    terms = tuple(
+        NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
+        for term in given.node_selector_terms or ()
+    )
+    return terms or (NodeSelectorTerm(),)
+
+
+def node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
+    """The required terms, none where there is no such rule."""
+    affinity = rules.node_affinity
+    return () if affinity is None or affinity.required is None else node_terms(affinity.required)
+
+
+@shared
+def tolerations(given: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
+    """A pod's tolerations, defaults filled in."""
+    return tuple(Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "") for one in given)
+
+
+def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    """The ports of its node that a pod takes for itself, those of its sidecars included."""
+    running = [*(spec.containers or ()), *[one for one in spec.init_containers or () if one.sidecar]]
+    ports = tuple([port for container in running for port in container.ports or ()])
+    return _on_host(ports, bool(spec.host_network)) if ports else ()
+
+
+@shared
+def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[HostPort, ...]:
+    found = []
+    for port in ports:
+        # On the host's network a container's port is the host's, as the API server fills in.
+        number = port.host_port or (port.container_port if host_network else None)
+        if number:
+            found.append(HostPort(number, port.protocol or "TCP", port.host_ip or ANY_ADDRESS))
+    return tuple(found)
+
+
+def affinity_terms(rules: PodAffinity | None, namespace: str) -> tuple[AffinityTerm, ...]:
+    """The required terms; one that names no namespaces in any way means the pod's own.
+
+    matchLabelKeys are in the selector already: the API server puts them there.
+    """
+    return tuple(
+        AffinityTerm(
+            topology_key=term.topology_key or "",
+            selector=selector(term.label_selector),
+            namespaces=term.namespaces or ((namespace,) if term.namespace_selector is None else ()),
+            namespace_selector=selector(term.namespace_selector),
+        )
+        for term in (rules.required if rules else None) or ()
+    )
+
+
+def spread_constraints(
+    given: tuple[TopologySpread, ...] | None, labels: Mapping[str, str]
+) -> tuple[SpreadConstraint, ...]:
+    """Those that must be kept, of a pod with these labels: their matchLabelKeys become part of the selectors."""
+    return tuple(
+        SpreadConstraint(
+            topology_key=one.topology_key or "",
+            max_skew=1 if one.max_skew is None else one.max_skew,
+            selector=_with_labels(selector(one.label_selector), one.match_label_keys, labels),
+            min_domains=1 if one.min_domains is None else one.min_domains,
+            honor_affinity=one.node_affinity_policy != "Ignore",
+            honor_taints=one.node_taints_policy == "Honor",
+        )
+        for one in given or ()
+        if one.when_unsatisfiable != "ScheduleAnyway"
+    )
+
+
+def _with_labels(found: Selector, keys: tuple[str, ...] | None, labels: Mapping[str, str]) -> Selector:
+    if found is None or not keys:
+        return found
+    return _sorted(tuple((key, labels[key]) for key in keys if key in labels)) + found
+
+
+def unread_rules(spec: PodSpec) -> tuple[str, ...]:
+    """The rules of a pod that can't be judged here, or not within reason."""
+    rules = {
+        "affinity": _terms(spec) > MOST_TERMS,
+        "volumes": any(_conflicts(one) for one in spec.volumes or ()),
+        "resourceClaims": bool(spec.resource_claims),
+    }
+    return tuple(name for name, present in rules.items() if present)
+
+
+def _terms(spec: PodSpec) -> int:
+    """How many rules of the pod speak of other pods."""
+    affinity = spec.affinity
+    kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+    return len(spec.topology_spread_constraints or ()) + sum(len(one.required or ()) for one in kinds if one)
+
+
+def _conflicts(volume: PodVolume) -> bool:
+    """Of these kinds, which clusters of today have as PersistentVolumes, two pods may be kept apart."""
+    kinds = (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
+    return any(kind is not None for kind in kinds)

@@ -1,0 +1,349 @@
+"""Wire structs -> the types that policies decide on."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from sys import intern
+from types import MappingProxyType
+
+import msgspec
+
+from engine.formats.kubernetes.checkpoints import checkpoint
+from engine.formats.kubernetes.constraints import (
+    MATCHES_NOTHING,
+    affinity_terms,
+    host_ports,
+    node_affinity,
+    node_terms,
+    selector,
+    spread_constraints,
+    tolerations,
+    unread_rules,
+)
+from engine.formats.kubernetes.interning import shared, shared_map
+from engine.formats.kubernetes.pod_requests import amounts, pod_requests, quota_requests
+from engine.formats.kubernetes.wire import (
+    BudgetObject,
+    ClaimObject,
+    Condition,
+    NamespaceObject,
+    NodeObject,
+    ObjectMeta,
+    PodObject,
+    PodSpec,
+    PodStatus,
+    PriorityClassObject,
+    Quantities,
+    QuotaObject,
+    ScopeExpression,
+    VolumeObject,
+)
+from engine.formats.untrusted_text import kept_text
+from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE
+from engine.formats.volcano.told import told as told_by_volcano
+from engine.formats.yunikorn.submitter import submitter
+from engine.model.objects import (
+    EVICTION_BY_VOLCANO,
+    Claim,
+    ClassQuota,
+    ClassRule,
+    DisruptionBudget,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    Requirement,
+    Taint,
+    Volume,
+)
+
+QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
+"""Where a pod names its queue; the first one present wins. Before the last one comes the annotation."""
+QUEUE_ANNOTATIONS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue")
+"""Our own, which manifests of ours have where labels say something else, counts before all labels."""
+APPLICATION_LABELS = (
+    "scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId", "spark-app-selector"
+)  # fmt: skip
+"""The same of its application; before the last two comes the annotation.
+
+Source: GetQueueNameFromPod and GetApplicationIDFromPod of yunikorn-k8shim.
+"""
+APPLICATION_ANNOTATIONS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id")
+"""Likewise."""
+_OWN_SUFFIX = "-uniqueautogen"
+"""Of an application that YuniKorn's admission controller made for one pod alone."""
+WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
+MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
+MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
+
+NEVER = "Never"
+PARENT_QUEUE_ANNOTATION = "yunikorn.apache.org/parentqueue"
+CLASS_SCOPE = "PriorityClass"
+"""The scope by which a ResourceQuota goes by priority class."""
+FINISHED = ("Succeeded", "Failed")
+"""Phases of pods that hold nothing any more."""
+LONGEST_MESSAGE = 1_000
+"""Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY_S = 86_400
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_ZONE_LABELS = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+)
+
+
+def to_ms(moment: datetime) -> int:
+    """Milliseconds since 1970, finer parts cut off. A time without an offset (YAML loaders give such) is UTC."""
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    since = aware - _EPOCH
+    return (since.days * _DAY_S + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def to_pod(pod: PodObject) -> Pod:
+    """The pod as policies see it. Raises ValueError for a missing name, a bad quantity or a number out of range."""
+    meta, spec, status = pod.metadata, pod.spec or PodSpec(), pod.status or PodStatus()
+    labels = shared_map(tuple(meta.labels.items())) if meta.labels else {}
+    name, namespace = _name(meta), meta.namespace or "default"
+    created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
+    waiting, disruption = _told(status.conditions or ())
+    user, groups = submitter(labels, meta.annotations or {})
+    saved = checkpoint(meta.annotations or {})
+    return Pod(
+        uid=meta.uid or f"{namespace}/{name}",
+        namespace=intern(namespace),
+        name=name,
+        created_ms=created_ms,
+        started_ms=None if status.start_time is None else to_ms(status.start_time),
+        checkpoint_ms=None if saved.at is None else to_ms(saved.at),
+        odd_checkpoint=saved.odd,
+        requests=pod_requests(spec, status),
+        labels=labels,
+        node=intern(spec.node_name) if spec.node_name else None,
+        finished=status.phase in FINISHED,
+        terminating=meta.deletion_timestamp is not None,
+        deleted_ms=_deleted_ms(meta),
+        grace_s=_grace_s(spec.termination_grace_period_seconds),
+        priority=spec.priority or 0,
+        priority_class=intern(spec.priority_class_name or ""),
+        never_preempts=spec.preemption_policy == NEVER,
+        own_opt_out={"true": False, "false": True}.get((meta.annotations or {}).get(OPT_OUT_ANNOTATION, "")),
+        controller=_controller(meta),
+        mirror=MIRROR_ANNOTATION in (meta.annotations or {}),
+        unschedulable_ms=_since_ms(waiting, created_ms) if waiting else None,
+        unschedulable_message=kept_text(waiting.message, LONGEST_MESSAGE) if waiting else "",
+        disruption=kept_text(disruption.reason, LONGEST_MESSAGE) if disruption else "",
+        disrupted_ms=_since_ms(disruption, None) if disruption else None,
+        disruption_message=kept_text(disruption.message, LONGEST_MESSAGE) if disruption else "",
+        gated=bool(spec.scheduling_gates),
+        nominated_node=status.nominated_node_name or "",
+        scheduler=intern(spec.scheduler_name or "default-scheduler"),
+        node_selector=shared_map(tuple(spec.node_selector.items())) if spec.node_selector else {},
+        node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
+        tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
+        host_ports=host_ports(spec),
+        affinity=affinity_terms(spec.affinity.pod_affinity, namespace) if spec.affinity else (),
+        anti_affinity=affinity_terms(spec.affinity.pod_anti_affinity, namespace) if spec.affinity else (),
+        spread=spread_constraints(spec.topology_spread_constraints, labels),
+        claims=tuple(
+            one.persistent_volume_claim.claim_name or "" for one in spec.volumes or () if one.persistent_volume_claim
+        ),
+        own_claims=tuple(f"{name}-{one.name}" for one in spec.volumes or () if one.ephemeral),
+        unread_rules=unread_rules(spec),
+        queue_label=queue_label(labels, meta.annotations or {}),
+        application_label=application_label(labels, meta.annotations or {}, meta.uid or ""),
+        workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
+        pod_group=_first(meta.annotations or {}, GROUP_ANNOTATIONS),
+        kept_by_volcano=_first({**labels, **(meta.annotations or {})}, (PREEMPTABLE,)) == "false",
+        user=user,
+        groups=groups,
+    )
+
+
+def _deleted_ms(meta: ObjectMeta) -> int | None:
+    """The deletionTimestamp is when its grace period is over."""
+    if meta.deletion_timestamp is None:
+        return None
+    return to_ms(meta.deletion_timestamp) - 1000 * (meta.deletion_grace_period_seconds or 0)
+
+
+def _grace_s(told: int | None) -> int:
+    """As the API server goes by it: one below zero, which it takes, means one second."""
+    if told is None:
+        return 30
+    return told if told >= 0 else 1
+
+
+def queue_label(labels: Mapping[str, str], annotations: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What a pod's labels and annotations say of its queue; empty: nothing."""
+    own, theirs = (annotations.get(key, "") for key in QUEUE_ANNOTATIONS)
+    return own or _first(labels, QUEUE_LABELS[:2]) or theirs or _first(labels, QUEUE_LABELS[2:])
+
+
+def application_label(labels: Mapping[str, str], annotations: Mapping[str, str], uid: str) -> str:
+    """What they say of its application; empty: nothing."""
+    own, theirs = (annotations.get(key, "") for key in APPLICATION_ANNOTATIONS)
+    said = own or _first(labels, APPLICATION_LABELS[:2]) or theirs or _first(labels, APPLICATION_LABELS[2:])
+    return f"{said.removesuffix(_OWN_SUFFIX)}-{uid}" if said.endswith(_OWN_SUFFIX) else said
+
+
+def to_node(node: NodeObject) -> Node:
+    """The node as policies see it; one without a Ready condition counts as ready. Raises ValueError."""
+    meta, spec, status = node.metadata, node.spec, node.status
+    taints = (spec.taints if spec else None) or ()
+    conditions = (status.conditions if status else None) or ()
+    # The API server fills allocatable from capacity in the same way.
+    allocatable = status.capacity if status and status.allocatable is None else status.allocatable if status else None
+    return Node(
+        name=_name(meta),
+        uid=meta.uid or "",
+        allocatable=amounts(allocatable),
+        labels=meta.labels or {},
+        taints=tuple(Taint(taint.key, taint.value or "", taint.effect or "") for taint in taints),
+        unschedulable=bool(spec and spec.unschedulable),
+        ready=all(condition.status == "True" for condition in conditions if condition.type == "Ready"),
+    )
+
+
+def to_priority_class(priority_class: PriorityClassObject) -> PriorityClass:
+    """The priority class as policies see it. Raises ValueError for a missing name."""
+    annotations = priority_class.metadata.annotations or {}
+    return PriorityClass(
+        name=_name(priority_class.metadata),
+        value=priority_class.value or 0,
+        never_preempts=priority_class.preemption_policy == NEVER,
+        opted_out=annotations.get(OPT_OUT_ANNOTATION) == "false",
+        may_preempt=annotations.get(MAY_PREEMPT_ANNOTATION) == "true",
+        global_default=bool(priority_class.global_default),
+        description=priority_class.description or "",
+        labels=priority_class.metadata.labels or {},
+        annotations=annotations,
+        uid=priority_class.metadata.uid or "",
+        version=priority_class.metadata.resource_version or "",
+    )
+
+
+def to_class_quota(quota: QuotaObject) -> ClassQuota:
+    """What a quota says of priority classes, and of all pods. Raises ValueError for a missing name.
+
+    Of one that says nothing of classes what it has used is left out: it may change all the time.
+    """
+    meta, spec = quota.metadata, quota.spec
+    found = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
+    given = [ScopeExpression(name, "Exists") for name in (spec.scopes if spec else None) or ()]
+    given += (spec.scope_selector.match_expressions if spec and spec.scope_selector else None) or ()
+    rules = tuple(ClassRule(one.operator or "", one.values or ()) for one in given if one.scope_name == CLASS_SCOPE)
+    if spec is not None and not given:
+        return msgspec.structs.replace(found, requests=quota_requests(spec.hard or {}))
+    if spec is None or not rules:
+        return found
+    return msgspec.structs.replace(
+        found,
+        rules=rules,
+        scopes=tuple(one.scope_name for one in given if one.scope_name and one.scope_name != CLASS_SCOPE),
+        hard=_texts(spec.hard),
+        used=_texts(quota.status.used if quota.status else None),
+    )
+
+
+def _texts(quantities: Quantities | None) -> dict[str, str]:
+    return {name: str(amount) for name, amount in (quantities or {}).items()}
+
+
+def to_budget(budget: BudgetObject) -> DisruptionBudget:
+    """The disruption budget as policies see it. Raises ValueError for a missing name."""
+    meta, spec, status = budget.metadata, budget.spec, budget.status
+    met = selector(spec.selector) if spec else None
+    return DisruptionBudget(
+        namespace=meta.namespace or "default",
+        name=_name(meta),
+        expressions=(MATCHES_NOTHING,) if met is None else met,
+        allowed=(status.disruptions_allowed if status else None) or 0,
+        disrupted=tuple(sorted(status.disrupted_pods or ())) if status else (),
+    )
+
+
+def to_claim(claim: ClaimObject) -> Claim:
+    """The claim with the volume that it is bound to for good. Raises ValueError for a missing name."""
+    meta, spec = claim.metadata, claim.spec
+    stays, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
+    return Claim(
+        namespace=intern(meta.namespace or "default"),
+        name=_name(meta),
+        volume=chosen if stays and BIND_COMPLETED in (meta.annotations or {}) else "",
+        owner=next((one.uid or "" for one in meta.owner_references or () if one.controller), ""),
+        waiting=stays and not chosen,
+        exclusive=bool(spec and "ReadWriteOncePod" in (spec.access_modes or ())),
+    )
+
+
+def to_volume(volume: VolumeObject) -> Volume:
+    """The volume with the nodes that can reach it. Raises ValueError for a missing name."""
+    meta, spec = volume.metadata, volume.spec
+    reach = spec.node_affinity.required if spec and spec.node_affinity else None
+    labels = meta.labels or {}
+    return Volume(
+        name=_name(meta),
+        node_affinity=node_terms(reach) if reach else (),
+        zones=_zones(tuple((key, labels[key]) for key in _ZONE_LABELS if key in labels)),
+    )
+
+
+@shared
+def _zones(labels: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
+    """Several zones stand in one label with two underscores between; what is no such list says nothing."""
+    named = ((key, tuple(part.strip() for part in value.split("__"))) for key, value in labels)
+    return tuple(Requirement(key, "In", zones) for key, zones in named if all(zones))
+
+
+def to_namespace(namespace: NamespaceObject) -> Namespace:
+    """The namespace with its labels, its name among them as the API server fills in. Raises ValueError."""
+    meta = namespace.metadata
+    name = _name(meta)
+    return Namespace(
+        name=name,
+        labels={**(meta.labels or {}), _NAME_LABEL: name},
+        parent_queue=(meta.annotations or {}).get(PARENT_QUEUE_ANNOTATION, ""),
+    )
+
+
+def _name(meta: ObjectMeta) -> str:
+    if not meta.name:
+        raise ValueError("it has no metadata.name")
+    return meta.name
+
+
+def _first(labels: Mapping[str, str], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        if found := labels.get(key):
+            return found
+    return ""
+
+
+def _controller(meta: ObjectMeta) -> str:
+    for owner in meta.owner_references or ():
+        if owner.controller:
+            found = f"{owner.kind or ''}/{owner.name or ''}"
+            return intern(kept_text(found, LONGEST_MESSAGE))  # any text may stand there
+    return ""
+
+
+def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
+    """The conditions that say that no room was found for a pod, and that somebody makes it go."""
+    waiting = disruption = volcano = None
+    for one in conditions:
+        if one.type == "PodScheduled" and (one.status, one.reason) == ("False", "Unschedulable"):
+            waiting = waiting or one
+        elif one.type == "DisruptionTarget" and one.status == "True":
+            disruption = disruption or one
+        elif one.type == "Ready" and one.reason == EVICTION_BY_VOLCANO and (why := told_by_volcano(one.message or "")):
+            volcano = msgspec.structs.replace(one, message=why)
+    return waiting, disruption or volcano
+
+
+def _since_ms(condition: Condition, unless_told: int | None) -> int | None:
+    since = condition.last_transition_time
+    return unless_told if since is None else to_ms(since)

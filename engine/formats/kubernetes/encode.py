@@ -1,0 +1,112 @@
+"""A cluster's state as Kubernetes manifests, as far as the engine reads them.
+
+What was not read of an object is not there either: images, commands, a container for each. ``cluster_state`` reads the
+same state back.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.formats.kubernetes.convert import BIND_COMPLETED, PARENT_QUEUE_ANNOTATION
+from engine.formats.kubernetes.convert import NEVER as _NEVER
+from engine.formats.kubernetes.encode_constraints import Object, metadata, node_selector, selector, sparse, texts
+from engine.formats.kubernetes.encode_pods import write_pod
+from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, Volume
+from engine.model.quantities import format_amounts
+from engine.model.snapshot import ClusterState
+
+_UNREAD = {UNREAD_ANNOTATION: "true"}
+_LONG_AGO = "1970-01-01T00:00:00Z"
+
+
+def manifests(state: ClusterState) -> Iterator[Object]:
+    """Every object of the state in JSON's types: nodes, classes, namespaces, volumes, claims, budgets, then pods."""
+    yield from (_node(one) for _, one in sorted(state.nodes.items()))
+    yield from (_class(one) for _, one in sorted(state.classes.items()))
+    yield from (_namespace(one) for _, one in sorted(state.namespaces.items()))
+    yield from (_volume(one) for _, one in sorted(state.volumes.items()))
+    yield from (_claim(one) for _, one in sorted(state.claims.items()))
+    yield from (_budget(one) for _, one in sorted(state.budgets.items()))
+    yield from (write_pod(one) for one in sorted(state.pods.values(), key=lambda pod: (pod.key, pod.uid)))
+
+
+def _object(api: str, kind: str, **said: Any) -> Object:
+    return {"apiVersion": api, "kind": kind, **sparse(**said)}
+
+
+def _node(node: Node) -> Object:
+    taints = [sparse(key=taint.key, value=taint.value, effect=taint.effect) for taint in node.taints]
+    allocatable = format_amounts(dict(sorted(node.allocatable.items())))
+    return _object(
+        "v1",
+        "Node",
+        metadata=metadata(
+            node.name, uid=node.uid, labels=texts(node.labels), annotations=_UNREAD if node.unread else {}
+        ),
+        spec=sparse(unschedulable=node.unschedulable, taints=taints),
+        status={"allocatable": allocatable, "conditions": [{"type": "Ready", "status": str(node.ready)}]},
+    )
+
+
+def _class(one: PriorityClass) -> Object:
+    annotations = one.annotations | (_UNREAD if one.unread else {})
+    named = metadata(
+        one.name, uid=one.uid, resourceVersion=one.version, labels=texts(one.labels), annotations=texts(annotations)
+    )
+    return _object(
+        "scheduling.k8s.io/v1",
+        "PriorityClass",
+        metadata=named,
+        value=one.value,
+        globalDefault=one.global_default,
+        preemptionPolicy=_NEVER if one.never_preempts else "",
+        description=one.description,
+    )
+
+
+def _namespace(namespace: Namespace) -> Object:
+    annotations = {PARENT_QUEUE_ANNOTATION: namespace.parent_queue} if namespace.parent_queue else {}
+    return _object(
+        "v1", "Namespace", metadata=metadata(namespace.name, labels=texts(namespace.labels), annotations=annotations)
+    )
+
+
+def _volume(volume: Volume) -> Object:
+    reach = node_selector(volume.node_affinity)
+    return _object(
+        "v1",
+        "PersistentVolume",
+        metadata=metadata(volume.name, labels={zone.key: "__".join(zone.values) for zone in volume.zones}),
+        spec=sparse(nodeAffinity=reach and {"required": reach}),
+    )
+
+
+def _claim(claim: Claim) -> Object:
+    leaving = not claim.volume and not claim.waiting
+    owners = [{"kind": "Pod", "uid": claim.owner, "controller": True}] if claim.owner else []
+    return _object(
+        "v1",
+        "PersistentVolumeClaim",
+        metadata=metadata(
+            claim.name,
+            namespace=claim.namespace,
+            annotations={BIND_COMPLETED: "yes"} if claim.volume else {},
+            ownerReferences=owners,
+            deletionTimestamp=_LONG_AGO if leaving else None,
+        ),
+        spec=sparse(volumeName=claim.volume, accessModes=["ReadWriteOncePod"] if claim.exclusive else []),
+    )
+
+
+def _budget(budget: DisruptionBudget) -> Object:
+    met = selector(budget.expressions)
+    return _object(
+        "policy/v1",
+        "PodDisruptionBudget",
+        metadata=metadata(budget.name, namespace=budget.namespace),
+        spec={} if met is None else {"selector": met},
+        status=sparse(
+            disruptionsAllowed=budget.allowed, disruptedPods=dict.fromkeys(sorted(budget.disrupted), _LONG_AGO)
+        ),
+    )

@@ -1,0 +1,148 @@
+"""Pods as manifests: one container that asks for all that the pod was read to ask for, and no image."""
+
+import msgspec
+
+from engine.formats.kubernetes.checkpoints import CHECKPOINT_ANNOTATION
+from engine.formats.kubernetes.convert import (
+    APPLICATION_ANNOTATIONS,
+    MIRROR_ANNOTATION,
+    NEVER,
+    OPT_OUT_ANNOTATION,
+    QUEUE_ANNOTATIONS,
+    WORKLOAD_ANNOTATION,
+    application_label,
+    queue_label,
+)
+from engine.formats.kubernetes.encode_constraints import (
+    Object,
+    affinity,
+    metadata,
+    ports,
+    sparse,
+    spread,
+    texts,
+    time_of,
+)
+from engine.formats.kubernetes.encode_constraints import tolerations as written_tolerations
+from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
+from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
+from engine.model.objects import EVICTION_BY_VOLCANO, Pod
+from engine.model.quantities import PODS, format_amounts
+
+_API = {
+    "ReplicaSet": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "DaemonSet": "apps/v1",
+    "ReplicationController": "v1",
+    "Job": "batch/v1",
+}
+"""Where a controller's kind is from; of others nobody said."""
+
+
+def write_pod(pod: Pod) -> Object:
+    """The pod as ``to_pod`` reads it back. Needs a state's pod, not a snapshot's with its queue."""
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": _metadata(pod), "spec": _spec(pod), "status": _status(pod)}
+
+
+def _metadata(pod: Pod) -> Object:
+    grace_s = pod.grace_s if pod.terminating else None
+    ends_ms = (pod.created_ms if pod.deleted_ms is None else pod.deleted_ms) + 1000 * pod.grace_s
+    return metadata(
+        pod.name,
+        namespace=pod.namespace,
+        uid=pod.uid,
+        creationTimestamp=time_of(pod.created_ms) if pod.created_ms else None,
+        deletionTimestamp=time_of(ends_ms) if pod.terminating else None,
+        deletionGracePeriodSeconds=grace_s,
+        labels=texts(pod.labels),
+        annotations=_annotations(pod),
+        ownerReferences=_owners(pod),
+    )
+
+
+def _annotations(pod: Pod) -> dict[str, str]:
+    said = {
+        WORKLOAD_ANNOTATION: pod.workload,
+        GROUP_ANNOTATIONS[0]: pod.pod_group,
+        PREEMPTABLE: "false" if pod.kept_by_volcano else "",
+        MIRROR_ANNOTATION: "mirror" if pod.mirror else "",
+        OPT_OUT_ANNOTATION: {True: "false", False: "true", None: ""}[pod.own_opt_out],
+        CHECKPOINT_ANNOTATION: pod.odd_checkpoint or time_of(pod.checkpoint_ms) or "",
+        UNREAD_ANNOTATION: "true" if pod.unread else "",
+    }
+    if pod.queue_label != queue_label(pod.labels):
+        said[QUEUE_ANNOTATIONS[0]] = pod.queue_label
+    if pod.application_label != application_label(pod.labels, {}, pod.uid):
+        said[APPLICATION_ANNOTATIONS[0]] = pod.application_label
+    if (pod.user, pod.groups) != submitter(pod.labels, {}):
+        said[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
+    return {key: value for key, value in sorted(said.items()) if value}
+
+
+def _owners(pod: Pod) -> list[Object]:
+    if not pod.controller:
+        return []
+    kind, _slash, name = pod.controller.partition("/")
+    api, uid = _API.get(kind, ""), f"{pod.namespace}/{pod.controller}"
+    return [sparse(apiVersion=api, kind=kind, name=name, uid=uid) | {"controller": True}]
+
+
+def _spec(pod: Pod) -> Object:
+    return sparse(
+        nodeName=pod.node,
+        schedulerName=pod.scheduler,
+        priority=pod.priority,
+        priorityClassName=pod.priority_class,
+        preemptionPolicy=NEVER if pod.never_preempts else "",
+        terminationGracePeriodSeconds=pod.grace_s,
+        schedulingGates=[{"name": "gated"}] if pod.gated else [],
+        containers=[_container(pod)],
+        nodeSelector=texts(pod.node_selector),
+        affinity=affinity(pod),
+        tolerations=written_tolerations(pod.tolerations),
+        topologySpreadConstraints=spread(pod),
+        volumes=_volumes(pod),
+        resourceClaims=[{"name": "claimed"}] if "resourceClaims" in pod.unread_rules else [],
+    )
+
+
+def _container(pod: Pod) -> Object:
+    asked = {resource: amount for resource, amount in sorted(pod.requests.items()) if resource != PODS}
+    return sparse(name="main", resources={"requests": format_amounts(asked)}, ports=ports(pod.host_ports))
+
+
+def _volumes(pod: Pod) -> list[Object]:
+    claimed = [
+        {"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": name}} for n, name in enumerate(pod.claims)
+    ]
+    own = [{"name": name.removeprefix(f"{pod.name}-"), "ephemeral": {}} for name in pod.own_claims]
+    unjudged = [{"name": "unjudged", "gcePersistentDisk": {}}] if "volumes" in pod.unread_rules else []
+    return [*claimed, *own, *unjudged]
+
+
+def _status(pod: Pod) -> Object:
+    phase = "Succeeded" if pod.finished else "Running" if pod.started_ms is not None else "Pending"
+    return sparse(
+        phase=phase,
+        startTime=time_of(pod.started_ms),
+        conditions=_conditions(pod),
+        nominatedNodeName=pod.nominated_node,
+    )
+
+
+def _conditions(pod: Pod) -> list[Object]:
+    found = []
+    if pod.unschedulable_ms is not None:
+        found.append(
+            _condition("PodScheduled", "False", "Unschedulable", pod.unschedulable_ms, pod.unschedulable_message)
+        )
+    if pod.disruption == EVICTION_BY_VOLCANO:
+        found.append(_condition("Ready", "False", pod.disruption, pod.disrupted_ms, evicted(pod.disruption_message)))
+    elif pod.disruption or pod.disrupted_ms is not None:
+        found.append(_condition("DisruptionTarget", "True", pod.disruption, pod.disrupted_ms, pod.disruption_message))
+    return found
+
+
+def _condition(kind: str, status: str, reason: str, at_ms: int | None, message: str) -> Object:
+    return sparse(type=kind, status=status, reason=reason, lastTransitionTime=time_of(at_ms), message=message)

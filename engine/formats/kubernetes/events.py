@@ -1,0 +1,100 @@
+"""Events that tell of a preemption, as kube-scheduler, schedulers made of its parts, and YuniKorn write them.
+
+Source: kube-scheduler's preemption executor and its predecessors. The pod that went is the involved object, the one
+that it went for is ``related``, and the message takes one of these forms:
+
+    Preempted by <namespace>/<name> on node <node>    up to 1.22, and forks of it
+    Preempted by a pod on node <node>                 up to 1.26
+    Preempted by pod <uid> on node <node>             since
+    Preempted by podgroup <uid> on node <node>        for several pods at once; also compositepodgroup
+
+YuniKorn has words of its own, see engine.formats.yunikorn.told. Its Events (PublishEvents in yunikorn-k8shim's
+pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``. Those of
+Volcano, see engine.formats.volcano.told, have the reason ``Evict``.
+"""
+
+import re
+
+from engine.formats.kubernetes.convert import to_ms
+from engine.formats.kubernetes.wire import EventObject, ObjectReference
+from engine.formats.volcano.told import told as told_by_volcano
+from engine.formats.yunikorn.told import to_preempted as by_yunikorn
+from engine.formats.yunikorn.told import told as told_by_yunikorn
+from engine.model.objects import Preempted
+
+_UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"
+"""Anybody may write an Event, and the API server checks little of it: what could name no object is kept out here."""
+_FORM = re.compile(
+    rf"Preempted by (?:(?P<kind>pod|podgroup|compositepodgroup) (?P<uid>{_UID})"
+    rf"|(?P<namespace>{_NAMESPACE})/(?P<name>{_NAME})|a pod) on node (?P<node>{_NAME})",
+    re.ASCII,
+)
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+_GROUPS = {"podgroup": "PodGroup", "compositepodgroup": "CompositePodGroup"}
+
+
+def to_preempted(event: EventObject) -> Preempted:
+    """What the Event tells. Raises ValueError when it does not say which pod, or when, in a way that can be.
+
+    Others use the same reason (we do, so does Kueue): one that is not in kube-scheduler's form is not ``by_scheduler``.
+    """
+    victim, related = event.involved_object, event.related or ObjectReference()
+    uid, name = _named(victim)
+    _check(related)
+    form = _FORM.fullmatch((event.message or "").strip())
+    told = form.groupdict(default="") if form else {}
+    return Preempted(
+        uid=uid,
+        namespace=victim.namespace or "default",
+        name=name,
+        at_ms=_at_ms(event),
+        node=told.get("node", ""),
+        by_scheduler=form is not None and victim.kind == "Pod",
+        ask_uid=related.uid or told.get("uid", ""),
+        ask_namespace=related.namespace or told.get("namespace", ""),
+        ask_name=related.name or told.get("name", ""),
+        ask_kind=related.kind or _GROUPS.get(told.get("kind", ""), "Pod"),
+    )
+
+
+def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
+    """The same of an Event of YuniKorn's; None for one about something else. Raises ValueError as ``to_preempted``."""
+    victim, told = event.involved_object, told_by_yunikorn(event.message or "")
+    if told is None or victim.kind != "Pod":
+        return None
+    uid, name = _named(victim)
+    return by_yunikorn(told, uid, victim.namespace or "default", name, _at_ms(event))
+
+
+def to_preempted_by_volcano(event: EventObject) -> Preempted | None:
+    """The same of an Event of Volcano's, which never says for whom."""
+    victim, why = event.involved_object, told_by_volcano(event.message or "")
+    if why is None or victim.kind != "Pod":
+        return None
+    uid, name = _named(victim)
+    return Preempted(uid=uid, namespace=victim.namespace or "default", name=name, at_ms=_at_ms(event), why=why)
+
+
+def _named(victim: ObjectReference) -> tuple[str, str]:
+    """Its uid and name."""
+    if not victim.uid or not victim.name:
+        raise ValueError("it does not say which pod was preempted")
+    _check(victim)
+    return victim.uid, victim.name
+
+
+def _check(reference: ObjectReference) -> None:
+    named = ((reference.uid, _UID), (reference.namespace, _NAMESPACE), (reference.name, _NAME))
+    for text, form in (*named, (reference.kind, _NAMESPACE)):
+        if text and not re.fullmatch(form, text, re.ASCII):
+            raise ValueError(f"nothing is called {text[:80]!r}")
+
+
+def _at_ms(event: EventObject) -> int:
+    """When it happened first: an Event that comes again keeps that time."""
+    at = event.event_time or event.first_timestamp or event.metadata.creation_timestamp
+    if at is None:
+        raise ValueError("it does not say when")
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"it says that it was in {at.year}")
+    return to_ms(at)

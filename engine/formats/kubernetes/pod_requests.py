@@ -1,0 +1,159 @@
+"""What a pod asks for in all, as kube-scheduler and the quota system add it up."""
+
+from collections.abc import Iterable
+
+from engine.formats.kubernetes.interning import shared
+from engine.formats.kubernetes.wire import ContainerStatus, PodSpec, PodStatus, Quantities, ResourceRequirements
+from engine.formats.tree_json.amounts import LARGEST
+from engine.model.quantities import CPU, PODS, Amounts, add, parse_amount, total
+
+Items = tuple[tuple[str, str | int | float], ...]
+"""Quantities as they stand in the object, so that they can be looked up."""
+_PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
+"""What a quota limits the requests of without the prefix ``requests.``."""
+Size = tuple[Items, Items]
+"""Requests and limits."""
+Held = tuple[Items, Items] | None
+"""What the kubelet has made of it, and what it has set aside for it; None where its status does not say."""
+
+
+def amounts(quantities: Quantities | None) -> Amounts:
+    """A Kubernetes resource list in integer units; equal ones share one mapping. Raises QuantityError."""
+    return _amounts(_items(quantities))
+
+
+def quota_requests(hard: Quantities) -> Amounts:
+    """What a quota limits of requests; limits, storage and counts of objects are left out. Raises QuantityError."""
+    found: Amounts = {}
+    for name, text in hard.items():
+        resource = name.removeprefix("requests.")
+        if resource != "storage" and (resource != name or name in _PLAIN):
+            amount = amounts({resource: text})[resource]
+            found[resource] = min(amount, found.get(resource, amount))
+    return found
+
+
+def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
+    """The effective requests of a pod, ``pods: 1`` included; equal ones share one mapping. Raises QuantityError.
+
+    The sum of containers and sidecars; at least what each ordinary init container and the sidecars started before it
+    need together; replaced by the pod's own requests where it states them; plus overhead. While a bound pod is being
+    resized in place, it holds the largest of what it asks for and what its status says it has.
+    Source: PodRequests of k8s.io/component-helpers/resource; requests default to limits, as the API server fills in.
+    """
+    at = status if status is not None and spec.node_name else None
+    held = _held(at) if at else {}
+    own_held = _held_by_pod(at) if at else None
+    return _pod_requests(
+        tuple([(_size(one.resources), held.get(one.name)) for one in spec.containers or ()]),
+        tuple([(_size(one.resources), held.get(one.name), one.sidecar) for one in spec.init_containers or ()]),
+        None if spec.resources is None else _size(spec.resources),
+        own_held,
+        _items(spec.overhead),
+        bool(at and (held or own_held)) and _infeasible(at),
+    )
+
+
+def _held(status: PodStatus) -> dict[str | None, Held]:
+    every = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    return {one.name: _held_by(one) for one in every if one.resources is not None}
+
+
+def _held_by(one: ContainerStatus) -> Held:
+    assert one.resources is not None
+    return _items(one.resources.requests), _items(one.allocated_resources)
+
+
+def _held_by_pod(status: PodStatus) -> Held:
+    if status.resources is None:
+        return None
+    return _items(status.resources.requests), _items(status.allocated_resources)
+
+
+def _infeasible(status: PodStatus | None) -> bool:
+    """Whether its node will never have room for what it asks for now."""
+    told = next((one for one in (status and status.conditions) or () if one.type == "PodResizePending"), None)
+    return told is not None and told.reason == "Infeasible"
+
+
+@shared
+def _amounts(items: Items) -> Amounts:
+    return _bounded({resource: parse_amount(resource, text) for resource, text in items})
+
+
+@shared
+def _pod_requests(
+    containers: tuple[tuple[Size, Held], ...],
+    init_containers: tuple[tuple[Size, Held, bool], ...],
+    own: Size | None,
+    own_held: Held,
+    overhead: Items,
+    infeasible: bool,
+) -> Amounts:
+    running = [_effective(_requests(size), held, infeasible) for size, held in containers]
+    first = [
+        (_effective(_requests(size), held if sidecar else None, infeasible), sidecar)
+        for size, held, sidecar in init_containers
+    ]
+    result = _of_containers(running, first)
+    if own is not None:
+        requests, limits = own
+        stated = _effective(_pod_level(requests), own_held if requests else None, infeasible)
+        result = _pod_level(limits) | result | {name: stated.get(name, 0) for name in _pod_level(requests)}
+    return _bounded(total((result, _amounts(overhead), {PODS: 1})))
+
+
+def _effective(requests: Amounts, held: Held, infeasible: bool) -> Amounts:
+    if held is None:
+        return requests
+    made, set_aside = held
+    has = _at_least(_amounts(made), _amounts(set_aside))
+    return has if infeasible else _at_least(requests, has)
+
+
+def _of_containers(containers: Iterable[Amounts], init_containers: Iterable[tuple[Amounts, bool]]) -> Amounts:
+    running = total(containers)
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for needed, sidecar in init_containers:
+        if sidecar:
+            running = add(running, needed)
+            sidecars = add(sidecars, needed)
+            peak = _at_least(peak, sidecars)
+        else:
+            peak = _at_least(peak, add(sidecars, needed))
+    return _at_least(running, peak)
+
+
+def _size(resources: ResourceRequirements | None) -> Size:
+    return ((), ()) if resources is None else (_items(resources.requests), _items(resources.limits))
+
+
+def _items(quantities: Quantities | None) -> Items:
+    return tuple(quantities.items()) if quantities else ()
+
+
+def _requests(size: Size) -> Amounts:
+    requests, limits = size
+    return _amounts(limits) | _amounts(requests)
+
+
+def _at_least(one: Amounts, other: Amounts) -> Amounts:
+    return {resource: max(one.get(resource, 0), other.get(resource, 0)) for resource in one | other}
+
+
+def _pod_level(items: Items) -> Amounts:
+    """Of a pod's own resources only these count; Kubernetes ignores any other there."""
+    return {
+        resource: amount
+        for resource, amount in _amounts(items).items()
+        if resource in ("cpu", "memory") or resource.startswith("hugepages-")
+    }
+
+
+def _bounded(found: Amounts) -> Amounts:
+    """The same amounts, none beyond 64 bits: Kubernetes accepts such, and counts them as the largest number it has.
+
+    Source: Quantity.Value and MilliValue of k8s.io/apimachinery/pkg/api/resource.
+    """
+    return {resource: min(amount, LARGEST) for resource, amount in found.items()}

@@ -1,0 +1,180 @@
+"""What a PriorityClass may be, and what may change of it, said before an API server refuses it.
+
+Sources: pkg/apis/scheduling/validation, plugin/pkg/admission/priority and apimachinery's validation of names, labels
+and annotations, of Kubernetes 1.36.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from engine.formats.kubernetes.convert import MAY_PREEMPT_ANNOTATION, OPT_OUT_ANNOTATION
+from engine.model.notes import gettext_noop
+from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
+
+LOWEST = -(2**31)
+"""A value has 32 bits."""
+RESERVED = "system-"
+_LONGEST_NAME = 253
+_LONGEST_PART = 63
+_MOST_BYTES = 256 * 1024
+"""Of all annotations of an object together, keys and values."""
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why a class can't be as it is wanted: ``message`` % ``params``, about a field of PriorityClass; empty: all."""
+
+    field: str
+    message: str
+    params: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        return self.message % self.params if self.params else self.message
+
+
+def faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
+    """Why a new class would be refused beside those that are there; empty: it wouldn't."""
+    known = tuple(known)
+    return (*_name(wanted.name, known), *_value(wanted.value), *_either_way(wanted, known))
+
+
+def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
+    """Why a change would be refused; ``known`` may hold the class itself."""
+    fixed = {
+        "name": gettext_noop("A class keeps its name. Make another one."),
+        "value": gettext_noop("A class keeps its value. Make another one."),
+        "never_preempts": gettext_noop("A class keeps its preemptionPolicy. Make another one."),
+    }
+    found = [
+        Fault(field, message) for field, message in fixed.items() if getattr(before, field) != getattr(after, field)
+    ]
+    if after.global_default and is_system(after.name):
+        found.append(Fault("global_default", gettext_noop("The cluster's own classes can't be the default.")))
+    return (*found, *_either_way(after, known))
+
+
+def faults_of_removal(name: str) -> tuple[Fault, ...]:
+    """Why it can't be deleted."""
+    return (Fault("", gettext_noop("The cluster can't do without this class.")),) if is_system(name) else ()
+
+
+def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None) -> PriorityClass:
+    """The class with annotations that say so; None: as those that it has say. What is said already keeps its words."""
+    notes = dict(one.annotations)
+    for key, counts, wanted in (
+        (OPT_OUT_ANNOTATION, "false", opted_out),
+        (MAY_PREEMPT_ANNOTATION, "true", may_preempt),
+    ):
+        if wanted:
+            notes[key] = counts
+        elif wanted is False and notes.get(key) == counts:
+            del notes[key]
+    return msgspec.structs.replace(
+        one,
+        annotations=notes,
+        opted_out=notes.get(OPT_OUT_ANNOTATION) == "false",
+        may_preempt=notes.get(MAY_PREEMPT_ANNOTATION) == "true",
+    )
+
+
+def merged(seen: PriorityClass, wanted: PriorityClass, now: PriorityClass) -> tuple[PriorityClass, tuple[str, ...]]:
+    """What somebody wants who saw the class as it was, put over the class as it is now; and the fields that clash.
+
+    Labels and annotations are merged key by key. Where both changed the same thing otherwise, theirs is given up, and
+    its field named.
+    """
+    clashes: list[str] = []
+    after = now
+    for field in ("description", "global_default"):
+        was, ours, theirs = (getattr(one, field) for one in (seen, wanted, now))
+        if ours != was:
+            after = msgspec.structs.replace(after, **{field: ours})
+            clashes += [field] if theirs not in (was, ours) else []
+    for field in ("labels", "annotations"):
+        pairs, clashing = _merged(*(getattr(one, field) for one in (seen, wanted, now)))
+        after = msgspec.structs.replace(after, **{field: pairs})
+        clashes += [field] if clashing else []
+    return switched(after), tuple(clashes)
+
+
+def _merged(seen: Mapping[str, str], wanted: Mapping[str, str], now: Mapping[str, str]) -> tuple[dict[str, str], bool]:
+    changed = [key for key in {**seen, **wanted} if seen.get(key) != wanted.get(key)]
+    found: dict[str, str | None] = {**now, **{key: wanted.get(key) for key in changed}}
+    clashing = any(now.get(key) not in (seen.get(key), wanted.get(key)) for key in changed)
+    return {key: value for key, value in found.items() if value is not None}, clashing
+
+
+def is_system(name: str) -> bool:
+    """Whether it is one of the cluster's own."""
+    return name.startswith(RESERVED)
+
+
+def _name(name: str, known: Iterable[PriorityClass]) -> Iterator[Fault]:
+    if not name:
+        yield Fault("name", gettext_noop("A class needs a name."))
+    elif len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
+        message = gettext_noop(
+            "A name is made of small letters, digits, dashes and dots, begins and ends with a letter or digit, "
+            "and has at most %(most)s characters."
+        )
+        yield Fault("name", message, {"most": str(_LONGEST_NAME)})
+    elif is_system(name):
+        message = gettext_noop("Names that begin with %(reserved)s are the cluster's own.")
+        yield Fault("name", message, {"reserved": RESERVED})
+    elif any(one.name == name for one in known):
+        yield Fault("name", gettext_noop("There is a class of this name."))
+
+
+def _value(value: int) -> Iterator[Fault]:
+    if value > HIGHEST_PRIORITY:
+        message = gettext_noop("At most %(highest)s: what is above belongs to the cluster's own classes.")
+        yield Fault("value", message, {"highest": f"{HIGHEST_PRIORITY:,}"})
+    elif value < LOWEST:
+        yield Fault("value", gettext_noop("At least %(lowest)s: a priority has 32 bits."), {"lowest": f"{LOWEST:,}"})
+
+
+def _either_way(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
+    """What holds for new ones and for changed ones."""
+    holder = next((one.name for one in known if one.global_default and one.name != wanted.name), "")
+    if wanted.global_default and holder:
+        message = gettext_noop("%(name)s is the default already, and there can be only one: take it from there first.")
+        yield Fault("global_default", message, {"name": holder})
+    yield from _labels(wanted.labels)
+    yield from _annotations(wanted.annotations)
+
+
+def _labels(labels: Mapping[str, str]) -> Iterator[Fault]:
+    for key, value in labels.items():
+        if not _is_key(key):
+            yield _odd_key("labels", key)
+        elif value and (len(value) > _LONGEST_PART or not _PART.fullmatch(value)):
+            message = gettext_noop(
+                "The label %(key)s has a value that can't be: at most %(most)s letters, digits, dashes, underscores "
+                "and dots, with a letter or digit at either end."
+            )
+            yield Fault("labels", message, {"key": key, "most": str(_LONGEST_PART)})
+
+
+def _annotations(annotations: Mapping[str, str]) -> Iterator[Fault]:
+    for key in annotations:
+        if not _is_key(key.lower()):
+            yield _odd_key("annotations", key)
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _MOST_BYTES:
+        yield Fault("annotations", gettext_noop("All annotations together have at most 256 KiB."))
+
+
+def _is_key(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    sound = not slash or (len(prefix) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix) is not None)
+    return sound and len(name) <= _LONGEST_PART and _PART.fullmatch(name) is not None
+
+
+def _odd_key(field: str, key: str) -> Fault:
+    message = gettext_noop(
+        "%(key)s is no key: a key is a name of at most %(most)s letters, digits, dashes, underscores and dots, with a "
+        "letter or digit at either end, after a domain and a slash if it has one."
+    )
+    return Fault(field, message, {"key": key, "most": str(_LONGEST_PART)})

@@ -1,0 +1,168 @@
+"""The formats in which trees come and go, by name."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from engine.formats import kai, kueue, yunikorn
+from engine.formats.arbitrator import consumers
+from engine.formats.imported import Imported, Source
+from engine.formats.tree_json import tree_file
+from engine.formats.tree_json.document import write_sharing
+from engine.formats.tree_json.percentages import Capacity
+from engine.formats.volcano import queues as volcano
+from engine.formats.written import Written
+from engine.formats.yaml.config_map import failed, rewrapped, unwrapped
+from engine.formats.yaml.documents import expanded, failure, shares
+from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
+from engine.model.quantities import FLAVOR
+from engine.model.queue_tree import QueueTree
+from engine.policies import cohort, deserved
+
+
+class Format(StrEnum):
+    YUNIKORN = "yunikorn"
+    KUEUE = "kueue"
+    CONSUMERS = "consumers"
+    VOLCANO = "volcano"
+    KAI = "kai"
+    OWN = "own"
+
+
+SYSTEMS: Mapping[str, str] = {
+    Format.YUNIKORN: "YuniKorn",
+    Format.KUEUE: "Kueue",
+    Format.VOLCANO: "Volcano",
+    Format.CONSUMERS: "kube-arbitrator",
+}
+"""How the systems are called that keep trees in a cluster, by the format in which they do."""
+POLICIES: Mapping[str, str] = {
+    Format.KUEUE: cohort.POLICY,
+    **dict.fromkeys((Format.CONSUMERS, Format.VOLCANO, Format.KAI), deserved.POLICY),
+}
+"""The policy by which the system decides to which a format belongs, where that is not ``fence``."""
+
+
+LARGEST = 512 * 1024
+"""Bytes of a document: some 3,000 queues."""
+
+_MARKS = {
+    Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
+    Format.CONSUMERS: re.compile(r"arbitrator\.incubator\.k8s\.io/"),
+    Format.VOLCANO: re.compile(r"scheduling\.volcano\.sh/v"),
+    Format.KAI: re.compile(r"scheduling\.run\.ai/v"),
+    Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
+    Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
+}
+"""Words that a document of a format has; the first that fits counts."""
+
+
+def detect(text: str) -> Format | None:
+    """Which format a text is written in, as far as its words tell; None: in none that is known.
+
+    Of a queues.yaml inside another document that one's. Raises ImportFailure for a document with several in it.
+    """
+    return Format.YUNIKORN if unwrapped(text) else _detect(text)
+
+
+def _detect(text: str) -> Format | None:
+    return next((form for form, mark in _MARKS.items() if mark.search(text)), None)
+
+
+def read(text: str, form: Format | None = None, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+    """The tree in a text, of a format that its words tell where none is given. Raises ImportFailure.
+
+    ``capacity`` is what shares of the cluster are of, which our own form knows.
+    """
+    if len(text.encode(errors="replace")) > LARGEST:
+        raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
+    form = form or detect(text)
+    if form is None:
+        raise failure(None, gettext_noop("This is in none of the formats that are known here."))
+    match form:
+        case Format.YUNIKORN:
+            return _read_yunikorn(text)
+        case Format.KUEUE:
+            return kueue.read(text)
+        case Format.CONSUMERS:
+            return consumers.read(text)
+        case Format.VOLCANO:
+            return volcano.read(text)
+        case Format.KAI:
+            return kai.read(text)
+        case Format.OWN:
+            return tree_file.read(text, capacity)
+
+
+def _read_yunikorn(text: str) -> yunikorn.Imported:
+    """A queues.yaml, as it is or inside another document."""
+    wrapped = unwrapped(text)
+    if wrapped is None:
+        return yunikorn.read(text)
+    try:
+        found = yunikorn.read(wrapped.text)
+    except ImportFailure as failure:
+        raise failed(wrapped, failure) from failure
+    above = wrapped.above
+    sources = {
+        path: Source(source.title, source.line + above if source.line is not None and above is not None else None)
+        for path, source in found.sources.items()
+    }
+    return msgspec.structs.replace(found, notes=tuple(map(wrapped.outside, found.notes)), sources=sources)
+
+
+def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
+    """A tree written into a document of a format, empty for a new one, with nothing else changed in it.
+
+    ``terms`` (policy, dialect, parameters) are said by our own form alone. Raises ImportFailure for what can't be read.
+    """
+    if not shares(text):
+        return _written(form, text, tree, terms)
+    apart = expanded(text)  # what is shared can't be changed in one place alone
+    written = _written(form, apart, tree, terms)
+    return msgspec.structs.replace(written, text=text) if written.text == apart else written
+
+
+def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None) -> Written:
+    match form:
+        case Format.YUNIKORN:
+            return _write_yunikorn(text, tree)
+        case Format.KUEUE:
+            return kueue.write(text, tree)
+        case Format.CONSUMERS:
+            return consumers.write(text, tree)
+        case Format.VOLCANO:
+            return volcano.write(text, tree)
+        case Format.KAI:
+            return kai.write(text, tree)
+        case Format.OWN:
+            return tree_file.write(text, tree, terms)
+
+
+def _write_yunikorn(text: str, tree: QueueTree) -> Written:
+    wrapped = unwrapped(text) if text else None
+    inner = yunikorn.write(wrapped.text if wrapped else text or None, tree)
+    written = rewrapped(text, inner) if wrapped and inner != wrapped.text else text if wrapped else inner
+    return Written(text=written, notes=tuple(_only_ours(tree)))
+
+
+def _only_ours(tree: QueueTree) -> list[Note]:
+    """What stands in a queues.yaml that YuniKorn itself passes over."""
+    notes = []
+    for path in tree.walk():
+        queue = tree[path]
+        settings = [
+            *(["namespaces"] if queue.namespaces else []),
+            *(["former_paths"] if queue.former_paths else []),
+            *(["evict_uncontrolled"] if queue.evict_uncontrolled else []),
+            *write_sharing(queue),
+            *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
+        ]
+        if settings:
+            message = gettext_noop("YuniKorn has nothing for %(settings)s: it is written, and YuniKorn passes over it.")
+            params = {"settings": ", ".join(settings)}
+            notes.append(Note(severity=Severity.WARNING, path=path, line=None, message=message, params=params))
+    return notes

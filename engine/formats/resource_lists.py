@@ -1,0 +1,67 @@
+"""Lists of resources in foreign objects, ``{cpu: "4", memory: 16Gi}``, read as amounts and changed in place."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from engine.formats.tree_json.amounts import AmountError, read_amount
+from engine.formats.yaml.documents import line_of, mapping_at, typed_like
+from engine.formats.yaml.object_list import Fields
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.quantities import Amounts, format_amount, is_resource_name
+
+Named = Callable[[str], str | None]
+"""What a resource is called here; None: nothing here is decided by it, and it is kept."""
+
+
+def read_quantities(
+    holder: Mapping[str, Any], field: str, path: str, book: Notebook, named: Named = lambda name: name
+) -> Amounts:
+    """The amounts that a field says; each that can't be read is an error noted at its line, and left out."""
+    given = mapping_at(holder, field, path, book)
+    amounts: Amounts = {}
+    for name, value in given.items():
+        line, resource = line_of(given, name), named(str(name))
+        if resource is None:
+            message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
+            book.add(Severity.INFO, path, line, message, field=f"{field} {name}")
+            continue
+        if not is_resource_name(resource):
+            message = gettext_noop("%(name)s is not the name of a resource.")
+            book.add(Severity.ERROR, path, line, message, name=repr(resource))
+        if resource in amounts:
+            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            book.add(Severity.ERROR, path, line, message, field=field, resource=resource)
+        try:
+            amounts[resource] = read_amount(resource, str(value))
+        except AmountError as error:
+            book.add(Severity.ERROR, path, line, error.message, **error.params)
+    return amounts
+
+
+def write_quantities(
+    holder: Fields,
+    field: str,
+    wanted: Amounts,
+    named: Named = lambda name: name,
+    spelled: Callable[[str], str] = lambda resource: resource,
+) -> None:
+    """Let a field say the amounts; those that it says already stay as they were typed."""
+    said = read_quantities(holder, field, "", Notebook(), named)
+    if said == wanted:
+        return
+    given = holder.get(field)
+    if given is None:
+        given = holder[field] = CommentedMap()
+    keys = {named(str(name)): name for name in given}
+    like = next(iter(given.values()), None)
+    for resource in said:
+        if resource not in wanted:
+            del given[keys[resource]]
+    for resource, amount in wanted.items():
+        if said.get(resource) != amount:
+            name = keys.get(resource, spelled(resource))
+            given[name] = typed_like(format_amount(resource, amount), given.get(name, like))
+    if not given:
+        del holder[field]

@@ -1,0 +1,203 @@
+"""What is different between two trees, queue by queue, with amounts as people type them."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from engine.formats.tree_json.document import write_queue
+from engine.formats.tree_json.percentages import FIELDS, comes_to, shares_of
+from engine.model.message import After, Before, Message, Topic, gettext_noop
+from engine.model.queue_tree import Queue, QueueTree, write_weight
+
+_NOTHING = "{}"
+"""A template that sets nothing: there is one all the same."""
+
+
+class Kind(StrEnum):
+    """What happened to a queue."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+    """It has another path; its settings may have changed as well."""
+    CHANGED = "changed"
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting of a queue that is different. An empty text: not set."""
+
+    field: str
+    """As our own form calls it: ``guaranteed``, ``delay``."""
+    resource: str = ""
+    """Of ``guaranteed`` and ``max``; of ``template`` which of its settings: ``guaranteed cpu``."""
+    before: str = ""
+    after: str = ""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One queue that is different."""
+
+    kind: Kind
+    path: str
+    """Where it is afterwards; of a removed one, where it was."""
+    former: str = ""
+    """Of a moved one: where it was."""
+    settings: tuple[Setting, ...] = ()
+    """Of an added one, all that it has; of a removed one, none."""
+
+
+def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+    """What makes ``after`` of ``before``, in the order of ``after``; removed queues last.
+
+    ``moved`` tells, path after -> path before, which queues are the same under another path; without it former paths
+    do. Others count as removed and added. That a queue lies below a moved one is no change of its own.
+    """
+    former = {path: path for path in after.walk() if path in before.queues}
+    moved = renamed(before, after) if moved is None else moved
+    former |= {path: was for path, was in moved.items() if path in after and was in before}
+    had, has = before.queues, after.queues
+    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # few of them
+    found = [_change(before, after, path, former) for path in others]
+    gone = set(before.queues) - set(former.values())
+    removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]
+    return tuple(change for change in (*found, *removed) if change is not None)
+
+
+def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
+    """Path after -> path before, of the queues that the former paths of either tree tell to be the same."""
+    gone = [path for path in before.walk() if path not in after]
+    new = {path for path in after.walk() if path not in before}
+    found: dict[str, str] = {}
+    for was in gone:
+        if (now := after.now(was)) in new:
+            found.setdefault(now, was)
+    for now in sorted(new - found.keys()):
+        was = before.now(now)
+        if was in before and was not in after and was not in found.values():
+            found[now] = was
+    return found
+
+
+def known_before(before: QueueTree, after: QueueTree) -> QueueTree:
+    """``after`` where each queue that ``before`` has under another path is known by that, too."""
+    paths = renamed(before, after)
+    for path in after.walk():
+        if (was := paths.get(path)) is not None and after.now(was) != path:
+            queue = after[path]
+            queue = msgspec.structs.replace(queue, former_paths=(*queue.former_paths, was))
+            after = QueueTree((after.queues | {path: queue}).values(), after.placement, after.capacity)
+    return after
+
+
+def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:
+    was = former.get(path)
+    if was is None:
+        return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
+    settings = _settings(_weighed(before[was]), _weighed(after[path]))
+    parent, parent_was = after[path].parent, before[was].parent
+    stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
+    if not stays:
+        if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # which is said already
+            settings = tuple(one for one in settings if one.field != "former_paths")
+        return Change(kind=Kind.MOVED, path=path, former=was, settings=settings)
+    return Change(kind=Kind.CHANGED, path=path, settings=settings) if settings else None
+
+
+def _settings(before: Mapping[tuple[str, str], str], after: Mapping[tuple[str, str], str]) -> tuple[Setting, ...]:
+    keys = [*after, *(key for key in before if key not in after)]
+    return tuple(
+        Setting(field=field, resource=resource, before=before.get(key, ""), after=after.get(key, ""))
+        for key in keys
+        if before.get(key) != after.get(key)
+        for field, resource in [key]
+    )
+
+
+def _texts(queue: Queue) -> dict[tuple[str, str], str]:
+    """(field, resource) -> its text, of all that is set."""
+    texts: dict[tuple[str, str], str] = {}
+    for field, value in write_queue(queue).items():
+        if field != "path":
+            texts |= {(field, part): text for part, text in parts(value)}
+    return texts | _shares(queue)
+
+
+def _weighed(queue: Queue) -> dict[tuple[str, str], str]:
+    """The same, and a weight of 1 as well: what it becomes, or became, is less without it."""
+    return _texts(queue) | {("weight", ""): write_weight(queue.weight)}
+
+
+def _shares(queue: Queue) -> dict[tuple[str, str], str]:
+    """Of what was given as a share, that and what it comes to: that may change alone, with the queue above."""
+    own = {(field, name): comes_to(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
+    if (template := queue.template) is None:
+        return own
+    return own | {
+        ("template", f"{field} {name}"): comes_to(template, field, name)
+        for field in FIELDS
+        for name in shares_of(template, field)
+    }
+
+
+def parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
+    """What a setting of our own form says, part by part: of amounts by resource, of a template by setting too."""
+    if not isinstance(value, dict):
+        yield above, _text(value)
+        return
+    if not value:
+        yield above, _NOTHING
+    for name, inner in value.items():
+        yield from parts(inner, f"{above} {name}".strip())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def sentences(change: Change) -> tuple[Message, ...]:
+    """The change in words: what happened to the queue, then each of its settings."""
+    queue = Topic(change.path)
+    settings = tuple(_sentence(queue, setting) for setting in change.settings)
+    match change.kind:
+        case Kind.ADDED if change.settings:
+            given = ", ".join(f"{label(setting)} {setting.after}" for setting in change.settings)
+            return (Message(gettext_noop("%(queue)s added: %(settings)s"), {"queue": queue, "settings": given}),)
+        case Kind.ADDED:
+            return (Message(gettext_noop("%(queue)s added"), {"queue": queue}),)
+        case Kind.REMOVED:
+            return (Message(gettext_noop("%(queue)s removed"), {"queue": queue}),)
+        case Kind.MOVED:
+            moved = Message(
+                gettext_noop("%(former)s becomes %(queue)s"), {"former": Before(change.former), "queue": queue}
+            )
+            return (moved, *settings)
+        case Kind.CHANGED:
+            return settings
+
+
+def _sentence(queue: str, setting: Setting) -> Message:
+    before, after = Before(setting.before), After(setting.after)
+    params = {"queue": queue, "setting": label(setting), "before": before, "after": after}
+    if not setting.before:
+        return Message(gettext_noop("%(queue)s %(setting)s set to %(after)s"), params)
+    if not setting.after:
+        return Message(gettext_noop("%(queue)s %(setting)s %(before)s taken away"), params)
+    return Message(gettext_noop("%(queue)s %(setting)s %(before)s → %(after)s"), params)
+
+
+def said_alone(setting: Setting, name: str = "") -> Message:
+    """A setting of the tree itself in words, of no queue: ``policy fence → priority``. ``name``: another for it."""
+    params = {"setting": Topic(name or label(setting)), "before": Before(setting.before), "after": After(setting.after)}
+    if not setting.before:
+        return Message(gettext_noop("%(setting)s set to %(after)s"), params)
+    if not setting.after:
+        return Message(gettext_noop("%(setting)s %(before)s taken away"), params)
+    return Message(gettext_noop("%(setting)s %(before)s → %(after)s"), params)
+
+
+def label(setting: Setting) -> str:
+    """The setting's name as people read it: ``guaranteed cpu``, ``preemption policy``."""
+    return f"{setting.field} {setting.resource}".replace("_", " ").strip()

@@ -1,0 +1,251 @@
+"""Our own form of a tree: JSON with amounts as people type them, for CI and for drafts.
+
+    {"policy": "fence", "dialect": "design", "parameters": {},
+     "queues": [{"path": "root"},
+                {"path": "root.tenant-1", "preemption_policy": "fence", "guaranteed": {"cpu": "40", "memory": "64Gi"}},
+                {"path": "root.tenant-1.queue-b", "max": {"cpu": "1500m"}, "delay": "30s", "namespaces": ["search"]}]}
+
+An amount may be a percentage (``percentages``): ``"40%"``; ``capacity`` then says what percentages of the cluster are
+of. ``placement`` has the rules of ``placement.py``, a queue's ``template`` the settings of leaves that come into being
+below it. Queues may come in any order. ``canonical`` has the canonical form, which programs keep.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.tree_json.durations import format_duration
+from engine.formats.tree_json.percentages import Capacity, Resolution, amounts_of, shares_of, write_share
+from engine.formats.tree_json.placement import read_rules, write_rules
+from engine.formats.tree_json.settings import note_unknown, read_capacity, read_settings
+from engine.model.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
+from engine.model.placement_rules import Rule
+from engine.model.quantities import format_amounts
+from engine.model.queue_tree import (
+    LONGEST_PATH,
+    ROOT,
+    WEIGHT_ONE,
+    PreemptionPolicy,
+    PriorityPolicy,
+    Queue,
+    QueueTree,
+    Settings,
+    is_queue_name,
+    write_weight,
+)
+
+TERMS = ("policy", "dialect", "parameters")
+"""Members by which a document says how its tree decides."""
+_MEMBERS = (*TERMS, "placement", "capacity", "queues")
+Known = dict[str, tuple[Mapping[str, Any], Queue]]
+"""Path -> a queue's settings as they were given, and what they were read as, where nothing was wrong with them."""
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document says. ``policy``, ``dialect`` and ``parameters`` are None where it says nothing of them."""
+
+    tree: QueueTree | None
+    """Settings that could not be read are left out of it; None when the queues form no tree."""
+    policy: str | None = None
+    dialect: str | None = None
+    parameters: dict[str, Any] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was found: such a tree is never published."""
+        return any(note.severity is Severity.ERROR for note in self.notes)
+
+
+def read_form(
+    document: Any,
+    capacity: Capacity = Capacity(),  # noqa: B008 - frozen
+    known: Known | None = None,
+) -> Reading:
+    """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place.
+
+    ``capacity`` is what shares of the cluster are of where the document does not say it. ``known`` spares reading
+    queues again that are given in the same words as the last time; it is filled anew for the next.
+    """
+    book = Notebook()
+    given = document.get("queues") if isinstance(document, Mapping) else None
+    if not isinstance(given, list):
+        place = Place().at("queues") if isinstance(document, Mapping) else Place()
+        book.error(place, gettext_noop("The document must be an object with a list of queues."))
+        return Reading(tree=None, notes=tuple(book.notes))
+    if len(given) > MOST_QUEUES:
+        book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
+        return Reading(tree=None, notes=tuple(book.notes))
+    note_unknown(document, _MEMBERS, Place(), book)
+    capacity = capacity.but(read_capacity(document, book))
+    return Reading(
+        policy=_text(document, "policy", book),
+        dialect=_text(document, "dialect", book),
+        parameters=_parameters(document, book),
+        tree=_tree(given, _placement(document, book), capacity, book, {} if known is None else known),
+        notes=tuple(book.notes),
+    )
+
+
+def write_form(tree: QueueTree) -> dict[str, Any]:
+    """The tree in our own form, parents before children; what is not set is left out. ``read_form`` reads it back."""
+    return {**write_beside(tree), "queues": [write_queue(tree[path]) for path in tree.walk()]}
+
+
+def write_beside(tree: QueueTree) -> dict[str, Any]:
+    """What ``write_form`` says of a tree beside its queues."""
+    members = {"placement": write_rules(tree.placement), "capacity": format_amounts(tree.capacity)}
+    return {name: value for name, value in members.items() if value}
+
+
+def write_queue(queue: Queue) -> dict[str, Any]:
+    """One queue of ``write_form``."""
+    written: dict[str, Any] = {"path": queue.path}
+    if queue.parent_declared:
+        written["parent"] = True
+    written |= write_settings(queue)
+    if queue.namespaces:
+        written["namespaces"] = list(queue.namespaces)
+    if queue.former_paths:
+        written["former_paths"] = list(queue.former_paths)
+    if queue.template is not None:
+        written["template"] = write_settings(queue.template)
+    return written
+
+
+def write_settings(settings: Settings) -> dict[str, Any]:
+    """What queues and templates have alike; what is not set is left out."""
+    alike: dict[str, Any] = {
+        "preemption_policy": _said(settings.preemption_policy, PreemptionPolicy.DEFAULT),
+        "guaranteed": _amounts(settings, "guaranteed"),
+        "max": _amounts(settings, "max"),
+        "delay": "" if settings.delay_ms is None else format_duration(settings.delay_ms),
+        "quota_delay": "" if settings.quota_delay_ms is None else format_duration(settings.quota_delay_ms),
+        "priority_policy": _said(settings.priority_policy, PriorityPolicy.DEFAULT),
+        "priority_offset": settings.priority_offset,
+        "evict_uncontrolled": settings.evict_uncontrolled,
+    }
+    return {field: value for field, value in alike.items() if value} | write_sharing(settings)
+
+
+def write_sharing(settings: Settings) -> dict[str, Any]:
+    """What ``read_sharing`` reads back; what is not set is left out."""
+    own: dict[str, Any] = {
+        "weight": None if settings.weight == WEIGHT_ONE else write_weight(settings.weight),
+        "lendable": format_amounts(dict(sorted(settings.lendable.items()))) or None,
+        "take_within": settings.take_within and str(settings.take_within),
+        "take_reclaim": settings.take_reclaim and str(settings.take_reclaim),
+        "take_borrowing": settings.take_borrowing,
+        "take_threshold": settings.take_threshold,
+    }
+    return {field: value for field, value in own.items() if value is not None}
+
+
+def _amounts(settings: Settings, field: str) -> dict[str, str]:
+    texts = format_amounts(amounts_of(settings, field))
+    texts |= {name: write_share(share) for name, share in shares_of(settings, field).items()}
+    return dict(sorted(texts.items()))
+
+
+def _said(value: str, default: str) -> str:
+    return "" if value == default else str(value)
+
+
+def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
+    def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, /, **params: str) -> None:
+        book.error(Place().at("placement", *where), message, **params)
+
+    return read_rules(document.get("placement"), complain)
+
+
+def _tree(
+    given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook, known: Known
+) -> QueueTree | None:
+    queues: dict[str, Queue] = {}
+    places: dict[str, int] = {}
+    sound: Known = {}
+    whole = True
+    for index, settings in enumerate(given):
+        same = _same(settings, known)
+        path = same[1].path if same else _path(settings, Place(index=index), book)
+        if path is None:
+            whole = False
+            continue
+        if path.lower() in places:
+            twice = Place(index=index, path=path).at("path")
+            book.error(twice, gettext_noop("Queue %(name)s is given twice."), name=path)
+            whole = False
+            continue
+        places[path.lower()] = index
+        noted = len(book.notes)
+        read = same or (settings, read_settings(settings, Place(index=index, path=path), book))
+        queues[path] = read[1]
+        if len(book.notes) == noted:
+            sound[path] = read
+    known.clear()
+    known.update(sound)
+    whole = _rooted(queues, places, book) and whole
+    resolution = Resolution(capacity, book)
+    settled = resolution.settled(queues, places)
+    return QueueTree(settled.values(), placement, resolution.used) if whole else None
+
+
+def _same(settings: Any, known: Known) -> tuple[Mapping[str, Any], Queue] | None:
+    """What is known of these settings from the last time, if they were the same."""
+    path = settings.get("path") if isinstance(settings, Mapping) else None
+    had = known.get(path) if isinstance(path, str) else None
+    return had if had is not None and (had[0] is settings or had[0] == settings) else None
+
+
+def _rooted(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
+    """Whether every queue has its parent; one that is missing is noted."""
+    missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
+    for path, parent in missing:
+        if parent is not None:
+            message = gettext_noop("There is no queue %(parent)s to be its parent.")
+            book.error(Place(index=places[path.lower()], path=path).at("path"), message, parent=parent)
+    if not queues:
+        book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
+    return bool(queues) and all(parent is None for _path, parent in missing)
+
+
+def _path(settings: Any, place: Place, book: Notebook) -> str | None:
+    path = settings.get("path") if isinstance(settings, Mapping) else None
+    if not isinstance(path, str):
+        place = place.at("path") if isinstance(settings, Mapping) and "path" in settings else place
+        book.error(place, gettext_noop("A queue must be an object with a path."))
+        return None
+    place = msgspec.structs.replace(place, path=path).at("path")
+    if len(path) > LONGEST_PATH:
+        book.error(place, gettext_noop("A path has at most %(most)s characters."), most=str(LONGEST_PATH))
+        return None
+    root, *names = path.split(".")
+    if root != ROOT:
+        book.error(place, gettext_noop("Every path begins with root, as in root.tenant-1.queue-b."))
+        return None
+    for name in names:
+        if not is_queue_name(name):
+            message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+            book.error(place, message, name=repr(name))
+            return None
+        if name.lower() == ROOT:
+            book.error(place, gettext_noop("Only the queue at the top is called root."))
+            return None
+    return path
+
+
+def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | None:
+    value = document.get(member)
+    if value is not None and not isinstance(value, str):
+        book.error(Place().at(member), gettext_noop("%(key)s must be a text."), key=member)
+        return None
+    return value
+
+
+def _parameters(document: Mapping[str, Any], book: Notebook) -> dict[str, Any] | None:
+    value = document.get("parameters")
+    if value is not None and not isinstance(value, dict):
+        book.error(Place().at("parameters"), gettext_noop("%(key)s must be a mapping."), key="parameters")
+        return None
+    return value

@@ -1,0 +1,166 @@
+"""Amounts as percentages: ``40%`` of what the nearest queue above sets, and where none does, of what the cluster holds.
+
+A share is an exact integer, in thousandths of a percent; what it comes to is rounded down to the resource's unit, so
+that shares of up to 100 % together never come to more than what they are of.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from engine.formats.tree_json.amounts import LARGEST, AmountError
+from engine.model.notes import Notebook, Place, gettext_noop
+from engine.model.quantities import Amounts, format_amount
+from engine.model.queue_tree import Queue, Settings, Shares
+
+WHOLE = 100_000
+"""A hundred percent."""
+FIELDS = ("guaranteed", "max")
+"""The settings that have amounts."""
+_SHARE = re.compile(r"(\d{1,6})(?:\.(\d{1,3}))?\s*%", re.ASCII)
+_NOTHING_KNOWN = gettext_noop(
+    "%(value)s of what? No queue above sets it, and what the cluster holds is not known: give an amount."
+)
+_DIFFERING = gettext_noop(
+    "%(value)s of what? No queue above sets it, and the clusters of this tree hold different amounts: give an amount."
+)
+_Some = TypeVar("_Some", bound=Settings)
+
+
+class Capacity(msgspec.Struct, frozen=True):
+    """What percentages of the whole cluster are of."""
+
+    amounts: Amounts = {}
+    differing: frozenset[str] = frozenset()
+    """Resources of which clusters that share a tree hold different amounts."""
+
+    @classmethod
+    def of(cls, clusters: Iterable[Mapping[str, int]]) -> "Capacity":
+        """What all of these hold alike."""
+        every = list(clusters)
+        names = {name for one in every for name in one}
+        alike = {name for name in names if len({one.get(name, 0) for one in every}) == 1}
+        return cls({name: every[0][name] for name in sorted(alike)}, frozenset(names - alike))
+
+    def but(self, amounts: Mapping[str, int]) -> "Capacity":
+        """The same, with these instead."""
+        return Capacity({**self.amounts, **amounts}, self.differing - amounts.keys())
+
+
+def is_share(text: str) -> bool:
+    """Whether it is meant as a percentage."""
+    return text.rstrip().endswith("%")
+
+
+def read_share(text: str) -> int:
+    """``12.5 %`` as 12500. Raises AmountError, which says what is wrong."""
+    match = _SHARE.fullmatch(text.strip())
+    if match is None:
+        message = gettext_noop("%(value)s is not a percentage of up to three decimals, such as 12.5%%.")
+        raise AmountError(message, value=text)
+    return int(match[1]) * 1000 + int((match[2] or "").ljust(3, "0"))
+
+
+def write_share(share: int) -> str:
+    """As people type it: ``12.5%``."""
+    whole, rest = divmod(share, 1000)
+    return f"{whole}.{rest:03}".rstrip("0").rstrip(".") + "%"
+
+
+def shares_of(settings: Settings, field: str) -> Shares:
+    """Resource -> share, of ``guaranteed`` or ``max``."""
+    return settings.guaranteed_share if field == "guaranteed" else settings.max_share
+
+
+def amounts_of(settings: Settings, field: str) -> Amounts:
+    """Resource -> amount, of ``guaranteed`` or ``max``."""
+    return settings.guaranteed if field == "guaranteed" else settings.max
+
+
+def comes_to(settings: Settings, field: str, resource: str) -> str:
+    """A share with what it comes to: ``40% = 32``."""
+    amount = amounts_of(settings, field)[resource]
+    return f"{write_share(shares_of(settings, field)[resource])} = {format_amount(resource, amount)}"
+
+
+def without_shares(queue: Queue) -> Queue:
+    """The queue with the amounts alone, for formats that have no shares."""
+    template = queue.template and msgspec.structs.replace(queue.template, guaranteed_share={}, max_share={})
+    return msgspec.structs.replace(queue, guaranteed_share={}, max_share={}, template=template)
+
+
+def _has_shares(queue: Queue) -> bool:
+    both = (queue, queue.template) if queue.template else (queue,)
+    return any(one.guaranteed_share or one.max_share for one in both)
+
+
+class Resolution:
+    """Works out what the shares of a tree come to; one that there is nothing to be of is an error at its place."""
+
+    def __init__(self, capacity: Capacity, book: Notebook) -> None:
+        self.used: Amounts = {}
+        """Of the cluster's capacity, what any share is of."""
+        self._capacity = capacity
+        self._book = book
+        self._unread = {(note.path, note.field) for note in book.notes}
+
+    def settled(self, queues: Mapping[str, Queue], places: Mapping[str, int]) -> dict[str, Queue]:
+        """The queues with the amounts that their shares come to; a share that can't be worked out is left out.
+
+        ``places``: path in lower case -> which of the document's queues it is.
+        """
+        found = dict(queues)
+        if not any(_has_shares(queue) for queue in queues.values()):  # as in nearly all trees
+            return found
+        for path in sorted(found, key=lambda path: path.count(".")):  # those above first
+            place = Place(index=places[path.lower()], path=path)
+            queue = self._settled(found[path], place, found, found[path].parent)
+            if queue.template is not None:
+                template = self._settled(queue.template, place.at("template"), found, path)
+                queue = msgspec.structs.replace(queue, template=template)
+            found[path] = queue
+        return found
+
+    def _settled(self, one: _Some, place: Place, found: Mapping[str, Queue], above: str | None) -> _Some:
+        if not one.guaranteed_share and not one.max_share:
+            return one
+        values: dict[str, dict[str, int]] = {}
+        for field in FIELDS:
+            amounts, shares = dict(amounts_of(one, field)), {}
+            for name, share in shares_of(one, field).items():
+                at = place.at(field, name)
+                amount = self._amount(share, at, name, self._whole(share, at, (field, name), found, above))
+                if amount is None:
+                    self._unread.add((at.path, at.field))
+                else:
+                    amounts[name], shares[name] = amount, share
+            values |= {field: amounts, f"{field}_share": shares}
+        return msgspec.structs.replace(one, **values)
+
+    def _amount(self, share: int, at: Place, name: str, whole: int | None) -> int | None:
+        amount = None if whole is None else whole * share // WHOLE
+        if amount is not None and amount > LARGEST:
+            message = gettext_noop("%(value)s of %(amount)s is too large: amounts have 64 bits.")
+            self._book.error(at, message, value=write_share(share), amount=format_amount(name, whole or 0))
+            return None
+        return amount
+
+    def _whole(
+        self, share: int, at: Place, setting: tuple[str, str], found: Mapping[str, Queue], above: str | None
+    ) -> int | None:
+        """What a share is of; None where that can't be read itself, or, which is noted, there is nothing."""
+        field, name = setting
+        while above is not None and above in found:
+            if name in amounts_of(found[above], field):
+                return amounts_of(found[above], field)[name]
+            if (above, Place().at(field, name).field) in self._unread:
+                return None
+            above = found[above].parent
+        if name not in self._capacity.amounts:
+            message = _DIFFERING if name in self._capacity.differing else _NOTHING_KNOWN
+            self._book.error(at, message, value=write_share(share))
+            return None
+        self.used[name] = self._capacity.amounts[name]
+        return self.used[name]

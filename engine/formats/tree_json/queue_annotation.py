@@ -1,0 +1,130 @@
+"""What a foreign object has no field for, in an annotation of ours that others pass over.
+
+    scheduler-admin.io/queue: '{"delay": "30s", "preemption_policy": "fence"}'
+
+It holds settings of our own form, and stands before what the object says itself; ``name`` is what the queue is called
+here where the object's own name can't be one.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.tree_json.document import write_queue
+from engine.formats.tree_json.percentages import without_shares
+from engine.formats.tree_json.settings import FIELDS, read_settings
+from engine.formats.yaml.object_list import Object
+from engine.model.notes import Notebook, Place, Severity, gettext_noop
+from engine.model.queue_tree import LONGEST_PATH, ROOT, PreemptionPolicy, Queue, is_queue_name
+
+ANNOTATION = "scheduler-admin.io/queue"
+
+_ATTRIBUTES = {"parent": "parent_declared", "delay": "delay_ms", "quota_delay": "quota_delay_ms"}
+"""Setting of our own form -> field of Queue, where it is called otherwise."""
+_KEPT_OUT = ("path", "parent")
+"""Where the object stands says these."""
+_UNSET: dict[str, Any] = {
+    "guaranteed": {},
+    "max": {},
+    "preemption_policy": PreemptionPolicy.DEFAULT.value,
+    "namespaces": [],
+    "former_paths": [],
+}
+"""What says that something is not set, which the object itself does set."""
+
+
+def said_in(one: Object, book: Notebook) -> dict[str, Any]:
+    """What the annotation says, nothing where there is none; one that can't be read is an error noted."""
+    text = one.annotation(ANNOTATION)
+    if text is None:
+        return {}
+    try:
+        said = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict) or not isinstance(said.get("name", ""), str):
+        message = gettext_noop("The annotation %(name)s must hold an object in JSON.")
+        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
+        return {}
+    return said
+
+
+def name_of(one: Object) -> str:
+    """What the queue is called here; the dots of an object's name, which separate queues here, become ``_``."""
+    return str(said_in(one, Notebook()).get("name") or one.called.replace(".", "_"))
+
+
+def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
+    """The queue with what the annotation says; ``native`` is what the object says itself."""
+    said = {key: value for key, value in said_in(one, book).items() if key != "name"}
+    if not said:
+        return native
+    found = Notebook()
+    read = read_settings(said, Place(path=native.path), found)
+    book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
+    if shares := {**read.guaranteed_share, **read.max_share}:
+        message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")
+        book.add(Severity.ERROR, native.path, one.line, message, names=", ".join(sorted(shares)))
+    if read != without_shares(read):
+        message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
+        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
+    given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field != "path"]
+    return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
+
+
+def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
+    """The settings, in our own form, that an object which says ``native`` can't say."""
+    said, meant = write_queue(native), write_queue(without_shares(wanted))
+    for one in (said, meant):
+        one["namespaces"] = sorted(one.get("namespaces", []))
+    fields = [field for field in FIELDS if field not in _KEPT_OUT and said.get(field) != meant.get(field)]
+    return {field: meant.get(field, _UNSET.get(field)) for field in fields}
+
+
+def rename(one: Object, name: str) -> None:
+    """Let the annotation say what the queue is called here, where the object's own name does not."""
+    if name_of(one) != name:
+        _say(one, {**said_in(one, Notebook()), "name": name})
+
+
+def annotate(one: Object, settings: Mapping[str, Any]) -> None:
+    """Let the annotation say these settings, beside the name."""
+    said = said_in(one, Notebook())
+    kept = {"name": said["name"]} if "name" in said else {}
+    if {**kept, **settings} != said:
+        _say(one, {**kept, **settings})
+
+
+def _say(one: Object, said: Mapping[str, Any]) -> None:
+    named = {key: value for key, value in said.items() if key != "name" or value != one.called.replace(".", "_")}
+    one.annotate(ANNOTATION, json.dumps(named, sort_keys=True) if named else None)
+
+
+def check_path(
+    path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: Notebook
+) -> None:
+    """Note an error for what can't be a queue's path, beside those ``found``; and that a name became another."""
+    name = path.rpartition(".")[2]
+    problem, params = "", {"name": repr(called), "annotation": ANNOTATION}
+    if not is_queue_name(name):
+        problem = gettext_noop(
+            "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
+            "Give it another name here in the annotation %(annotation)s."
+        )
+    elif path != ROOT and name.lower() == ROOT:
+        problem = gettext_noop(
+            "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
+        )
+    elif path in found:
+        problem = gettext_noop(
+            "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
+        )
+    elif len(path) > LONGEST_PATH:
+        problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
+    elif name != called and (one is None or one.annotation(ANNOTATION) is None):
+        message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
+        book.add(Severity.INFO, path, line, message, name=called, here=name)
+    if problem:
+        book.add(Severity.ERROR, "", line, problem, **params)

@@ -1,0 +1,107 @@
+"""A tree in the product's own form as people keep it in a file: YAML or JSON, with comments that stay."""
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import msgspec
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from engine.formats.imported import Imported, Source
+from engine.formats.tree_json.document import TERMS, Reading, read_form, write_beside, write_form, write_queue
+from engine.formats.tree_json.percentages import Capacity
+from engine.formats.written import Written
+from engine.formats.yaml.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
+from engine.formats.yaml.manifests import plain
+from engine.formats.yaml.object_list import Fields
+from engine.model.notes import ImportFailure, Note, gettext_noop
+from engine.model.queue_tree import QueueTree
+
+_UNSAID: dict[str, Any] = {"policy": "fence", "dialect": "design", "parameters": {}}
+"""Terms that a document need not say."""
+
+
+def read(text: str, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+    """The tree of a document of our own form; ``capacity`` as in ``read_form``.
+
+    Raises ImportFailure, with every error in it at its line.
+    """
+    document, reading = _read(text, capacity)
+    lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
+    assert reading.tree is not None
+    given = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
+    sources = {path: Source(path, lines.get(path)) for path in reading.tree.walk()}
+    return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=given)
+
+
+def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
+    """A document of our own form, empty for a new one, with its tree made ``tree``, and its terms where they are given.
+
+    Raises ImportFailure for a text that ``read`` refuses.
+    """
+    if not text.strip():
+        return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
+    document, reading = _read(text, Capacity(tree.capacity), kept=True)
+    assert reading.tree is not None
+    before = dump([document], text)
+    said = _terms(reading)
+    told = {name: value for name, value in (terms or said).items() if name in said or value != _UNSAID[name]}
+    _merge(document, _beside(reading.tree, said), _beside(tree, told))
+    rows = {str(queue["path"]): queue for queue in document["queues"]}
+    for path in tree.walk():
+        row = rows.setdefault(path, CommentedMap(path=path))
+        _merge(row, write_queue(reading.tree[path]) if path in reading.tree else {}, write_queue(tree[path]))
+    kept = [row for path, row in rows.items() if path in tree]
+    if [id(row) for row in kept] != [id(row) for row in document["queues"]]:
+        document["queues"] = CommentedSeq(kept)
+    return Written(text=rewritten(text, before, dump([document], text)))
+
+
+def _read(text: str, capacity: Capacity, *, kept: bool = False) -> tuple[Fields, Reading]:
+    """The document, and what it says. Raises ImportFailure for one with any error in it."""
+    documents = load(text, kept=kept)
+    if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
+        raise failure(None, gettext_noop("The document must be an object with a list of queues."))
+    try:
+        reading = read_form(plain(documents[0]), capacity)
+    except RecursionError:
+        raise failure(None, gettext_noop("The document holds itself.")) from None
+    if reading.failed or reading.tree is None:
+        raise ImportFailure(tuple(_with_line(note, documents[0]) for note in reading.notes))
+    return documents[0], reading
+
+
+def _with_line(note: Note, document: Fields) -> Note:
+    """The note at the line of the last part of its pointer that is there."""
+    at: Any = document
+    line = line_of_start(document)
+    for part in note.pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        key: Any = int(name) if isinstance(at, list) and name.isdecimal() else name
+        line = line_of(at, key) or line
+        try:
+            at = at[key]
+        except (KeyError, IndexError, TypeError):
+            break
+    return msgspec.structs.replace(note, line=line)
+
+
+def _terms(reading: Reading) -> dict[str, Any]:
+    return {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
+
+
+def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document says beside its queues."""
+    return {**terms, **write_beside(tree)}
+
+
+def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Let fields that mean ``said`` mean ``wanted``; what is the same stays as it was typed."""
+    for key in dict.fromkeys((*said, *wanted)):
+        if said.get(key) == wanted.get(key) and (key in said) == (key in wanted):
+            continue
+        if key not in wanted:
+            fields.pop(key, None)
+        elif isinstance(said.get(key), dict) and isinstance(wanted[key], dict) and isinstance(fields.get(key), dict):
+            _merge(fields[key], said[key], wanted[key])
+        else:
+            fields[key] = commented(wanted[key])

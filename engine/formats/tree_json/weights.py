@@ -1,0 +1,31 @@
+"""Weights of fair sharing as people type them: Kubernetes quantities such as ``2``, ``0.5`` or ``500m``."""
+
+from engine.formats.tree_json.amounts import LARGEST, AmountError
+from engine.model.notes import gettext_noop
+from engine.model.quantities import QuantityError, parse_quantity
+from engine.model.queue_tree import WEIGHT_ONE
+
+_SUFFIXES = {"m": 10**6, "u": 10**3, "n": 1}
+"""Suffix of a quantity -> what it is of, in billionths."""
+
+
+def read_weight(text: str) -> int:
+    """A weight in billionths. Raises AmountError, which says what is wrong."""
+    try:
+        weight = parse_quantity(text) * WEIGHT_ONE
+    except QuantityError:
+        raise AmountError(gettext_noop("%(value)s is not a weight, such as 2 or 0.5."), value=text) from None
+    if weight < 0:
+        raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
+    if weight.denominator != 1:
+        raise AmountError(gettext_noop("%(value)s is finer than a billionth."), value=text)
+    if weight > LARGEST:
+        raise AmountError(gettext_noop("%(value)s is too large a weight."), value=text)
+    return int(weight)
+
+
+def as_quantity(weight: int) -> str:
+    """As Kubernetes keeps it: ``1500m``."""
+    if weight % WEIGHT_ONE == 0:
+        return str(weight // WEIGHT_ONE)
+    return next(f"{weight // scale}{suffix}" for suffix, scale in _SUFFIXES.items() if weight % scale == 0)

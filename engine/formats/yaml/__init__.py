@@ -1,0 +1,1 @@
+"""YAML and JSON documents: read with the lines of everything, and changed with all else as it was typed."""

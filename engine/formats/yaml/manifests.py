@@ -1,0 +1,130 @@
+"""Manifests in files, YAML or JSON: read with the place of everything, so that an error names its file and line."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from engine.formats.yaml.merge_keys import UNREADABLE
+
+Object = dict[str, Any]
+_YAML, _JSON = (".yaml", ".yml"), ".json"
+
+
+class ManifestError(ValueError):
+    """Something in a file that can't be used; `str()` is a sentence that says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object of a file."""
+
+    obj: Object
+    where: str
+
+    def names(self, kind: str, place: str) -> bool:
+        """Tell whether it is the object of that kind at `namespace/name`."""
+        meta = self.obj["metadata"]
+        return bool(self.obj["kind"] == kind and f"{meta.get('namespace', 'default')}/{meta.get('name')}" == place)
+
+
+def read_yaml(path: Path) -> list[tuple[Any, int]]:
+    """Return every document of a file, with the line it begins at. Raises ManifestError."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            documents = list(YAML(typ="rt").load_all(file))
+    except OSError as error:
+        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ManifestError(f"{path}, line {line}: not valid YAML: {error.problem}.") from error
+    except RecursionError as error:
+        raise ManifestError(f"{path} is nested too deep.") from error
+    except UNREADABLE as error:
+        raise ManifestError(f"{path} is not a YAML file in UTF-8.") from error
+    return [(document, line_of(document)) for document in documents]
+
+
+def line_of(value: Any) -> int:
+    """Return the line, from 1, at which a mapping or sequence that was read begins."""
+    return int(value.lc.line) + 1 if hasattr(value, "lc") and value.lc.line is not None else 1
+
+
+def plain(value: Any) -> Any:
+    """Return what was read as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    for type_ in (bool, int, float, str):
+        if isinstance(value, type_):
+            return type_(value)
+    return value
+
+
+def load(sources: Iterable[str | Path | Object]) -> Iterator[Document]:
+    """Read directories, files and objects given as dictionaries; lists are taken apart. Raises ManifestError."""
+    for source in sources:
+        if isinstance(source, dict):
+            yield from _taken_apart(source, "an object given directly")
+        else:
+            for path in _files(Path(source)):
+                yield from _of_file(path)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(file for file in path.iterdir() if file.suffix in (*_YAML, _JSON))
+    if not path.exists():
+        raise ManifestError(f"{path} does not exist.")
+    return [path]
+
+
+def _of_file(path: Path) -> Iterator[Document]:
+    if path.suffix == _JSON:
+        yield from _taken_apart(_read_json(path), str(path))
+        return
+    for number, (content, line) in enumerate(read_yaml(path), start=1):
+        if content is not None:
+            where = f"{path}, line {line} (document {number})"
+            try:
+                obj = plain(content)
+            except RecursionError as error:
+                raise ManifestError(f"{where}: it holds itself, or is nested too deep.") from error
+            yield from _taken_apart(obj, where)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ManifestError(f"{path} is not valid JSON: {error}.") from error
+
+
+def _taken_apart(obj: Any, where: str) -> Iterator[Document]:
+    if not isinstance(obj, dict):
+        raise ManifestError(f"{where}: this is not a Kubernetes object but a {type(obj).__name__}.")
+    kind, items = obj.get("kind"), obj.get("items")
+    if kind == "List" or (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
+        of = {} if kind == "List" else {"apiVersion": obj.get("apiVersion"), "kind": kind.removesuffix("List")}
+        if items is not None and not isinstance(items, list):
+            raise ManifestError(f"{where}: the items of the list are no list.")
+        for index, item in enumerate(items or (), start=1):
+            yield from _taken_apart({**of, **item} if isinstance(item, dict) else item, f"{where}, item {index}")
+        return
+    for field in ("apiVersion", "kind", "metadata"):
+        if not obj.get(field):
+            raise ManifestError(f"{where}: the object has no {field}.")
+    meta = obj["metadata"]
+    if not isinstance(meta, dict) or not (meta.get("name") or meta.get("generateName")):
+        raise ManifestError(f"{where}: the {obj['kind']} has no metadata.name.")
+    yield Document(obj, where)

@@ -1,0 +1,132 @@
+"""Kubernetes objects in a text, in as many documents and lists as there are: found with their lines, added, removed."""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from engine.formats.yaml.documents import commented, dump, failure, is_json, line_of, line_of_start, load, rewritten
+from engine.model.notes import Notebook, Severity, gettext_noop
+
+MOST_OBJECTS = 50_000
+"""More are refused: a small document can describe very many by its aliases."""
+
+Fields = MutableMapping[str, Any]
+
+
+class Object:
+    """One object. ``fields`` is what its text says, and may be changed."""
+
+    def __init__(self, fields: Fields) -> None:
+        self.fields = fields
+        metadata = fields.get("metadata")
+        self.metadata: Fields = metadata if isinstance(metadata, MutableMapping) else CommentedMap()
+        self.group, _slash, self.version = str(fields.get("apiVersion") or "").rpartition("/")
+        self.kind = str(fields.get("kind") or "")
+        self.name = str(self.metadata.get("name") or "")
+        self.namespace = str(self.metadata.get("namespace") or "")
+        self.called = self.name
+        """What queues are named after, and what other objects call it."""
+
+    @property
+    def line(self) -> int | None:
+        """Where it is named, else where it begins."""
+        return line_of(self.metadata, "name") or line_of_start(self.fields)
+
+    @property
+    def title(self) -> str:
+        """As people call it: ``ClusterQueue team-a``."""
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.kind} {place}"
+
+    @property
+    def spec(self) -> Fields:
+        """Its spec, nothing where it has none."""
+        spec = self.fields.get("spec")
+        return spec if isinstance(spec, MutableMapping) else CommentedMap()
+
+    def own_spec(self) -> Fields:
+        """Its spec, to be written to; made where it has none."""
+        if not isinstance(self.fields.get("spec"), MutableMapping):
+            self.fields["spec"] = CommentedMap()
+        return self.spec
+
+    def annotation(self, name: str) -> Any:
+        """What an annotation says; None: it is not there."""
+        annotations = self.metadata.get("annotations")
+        return annotations.get(name) if isinstance(annotations, Mapping) else None
+
+    def annotate(self, name: str, text: str | None) -> None:
+        """Let an annotation say so; None takes it away."""
+        annotations = self.metadata.get("annotations")
+        if text is None:
+            if isinstance(annotations, MutableMapping) and name in annotations:
+                del annotations[name]
+                if not annotations:
+                    del self.metadata["annotations"]
+            return
+        if not isinstance(annotations, MutableMapping):
+            annotations = self.metadata["annotations"] = CommentedMap()
+        annotations[name] = text
+
+
+class Manifests:
+    """A text of objects, to be read or, ``changing`` them, written again. Raises ImportFailure for another text."""
+
+    def __init__(self, text: str, *, changing: bool = False) -> None:
+        self.text = text
+        self.documents = load(text, kept=changing)
+        self.objects = [Object(fields) for fields in self._found()]
+        self._before = dump(self.documents, text) if changing and text.strip() else ""
+
+    def _found(self) -> Iterator[Fields]:
+        left = MOST_OBJECTS
+        pending: list[Any] = self.documents[::-1]
+        while pending:
+            one = pending.pop()
+            left -= 1
+            if left < 0:
+                raise failure(None, gettext_noop("There are more than %(most)s objects."), str(MOST_OBJECTS), "most")
+            if one is None:
+                continue
+            if not isinstance(one, MutableMapping):
+                raise failure(line_of_start(one), gettext_noop("An object must be a mapping with a kind."))
+            items = one.get("items")
+            if str(one.get("kind") or "").endswith("List") and isinstance(items, list):
+                pending += items[::-1]
+            else:
+                yield one
+
+    def note_unnamed(self, book: Notebook) -> None:
+        """Note an error for every object without kind or name."""
+        for one in self.objects:
+            if not one.kind or not one.name:
+                book.add(Severity.ERROR, "", one.line, gettext_noop("An object must have a kind and a metadata.name."))
+
+    def add(self, fields: Mapping[str, Any]) -> Object:
+        """One more object, where the others are: in their list, or as a document of its own."""
+        made = Object(commented(fields))
+        items = self._items()
+        (self.documents if items is None else items).append(made.fields)
+        self.objects.append(made)
+        return made
+
+    def remove(self, gone: Object) -> None:
+        """Leave an object out."""
+        self.objects.remove(gone)
+        for listed in (self.documents, *(one["items"] for one in self.documents if _is_list(one))):
+            listed[:] = [one for one in listed if one is not gone.fields]
+
+    def written(self) -> str:
+        """The text with what was changed in it, all else as it was typed."""
+        if is_json(self.text) and (len(self.documents) != 1):
+            self.documents = [{"apiVersion": "v1", "kind": "List", "items": self.documents}]
+        after = dump(self.documents, self.text) if self.documents else ""
+        return rewritten(self.text, self._before, after) if self.text.strip() else after
+
+    def _items(self) -> list[Any] | None:
+        return next((one["items"] for one in self.documents if _is_list(one)), None)
+
+
+def _is_list(document: Any) -> bool:
+    return isinstance(document, Mapping) and isinstance(document.get("items"), list)

@@ -1,0 +1,1 @@
+"""Collections that share their unchanged parts with an earlier version of themselves."""

@@ -1,0 +1,80 @@
+"""Shares as whole numbers, to be compared many times: those of what is in one cohort.
+
+The exact fractions of engine.model.quota.fair_shares, all multiplied by what makes each of a cohort's whole.
+"""
+
+from math import lcm
+from typing import NamedTuple
+
+from engine.model.objects import FlavorResource
+from engine.model.quota.fair_shares import lendable
+from engine.model.quota.quota_tree import QuotaTree
+from engine.model.quota.quota_usage import Usage
+
+Rank = tuple[bool, int]
+"""Whether a share is infinite, and how large it is. Only those of nodes with one parent may be compared."""
+NO_RANK: Rank = (False, 0)
+
+
+class _Scale(NamedTuple):
+    """Of the nodes in a cohort."""
+
+    lendable: dict[str, int]
+    resources: int
+    """A multiple of all that can be lent."""
+    weights: int
+    """A multiple of all weights' numerators."""
+
+
+class _Measure(NamedTuple):
+    """What a node borrows of one resource, over all flavors, counts so much each."""
+
+    factor: int
+    own: tuple[tuple[FlavorResource, int], ...]
+
+
+class Ranks:
+    """Of every node of a tree, worked out when they are asked for."""
+
+    def __init__(self, tree: QuotaTree) -> None:
+        self._tree = tree
+        self._scales: dict[int, _Scale] = {}
+        self._measures: dict[int, tuple[_Measure, ...]] = {}
+
+    def of(self, usage: Usage, node: int) -> Rank | None:
+        """The rank of a node's share; None: it borrows nothing, as the top of a tree never does."""
+        measures = self._measures.get(node)
+        if measures is None:
+            measures = self._measures[node] = self._measured(node)
+        most = -1
+        for factor, own in measures:
+            borrowed = 0
+            for of, amount in own:
+                more = usage.columns[of][node] - amount
+                if more > 0:
+                    borrowed += more
+            if borrowed:
+                most = max(most, borrowed * factor)
+        if most < 0:
+            return None
+        return most > 0 and not self._tree.weights[node], most
+
+    def _measured(self, node: int) -> tuple[_Measure, ...]:
+        tree, parent = self._tree, self._tree.parents[node]
+        if parent is None:
+            return ()
+        scale, weight = self._scale(parent), tree.weights[node]
+        own: dict[str, list[tuple[FlavorResource, int]]] = {}
+        for of, amount in tree.subtree[node].items():
+            own.setdefault(of[1], []).append((of, amount))
+        by_weight = scale.weights // weight.numerator * weight.denominator if weight else 1
+        factors = {name: scale.resources // most * by_weight for name, most in scale.lendable.items()}
+        return tuple(_Measure(factors.get(name, 0), tuple(amounts)) for name, amounts in own.items())
+
+    def _scale(self, cohort: int) -> _Scale:
+        scale = self._scales.get(cohort)
+        if scale is None:
+            most = {name: amount for name, amount in lendable(self._tree, cohort).items() if amount > 0}
+            numerators = {self._tree.weights[node].numerator for node in self._tree.children[cohort]}
+            scale = self._scales[cohort] = _Scale(most, lcm(*most.values()), lcm(*(numerators - {0})))
+        return scale

@@ -1,0 +1,61 @@
+"""Bound pods node by node, each node's by importance as kube-scheduler has it; carried on from snapshot to snapshot."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.model.snapshot import pod_fields
+from engine.model.snapshot.pod_table import Merging, Numbers, Roster, Rows
+
+
+class Importance(NamedTuple):
+    """The order at a moment."""
+
+    place: Mapping[str, int]
+    """A node's name -> its place."""
+    now_ms: int
+    node: Rows
+    """Place of a pod -> place of its node, -1 where it is on none of these; empty until it is known."""
+    rows: Rows
+    """Row -> place of the pod: by node, then higher priority, then the earlier start, then by name."""
+    fresh: Rows
+    """Places of pods that came since, and are not in ``rows`` yet."""
+
+    def merged(self, merging: Merging) -> "Importance":
+        """The same once pods have come and gone; of who came the order is not known yet."""
+        rows, fresh = merging.now[self.rows], merging.now[self.fresh]
+        fresh = np.concatenate([fresh[fresh >= 0], merging.came])
+        return self._replace(node=self.node[:0], rows=rows[rows >= 0], fresh=fresh)
+
+
+def started_by(roster: Roster, now_ms: int) -> Numbers:
+    """Place -> when the pod was started; one that was not counts as started now."""
+    started = roster.numbers(pod_fields.started)
+    return np.where(started == pod_fields.NEVER, now_ms, started)
+
+
+def importance(roster: Roster, place: Mapping[str, int], now_ms: int) -> Importance:
+    """The order of a roster's pods, kept with it. It is made anew only on nodes where it may be another than before."""
+    roster = roster.plain
+    before = roster.importance
+    if before is None or len(before.node) < len(roster.pods) or (before.now_ms, before.place) != (now_ms, place):
+        roster.importance = before = _importance(roster, place, now_ms, before)
+    return before
+
+
+def _importance(roster: Roster, place: Mapping[str, int], now_ms: int, before: Importance | None) -> Importance:
+    coded = roster.coded(pod_fields.node)
+    node = np.array([place.get(pod.node or "", -1) for pod in coded.each], np.intp)[coded.of]
+    started = started_by(roster, now_ms)
+    anew, kept = np.ones(len(place) + 1, np.bool_), np.zeros(0, np.intp)
+    if before is not None:
+        anew[:-1] = [name not in before.place for name in place]
+        anew[node[before.fresh]] = True
+        anew[node[started >= min(now_ms, before.now_ms)]] = True
+        kept = before.rows[~anew[node[before.rows]] & (node[before.rows] >= 0)]
+    anew[-1] = False  # there are those that are on none of the nodes
+    again = np.flatnonzero(anew[node])
+    importance = (started[again], -roster.numbers(pod_fields.priority)[again], node[again])
+    rows = np.concatenate([kept, again[np.lexsort(importance)]])  # stable: what is equal stays in the order of names
+    return Importance(place, now_ms, node, rows[np.argsort(node[rows], kind="stable")], np.zeros(0, np.intp))

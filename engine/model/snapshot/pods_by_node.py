@@ -1,0 +1,31 @@
+"""The pods of a moment node by node, each node's picked out when it is asked for: a pass asks for few of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.model.objects.kubernetes import Pod
+    from engine.model.snapshot.columns import Columns
+
+
+class ByNode(Mapping[str, "tuple[Pod, ...]"]):
+    """Node -> the pods bound to it in the order of namespaces and names, those on their way out included."""
+
+    def __init__(self, columns: "Columns") -> None:
+        self._columns = columns
+        self._known: dict[str, tuple[Pod, ...]] = {}
+
+    def __getitem__(self, node: str) -> "tuple[Pod, ...]":
+        found = self._known.get(node)
+        if found is None:
+            columns, place = self._columns, self._columns.place[node]
+            pods, rows = columns.on(place), columns.rows(place)
+            order = columns.told[rows.start : rows.stop].argsort().tolist()
+            found = self._known[node] = tuple([pods[at] for at in order])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns.place)
+
+    def __len__(self) -> int:
+        return len(self._columns.place)

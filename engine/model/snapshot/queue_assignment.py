@@ -1,0 +1,199 @@
+"""What the tree and the protection make of a pod: its queue and application, and whether it is spared."""
+
+import msgspec
+import numpy as np
+
+from engine.model.objects.kubernetes import KUEUE, SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
+from engine.model.placement import Submission, leaf_for, template_of
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import pod_fields
+from engine.model.snapshot.pod_table import Roster
+
+_LONGEST_LABEL = 63
+
+
+class Protection(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pods are never victims of our acting."""
+
+    namespaces: frozenset[str] = frozenset({"kube-system"})
+    min_run_ms: int = 0
+    """Pods that have run for less are spared: what has just begun would lose its start and bring back no less load."""
+
+
+def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
+    """The leaves of the pods that the tree does not have. Where one is above another, those of older pods first."""
+    missing = sorted(
+        path for path in {pod.queue for pod in roster.coded(pod_fields.queue).there} if path and path not in tree
+    )
+    above = {path[:dot] for path in missing for dot, mark in enumerate(path) if mark == "."}
+    if above.isdisjoint(missing):
+        return tuple(missing)
+    first: dict[str, tuple[int, str]] = {}
+    for pod in roster.pods:
+        if pod.queue is not None and pod.queue not in tree:
+            came = (pod.created_ms, pod.key)
+            first[pod.queue] = min(came, first.get(pod.queue, came))
+    return tuple(sorted(missing, key=lambda path: (first[path], path)))
+
+
+CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
+"""Of the pods that Kueue admitted."""
+VOLCANO_QUEUE_LABEL = "volcano.sh/queue-name"
+"""Of the pods that Volcano makes for its jobs."""
+NAMING_LABELS = (CLUSTER_QUEUE_LABEL, VOLCANO_QUEUE_LABEL)
+"""By which another system names the queue that a pod is in."""
+QUEUE_NAME_LABEL = "kueue.x-k8s.io/queue-name"
+"""Of the pods that wait for it, and of the jobs whose pods do."""
+
+
+def is_foreign(pod: Pod, scheduler: str) -> bool:
+    """Whether a pod is none that YuniKorn schedules, or none that Kueue gives quota to; to nobody ("") none is.
+
+    Source: GetApplicationIDFromPod of yunikorn-k8shim; the feature AssignQueueLabelsForPods of Kueue, on since 0.17.
+    """
+    if scheduler == YUNIKORN_SCHEDULER:
+        return pod.scheduler != YUNIKORN_SCHEDULER
+    if scheduler == KUEUE:
+        return not pod.workload and pod.labels.keys().isdisjoint((CLUSTER_QUEUE_LABEL, QUEUE_NAME_LABEL))
+    return False
+
+
+def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str = "") -> str | None:
+    """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
+
+    ``scheduler``: to whom pods may be foreign, which are in no queue then; empty: to nobody. Of a tree without
+    rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
+    ClusterQueue that Kueue admitted it to or the Queue that Volcano made it for, else the leaf that claims its
+    namespace, else none.
+    """
+    if is_foreign(pod, scheduler):
+        return None
+    if tree.placement:
+        return leaf_for(tree, Submission(pod.queue_label, pod.user, pod.groups, pod.namespace, parent_queue))
+    if pod.queue_label:
+        named = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
+        path = tree.now(named)
+        if path in tree and tree.is_leaf(path):
+            return path
+    for label in NAMING_LABELS:
+        named = pod.labels.get(label, "").replace(".", "_")
+        if named in tree.leaf_by_name:
+            return tree.leaf_by_name[named]
+    return tree.leaf_by_namespace.get(pod.namespace)
+
+
+def placed(
+    pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "", scheduler: str = ""
+) -> Pod:
+    """The pod with its queue and application, and what its class says of it."""
+    return msgspec.structs.replace(
+        pod,
+        queue=queue_of(pod, tree, parent_queue, scheduler),
+        application=application_of(pod, scheduler),
+        opted_out=priority_class is not None and priority_class.opted_out,
+        scheduler_preempts=not _never_by_scheduler(pod, priority_class),
+        never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
+    )
+
+
+def application_of(pod: Pod, scheduler: str = "") -> str:
+    """The application that a pod is of: the one that it names, else what made it.
+
+    To YuniKorn all pods of a namespace that name none are of one. Source: GenerateApplicationID of yunikorn-k8shim, as
+    it is set unless somebody wants one for each pod.
+    """
+    if pod.application_label:
+        return pod.application_label
+    if scheduler == pod.scheduler == YUNIKORN_SCHEDULER:
+        return f"yunikorn-{pod.namespace}-autogen"[:_LONGEST_LABEL]
+    return pod.controller or pod.name
+
+
+def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
+    # It has its room, and its policy for good. The pod that comes after it takes that of the class.
+    return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
+
+
+def originators(roster: Roster) -> Roster:
+    """The same where each application's first pod is marked: the oldest, ties by name."""
+    if not roster.pods:
+        return roster
+    application, created = roster.coded(pod_fields.application), roster.numbers(pod_fields.created)
+    oldest = np.full(len(application.each), created.max())
+    np.minimum.at(oldest, application.of, created)
+    ties = np.flatnonzero(created == oldest[application.of])[::-1]
+    first = np.zeros(len(application.each), np.intp)
+    first[application.of[ties]] = ties  # of many the last one stays: the first by name
+    marked = first[application.of] == np.arange(len(roster.pods))
+    other = np.flatnonzero(marked != roster.numbers(pod_fields.originator, np.bool_))
+    pods = [msgspec.structs.replace(pod, originator=not pod.originator) for pod in roster.at(other)]
+    return roster.swapped(other, pods)
+
+
+def led(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
+    """The same where pods of an application are in the queue of its first pod, if this is its scheduler.
+
+    Source: Context.addTask and Application of yunikorn-k8shim, which submits an application once, with the queue of the
+    first pod that it sees of it.
+    """
+    if scheduler != YUNIKORN_SCHEDULER or not roster.pods:
+        return roster
+    application, queue = roster.coded(pod_fields.application), roster.coded(pod_fields.queue)
+    own = roster.coded(pod_fields.scheduler)
+    known = own.numbers.get(scheduler, -1)
+    rows = np.flatnonzero(own.of == known)
+    created = roster.numbers(pod_fields.created)[rows]
+    rows = rows[np.lexsort((rows, created))][::-1]
+    first = np.full(len(application.each), -1, np.intp)
+    first[application.of[rows]] = rows  # of many the last one stays: the oldest
+    leads = first[application.of[rows]]
+    differing = np.sort(rows[queue.of[rows] != queue.of[leads]])
+    leaders = first[application.of[differing]].tolist()
+    pods = [
+        shielded(msgspec.structs.replace(pod, queue=roster.pods[leader].queue, shield=Shield.NONE), tree, protection)
+        for pod, leader in zip(roster.at(differing), leaders, strict=True)
+    ]
+    return roster.swapped(differing, pods)
+
+
+def unplaced(pod: Pod, protection: Protection | None) -> Pod:
+    """The pod where its leaf can't be in the tree."""
+    pod = msgspec.structs.replace(pod, queue=None)
+    spared = protection is not None and pod.shield in {Shield.NONE, Shield.NO_CONTROLLER}
+    return msgspec.structs.replace(pod, shield=Shield.NO_QUEUE) if spared else pod
+
+
+def shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+    """The pod with why it is never a victim."""
+    shield = _shield(pod, tree, protection)
+    return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
+
+
+def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
+    if pod.unread:
+        return Shield.UNREAD
+    if protection is None:
+        return Shield.NONE
+    if pod.mirror:
+        return Shield.MIRROR
+    if pod.daemonset:
+        return Shield.DAEMONSET
+    if pod.priority >= SYSTEM_PRIORITY:
+        return Shield.SYSTEM_PRIORITY
+    if pod.namespace in protection.namespaces:
+        return Shield.NAMESPACE
+    if pod.queue is None:
+        return Shield.NO_QUEUE
+    queue = tree.queues.get(pod.queue) or template_of(tree, pod.queue)
+    if not pod.controller and not queue.evict_uncontrolled:
+        return Shield.NO_CONTROLLER
+    return Shield.NONE
+
+
+def sparing(roster: Roster, *, since_ms: int) -> Roster:
+    """The same where pods that were started after ``since_ms`` are shielded."""
+    started = roster.numbers(pod_fields.started)
+    young = (started > since_ms) & (started != pod_fields.NEVER) & ~roster.numbers(pod_fields.shielded, np.bool_)
+    places = np.flatnonzero(young)
+    spared = [msgspec.structs.replace(pod, shield=Shield.JUST_STARTED) for pod in roster.at(places)]
+    return roster.swapped(places, spared)

@@ -1,0 +1,89 @@
+"""ResourceQuotas narrow what the leaf of a namespace may ever have.
+
+Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the namespace's quota allows.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from engine.model.objects.kubernetes import ClassQuota, Namespace
+from engine.model.placement import Submission, leaf_for
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import Queue, QueueTree
+
+SYSTEM = "kube-system"
+"""The namespace that deserves what its pods ask, and is no consumer."""
+
+
+class Narrower(NamedTuple):
+    """A namespace whose ResourceQuotas allow less than its leaf says."""
+
+    namespace: str
+    allows: Amounts
+
+
+def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
+    """Namespace -> the most that its pods may request of each resource: all of its quotas hold."""
+    found: dict[str, Amounts] = {}
+    for quota in quotas:
+        for resource, amount in quota.requests.items():
+            allowed = found.setdefault(quota.namespace, {})
+            allowed[resource] = min(amount, allowed.get(resource, amount))
+    return found
+
+
+def leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, str]:
+    """Namespace -> its leaf, that of others too, or of none that has pods yet. Where the tree places it."""
+    found = {name: _leaf(tree, one) for name, one in namespaces.items() if name != SYSTEM}
+    return {name: leaf for name, leaf in found.items() if leaf is not None}
+
+
+def alone(places: Mapping[str, str]) -> dict[str, str]:
+    """Those of the namespaces that share their leaf with no other."""
+    many = Counter(places.values())
+    return {name: leaf for name, leaf in places.items() if many[leaf] == 1}
+
+
+def narrower(
+    tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
+) -> dict[str, Narrower]:
+    """Leaf -> its namespace, where that is alone in it and its quotas allow less than it is guaranteed or may have."""
+    found = {}
+    for leaf, (namespace, allowed) in _quotas(tree, namespaces, quotas).items():
+        queue = tree[leaf]
+        said = {name: max(one.get(name, 0) for one in (queue.guaranteed, queue.max)) for name in allowed}
+        if less := {name: amount for name, amount in allowed.items() if said[name] > amount}:
+            found[leaf] = Narrower(namespace, less)
+    return found
+
+
+def capped(tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]) -> QueueTree:
+    """The tree in which no leaf that a namespace has for itself may have more than the quotas of that allow."""
+    found = _quotas(tree, namespaces, quotas)
+    if not found:
+        return tree
+    queues = [_capped(queue, found[path][1]) if path in found else queue for path, queue in tree.queues.items()]
+    return QueueTree(queues, tree.placement, tree.capacity)
+
+
+def _capped(queue: Queue, most: Amounts) -> Queue:
+    return msgspec.structs.replace(
+        queue, max=queue.max | {name: min(amount, queue.max.get(name, amount)) for name, amount in most.items()}
+    )
+
+
+def _quotas(
+    tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
+) -> dict[str, tuple[str, Amounts]]:
+    """Leaf -> the namespace that it is of alone, and what the quotas of that allow."""
+    places = alone(leaves(tree, namespaces)) if quotas else {}
+    return {leaf: (name, quotas[name]) for name, leaf in places.items() if name in quotas and leaf in tree}
+
+
+def _leaf(tree: QueueTree, namespace: Namespace) -> str | None:
+    if tree.placement:
+        return leaf_for(tree, Submission(namespace=namespace.name, parent_queue=namespace.parent_queue))
+    return tree.leaf_by_namespace.get(namespace.name)

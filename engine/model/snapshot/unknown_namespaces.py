@@ -1,0 +1,45 @@
+"""Rules by the labels of namespaces, where nobody knows those of one: who depends on them is left alone."""
+
+from collections.abc import Collection
+
+import msgspec
+import numpy as np
+
+from engine.model.objects.constraints import AffinityTerm
+from engine.model.objects.kubernetes import Pod
+from engine.model.snapshot import pod_fields
+from engine.model.snapshot.pod_table import Roster
+
+NAMESPACE_SELECTOR = "namespaceSelector"
+
+
+def unjudged(roster: Roster, known: Collection[str]) -> Roster:
+    """The same pods; asks say so whose rules, or those of others about them, can't be judged without ``known`` more."""
+    unknown = {pod.namespace for pod in roster.coded(pod_fields.namespace).there}.difference(known)
+    if not unknown:
+        return roster
+    apart = roster.coded(pod_fields.anti_affinity).there
+    keeping = [term for pod in apart for term in pod.anti_affinity if _by_labels(term)]
+    asks = np.flatnonzero(~roster.numbers(pod_fields.bound, np.bool_))
+    said = {
+        place: _said(pod)
+        for place, pod in zip(asks.tolist(), roster.at(asks), strict=True)
+        if _depends(pod, unknown, keeping)
+    }
+    return roster.swapped(np.array(list(said), np.intp), list(said.values()))
+
+
+def _depends(ask: Pod, unknown: set[str], keeping: Collection[AffinityTerm]) -> bool:
+    own = (term for term in (*ask.affinity, *ask.anti_affinity) if _by_labels(term))
+    if any(not unknown.issubset(term.namespaces) for term in own):
+        return True
+    return ask.namespace in unknown and any(ask.namespace not in term.namespaces for term in keeping)
+
+
+def _by_labels(term: AffinityTerm) -> bool:
+    """Whether it takes the labels of a namespace to judge it; an empty selector meets every one."""
+    return bool(term.namespace_selector)
+
+
+def _said(ask: Pod) -> Pod:
+    return msgspec.structs.replace(ask, unread_rules=(*ask.unread_rules, NAMESPACE_SELECTOR))

@@ -1,0 +1,326 @@
+"""What was found in somebody's cluster, and the tree that fits it as it stands: nothing is promised that was not.
+
+Pure: from what engine.cluster.inspection.scan read to facts for people and a QueueTree.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from engine.formats import kueue, yunikorn
+from engine.formats.arbitrator import consumers
+from engine.formats.imported import Imported
+from engine.formats.registry import POLICIES
+from engine.formats.volcano import queues as volcano
+from engine.model.notes import ImportFailure, Note
+from engine.model.objects import YUNIKORN_SCHEDULER, ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, Sharing
+from engine.model.placement import grown
+from engine.model.quantities import Amounts, total
+from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
+from engine.model.snapshot import queue_of
+from engine.model.snapshot.resource_quotas import limits
+from engine.policies import cohort, fence
+from engine.tree.lint import errors
+
+SYSTEM = f"{ROOT}.system"
+"""The parent of the leaves of namespaces that run the cluster itself."""
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster as it was read once. What may be missing is named in ``unread``."""
+
+    version: str = ""
+    uid: str = ""
+    """Of its namespace kube-system, which lives as long as the cluster does; empty where it may not be read."""
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    classes: tuple[PriorityClass, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
+    quotas: tuple[ClassQuota, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """API groups that are served."""
+    yunikorn: str = ""
+    """The queues.yaml that YuniKorn runs by."""
+    kueue: str = ""
+    """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
+    volcano: str = ""
+    """Volcano's Queues, likewise."""
+    consumers: str = ""
+    """kube-arbitrator's Consumers, likewise."""
+    sharing: Sharing | None = None
+    """How Kueue is set to preempt; None: it is not known."""
+    unread: tuple[str, ...] = ()
+    """``verb resource`` of what may not be read, and can be done without."""
+    odd: tuple[str, ...] = ()
+    """Objects that could not be read, a sentence each."""
+
+
+class Scheduler(msgspec.Struct, frozen=True, kw_only=True):
+    """A scheduler that runs there, and how that is known."""
+
+    name: str
+    named_by: int = 0
+    """Pods whose spec.schedulerName means it."""
+    own_pods: tuple[str, ...] = ()
+    """``namespace/name``."""
+    groups: tuple[str, ...] = ()
+
+
+class Leaf(msgspec.Struct, frozen=True, kw_only=True):
+    """A leaf of the tree and what runs in it now."""
+
+    path: str
+    pods: int
+    namespaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What people are told before they connect, and after."""
+
+    version: str
+    nodes: int
+    capacity: Amounts
+    running: int
+    pending: int
+    classes: tuple[PriorityClass, ...]
+    """By value, the highest first."""
+    budgets: int
+    quotas: int
+    schedulers: tuple[Scheduler, ...]
+    leaves: tuple[Leaf, ...]
+    unplaced: int
+    """Pods that run in no queue of the tree."""
+    unread: tuple[str, ...]
+    odd: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A tree for the cluster as it stands."""
+
+    tree: QueueTree
+    origin: str
+    """What its queues come from first: the format of a scheduler's tree, or ``labels`` or ``namespaces``."""
+    text: str = ""
+    """YuniKorn's queues.yaml, or the objects that the others keep, where it is from there."""
+    notes: tuple[Note, ...] = ()
+    """What the import of the scheduler's tree has to say."""
+    refused: tuple[Note, ...] = ()
+    """Why it could not be imported; then pods alone made this one."""
+    scheduler: str = ""
+    """The format of the scheduler's tree, imported or refused; empty where there is none."""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    """Policy and parameters by which the scheduler there decides, as far as that is another than its format's."""
+
+
+def propose(survey: Survey) -> Proposal:
+    """The scheduler's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left.
+
+    YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's, nor to Volcano's: a
+    queue there is an object of the cluster, and pods that it has nothing to do with are in none. Guarantees come from
+    such a tree alone: a ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as
+    their first pod would have none; but not those of the cluster itself.
+    """
+    kept = {
+        "yunikorn": survey.yunikorn,
+        "kueue": survey.kueue,
+        "volcano": survey.volcano,
+        "consumers": survey.consumers,
+    }
+    scheduler, text = next((one for one in kept.items() if one[1]), ("", ""))
+    imported, notes, refused = _imported(_READ[scheduler], text) if text else (None, (), ())
+    if imported and scheduler in ("kueue", "volcano"):
+        terms = _terms(survey.sharing) if scheduler == "kueue" else {}
+        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
+    queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
+    pods = [pod for pod in survey.pods if not pod.finished]
+    placement = imported.placement if imported else ()
+    known = len(queues)
+    if not placement:  # where rules are, they say what a label means
+        _grow_labels(queues, pods)
+    labelled = len(queues) > known
+    tree = QueueTree(queues.values(), placement)
+    left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
+    quotas = {} if imported else limits(survey.quotas)  # YuniKorn's tree says what is allowed
+    empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
+    left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
+    for namespace in sorted(left | set(quotas)):
+        _grow_namespace(queues, namespace, quotas.get(namespace, {}))
+    origin = scheduler if imported else "labels" if labelled else "namespaces"
+    tree = QueueTree(queues.values(), placement)
+    text = text if imported else ""
+    return Proposal(tree=tree, origin=origin, text=text, notes=notes, refused=refused, scheduler=scheduler)
+
+
+def _terms(sharing: Sharing | None) -> dict[str, Any]:
+    """Whether Kueue shares fairly, and by which of its strategies."""
+    if sharing is None or not sharing.fair:
+        return {}
+    strategies = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
+    one = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == strategies), None)
+    return {"policy": cohort.FAIR_SHARE, "parameters": {"strategies": one} if one else {}}
+
+
+_READ: Mapping[str, Callable[[str], Imported]] = {
+    "yunikorn": yunikorn.read,
+    "kueue": kueue.read,
+    "volcano": volcano.read,
+    "consumers": consumers.read,
+}
+
+
+def _imported(
+    read: Callable[[str], Imported], text: str
+) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
+    try:
+        imported = read(text)
+    except ImportFailure as failure:
+        return None, (), failure.notes
+    policy = POLICIES.get(imported.form, fence.POLICY)
+    wrong = errors(imported.tree, policy=policy, form=imported.form)
+    return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
+
+
+def _grow_labels(queues: dict[str, Queue], pods: Iterable[Pod]) -> None:
+    """A leaf for each queue that a label names, and its parents; one that can't be a leaf is left to namespaces."""
+    wanted = sorted({path for pod in pods if (path := _path(pod.queue_label))}, key=lambda path: path.split("."))
+    leaves = {path for path in queues if not queues[path].parent_declared and not _has_children(queues, path)}
+    for path in wanted:
+        parts = path.split(".")
+        above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
+        if path in queues or any(one in leaves and one != ROOT for one in above):
+            continue
+        for one in (*above, path):
+            queues.setdefault(one, Queue(path=one))
+
+
+def _path(label: str) -> str:
+    """The path that a label means, empty when it can name no queue."""
+    path = label if label.startswith(f"{ROOT}.") else f"{ROOT}.{label}" if label else ""
+    parts = path.split(".")[1:]
+    sound = all(is_queue_name(part) and part.lower() != ROOT for part in parts)
+    return path if parts and sound and len(path) <= LONGEST_PATH else ""
+
+
+def _has_children(queues: Mapping[str, Queue], path: str) -> bool:
+    return any(queue.parent == path for queue in queues.values())
+
+
+def _grow_namespace(queues: dict[str, Queue], namespace: str, quota: Amounts) -> None:
+    above = ROOT
+    if _runs_the_cluster(namespace) and (SYSTEM not in queues or queues[SYSTEM].parent_declared):
+        queues.setdefault(SYSTEM, Queue(path=SYSTEM, parent_declared=True))
+        above = SYSTEM
+    path = f"{above}.{namespace}"
+    while path in queues and (queues[path].parent_declared or _has_children(queues, path)):
+        path = f"{path}-namespace"
+    queue = queues.get(path, Queue(path=path, max=quota))
+    queues[path] = msgspec.structs.replace(queue, namespaces=(*queue.namespaces, namespace))
+
+
+def _runs_the_cluster(namespace: str) -> bool:
+    """By Kubernetes' own prefix, and the ending that controllers' namespaces have by custom."""
+    return namespace.startswith("kube-") or namespace.endswith("-system")
+
+
+def facts(survey: Survey, tree: QueueTree) -> Found:
+    """What was found, and how it lies in a tree: the proposed one, or the one that holds already."""
+    pods = [pod for pod in survey.pods if not pod.finished]
+    in_leaf = Counter(queue_of(pod, tree) for pod in pods)
+    tree = grown(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
+    running = sum(1 for pod in pods if pod.node)
+    return Found(
+        version=survey.version,
+        nodes=len(survey.nodes),
+        capacity=total(node.allocatable for node in survey.nodes),
+        running=running,
+        pending=len(pods) - running,
+        classes=tuple(sorted(survey.classes, key=lambda one: (-one.value, one.name))),
+        budgets=len(survey.budgets),
+        quotas=len(survey.quotas),
+        schedulers=_schedulers(survey),
+        leaves=tuple(Leaf(path=path, pods=in_leaf[path], namespaces=tree[path].namespaces) for path in tree.leaves),
+        unplaced=in_leaf[None],
+        unread=survey.unread,
+        odd=survey.odd,
+    )
+
+
+@dataclass(frozen=True)
+class _Traits:
+    """How one scheduler is told: the schedulerName of pods, what its own pods are called, its API groups."""
+
+    scheduler_name: str
+    own: str
+    groups: tuple[str, ...] = ()
+
+
+KUBE_SCHEDULER = "kube-scheduler"
+_TRAITS = {
+    KUBE_SCHEDULER: _Traits("default-scheduler", "kube-scheduler"),
+    "YuniKorn": _Traits(YUNIKORN_SCHEDULER, "yunikorn-scheduler", ("yunikorn.apache.org",)),
+    "Kueue": _Traits("", "kueue-controller-manager", ("kueue.x-k8s.io",)),
+    "Volcano": _Traits("volcano", "volcano-scheduler", ("scheduling.volcano.sh",)),
+}
+
+
+def _schedulers(survey: Survey) -> tuple[Scheduler, ...]:
+    named = Counter(pod.scheduler for pod in survey.pods if not pod.finished)
+    found = []
+    for name, traits in _TRAITS.items():
+        one = Scheduler(
+            name=name,
+            named_by=named.pop(traits.scheduler_name, 0),
+            own_pods=tuple(sorted(pod.key for pod in survey.pods if _is_own(pod, traits.own))),
+            groups=tuple(group for group in traits.groups if group in survey.groups),
+        )
+        if one.named_by or one.own_pods or one.groups:
+            found.append(one)
+    return (*found, *(Scheduler(name=name, named_by=count) for name, count in sorted(named.items())))
+
+
+def rivals(pods: Iterable[Pod]) -> list[str]:
+    """Priority classes by which the cluster's own scheduler would preempt for pods of our queues, as in a snapshot.
+
+    Such a scheduler preempts at once and across fences; "" stands for pods without a class.
+    """
+    ours = (pod for pod in pods if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset)
+    return sorted({pod.priority_class for pod in ours})
+
+
+def other_schedulers(pods: Iterable[Pod]) -> dict[str, frozenset[str]]:
+    """Return the schedulers beside kube-scheduler that run, by name, with the namespaces that they run in."""
+    found: dict[str, set[str]] = {}
+    for pod in pods:
+        if pod.node is None or pod.started_ms is None:
+            continue
+        for name, traits in _TRAITS.items():
+            if name != "kube-scheduler" and _is_own(pod, traits.own):
+                found.setdefault(name, set()).add(pod.namespace)
+    return {name: frozenset(namespaces) for name, namespaces in sorted(found.items())}
+
+
+def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
+    """Where YuniKorn runs, and so keeps its configuration."""
+    return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))
+
+
+def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
+    """Name of a scheduler that runs in the cluster -> a pod of its own, the first by name."""
+    found: dict[str, Pod] = {}
+    for pod in pods:
+        for name, traits in _TRAITS.items():
+            if _is_own(pod, traits.own) and (name not in found or pod.key < found[name].key):
+                found[name] = pod
+    return found
+
+
+def _is_own(pod: Pod, name: str) -> bool:
+    """By its name (also a static pod's, which ends in its node's), or by the labels that its chart sets."""
+    labels = (pod.labels.get("component"), pod.labels.get("app"), pod.labels.get("app.kubernetes.io/component"))
+    return not pod.finished and (pod.name.startswith(f"{name}-") or name in labels)

@@ -1,0 +1,56 @@
+"""What others evicted: the cluster's own scheduler, the Eviction API, nodes. Recorded, never decided here.
+
+Only what the cluster itself tells is taken down: Events of preemption, the condition DisruptionTarget of pods, the
+conditions of Kueue's Workloads, and where an Event never comes, the nomination of the one pod that it can have been
+for. What they don't tell stays unknown. Who tells what stands in engine.observation.evictions.sources.
+"""
+
+from engine.observation.evictions.comparing import Agreement, Cause, Compared, agrees, compared
+from engine.observation.evictions.observing import observe
+from engine.observation.evictions.results import (
+    Flag,
+    Flagged,
+    Hindsight,
+    Observed,
+    Taken,
+    Untold,
+    decode,
+    encode,
+    joined,
+    parted,
+)
+from engine.observation.evictions.rules import Usage, judged
+from engine.observation.evictions.sightings import Key, sighted
+from engine.observation.evictions.sources import EVIDENCE, RULES, SCHEDULERS, RulesOf, Source
+from engine.observation.evictions.weighed import Gone, KnownBy, Weighed
+
+__all__ = [
+    "EVIDENCE",
+    "RULES",
+    "SCHEDULERS",
+    "Agreement",
+    "Cause",
+    "Compared",
+    "Flag",
+    "Flagged",
+    "Gone",
+    "Hindsight",
+    "Key",
+    "KnownBy",
+    "Observed",
+    "RulesOf",
+    "Source",
+    "Taken",
+    "Untold",
+    "Usage",
+    "Weighed",
+    "agrees",
+    "compared",
+    "decode",
+    "encode",
+    "joined",
+    "judged",
+    "observe",
+    "parted",
+    "sighted",
+]

@@ -1,0 +1,126 @@
+"""What of its own would have spared a Workload that Kueue preempted: its queue's quota or weight, its priority.
+
+One thing at a time, as little of it as does, each decided again by Kueue's rules.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from engine.analysis.counterfactuals import Counterfactual, Then, Tries, least
+from engine.model.change import Change
+from engine.model.quantities import FLAVOR
+from engine.model.queue_tree import WEIGHT_ONE
+from engine.model.quota import FlavorResource, Quota, QuotaCluster, Workload
+from engine.policies import cohort
+from engine.policies.cohort import Strategy, Verdict
+
+FIRST = 3
+"""Of so many Workloads that go it is worked out."""
+_TRIES, _FEW = 24, 4
+_WORKLOADS = 40_000
+"""So many, over all tries for one question of each ask, take about a second."""
+_STEP = WEIGHT_ONE // 1000
+_MOST_WEIGHT = 1_000_000
+"""So many thousandths more are tried."""
+
+
+def spared(
+    cluster: QuotaCluster,
+    ask: Workload,
+    strategies: Sequence[Strategy] | None,
+    going: Sequence[Workload],
+    *,
+    among: int = 1,
+) -> tuple[Counterfactual, ...] | None:
+    """For the first of those that go for an ask; None where the cluster is too large to work it out.
+
+    ``among``: for so many asks it is worked out in one go; they share the time.
+    """
+    tries = min(_TRIES, _WORKLOADS // max(1, len(cluster.workloads) * among))
+    if tries < _FEW:
+        return None
+    return tuple(found for one in going[:FIRST] for found in _Own(cluster, ask, strategies, one, tries).changes())
+
+
+class _Own:
+    def __init__(
+        self,
+        cluster: QuotaCluster,
+        ask: Workload,
+        strategies: Sequence[Strategy] | None,
+        victim: Workload,
+        tries: int,
+    ) -> None:
+        self._cluster, self._ask, self._strategies, self._victim, self._tries = cluster, ask, strategies, victim, tries
+        self._queue = cluster.queues[victim.queue]
+
+    def changes(self) -> Iterator[Counterfactual]:
+        yield from self._quotas()
+        if self._strategies is not None:
+            yield from self._weight()
+        yield from self._priority()
+
+    def _quotas(self) -> Iterator[Counterfactual]:
+        """For each flavor and resource the least nominal quota; all that the queue uses is as much as can matter."""
+        for of in sorted(self._victim.usage):
+            quota = self._queue.quotas.get(of, Quota(0))
+            used = sum(one.usage.get(of, 0) for one in self._cluster.workloads if one.queue == self._queue.name)
+
+            def decided(nominal: int, of: FlavorResource = of, quota: Quota = quota) -> Verdict:
+                changed = msgspec.structs.replace(quota, nominal=nominal)
+                return self._with_queue(quotas={**self._queue.quotas, of: changed})
+
+            guess = used - self._victim.usage[of] + 1
+            found = least(quota.nominal, used, decided, self._spares, Tries(self._tries), guess)
+            if found is not None:
+                name = self._named(of)
+                told = {"amounts": {name: found}, "more": {name: found - quota.nominal}}
+                yield self._spared(decided(found), Change.GUARANTEE, queue=self._queue.name, **told)
+
+    def _weight(self) -> Iterator[Counterfactual]:
+        """The least weight of its queue, in thousandths: the more, the less its borrowing counts."""
+        low = int(self._queue.weight * 1000)
+
+        def decided(weight: int) -> Verdict:
+            return self._with_queue(weight=Fraction(weight, 1000))
+
+        found = least(low, low + _MOST_WEIGHT, decided, self._spares, Tries(self._tries), guess=2 * low)
+        if found is not None:
+            yield self._spared(decided(found), Change.WEIGHT, queue=self._queue.name, weight=found * _STEP)
+
+    def _priority(self) -> Iterator[Counterfactual]:
+        """The lowest priority that does, up to just above the ask's."""
+        own, most, tries = self._victim.priority, self._ask.priority + 1, Tries(self._tries)
+        others = {one.priority for one in self._cluster.workloads if one.holds} | {self._ask.priority}
+        for priority in sorted({turn for one in others for turn in (one, one + 1) if own < turn <= most}):
+            if not tries.take():
+                return
+            changed = msgspec.structs.replace(self._victim, priority=priority)
+            workloads = tuple(changed if one.uid == changed.uid else one for one in self._cluster.workloads)
+            decided = self._decided(msgspec.structs.replace(self._cluster, workloads=workloads))
+            if self._spares(decided):
+                yield self._spared(decided, Change.PRIORITY, pod=self._victim.key, priority=priority)
+                return
+
+    def _with_queue(self, **changes: Any) -> Verdict:
+        changed = msgspec.structs.replace(self._queue, **changes)
+        queues: Mapping[str, Any] = {**self._cluster.queues, changed.name: changed}
+        return self._decided(msgspec.structs.replace(self._cluster, queues=queues))
+
+    def _decided(self, cluster: QuotaCluster) -> Verdict:
+        return cohort.decide(cluster, self._ask, self._strategies)
+
+    def _spares(self, decided: Verdict) -> bool:
+        return all(target.workload.uid != self._victim.uid for target in decided.search.targets)
+
+    def _named(self, of: FlavorResource) -> str:
+        """The resource alone where its queue has but one flavor of it."""
+        flavors = {flavor for flavor, resource in self._queue.quotas if resource == of[1]}
+        return of[1] if len(flavors) <= 1 else f"{of[1]}{FLAVOR}{of[0]}"
+
+    def _spared(self, decided: Verdict, change: Change, **changed: Any) -> Counterfactual:
+        victims = tuple(target.workload.key for target in decided.search.targets)
+        return Counterfactual(then=Then.SPARED, change=change, victims=victims, spared=self._victim.key, **changed)

@@ -1,0 +1,75 @@
+"""What YuniKorn preempted, held against what its rules and our laws say, on the cluster as it was just before."""
+
+import msgspec
+
+from engine.analysis.counterfactuals import Again
+from engine.audit import audit_other
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.snapshot import ClusterState, Snapshot
+from engine.observation.evictions import Hindsight, Observed, Usage, judged
+from engine.policies import yunikorn
+from engine.policies.fence import POLICY
+
+
+def decided(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
+    """The same with what YuniKorn's rules decide for the ask, and the laws held against what it did.
+
+    ``again`` is asked on ``past``. ``quirks``: whether its departures from its design are to be told.
+    """
+    before, ask, decision = again.snapshot, again.ask, again.as_it_was()
+    hindsight = Hindsight(
+        decision=decision,
+        nodes=len(before.nodes),
+        said=ask.unschedulable_message,
+        quirks=yunikorn.effects(before, before.tree, ask, decision) if quirks else None,
+    )
+    laws = audit_other(before, before.tree, _as_decision(seen))
+    return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None, laws=laws)
+
+
+def enforced(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
+    """The same with what its rules have go for the max: nothing where by our tree it was not exceeded."""
+    found = yunikorn.enforce(before, before.tree)
+    gone = [PodFacts.of(pod) for one in found if one.queue == seen.over_max for pod in one.victims]
+    decision = Decision(
+        policy=POLICY,
+        dialect=yunikorn.DIALECT,
+        ask=PodFacts(uid="", namespace="", name="", queue=seen.over_max, application="", priority=0, requests={}),
+        outcome=Outcome.PREEMPT if gone else Outcome.NO_CANDIDATE,
+        reason=Reason.LOWERED_MAX,
+        detail=seen.over_max,
+        victims=tuple(PodVerdict(pod=pod, reason=PodReason.OVER_GUARANTEE) for pod in gone),
+    )
+    changed = yunikorn.quota_effects(before, before.tree) if quirks else ()
+    own = tuple(one for one in changed if one.detail == seen.over_max)
+    hindsight = Hindsight(decision=decision, nodes=len(before.nodes), quirks=own if quirks else None)
+    return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None)
+
+
+def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed:
+    """The same with the queues' figures of then, and who was the first of its application, which YuniKorn looks at."""
+    first = {pod.uid for pod in before.pods if pod.originator}
+    victims = tuple(
+        msgspec.structs.replace(one, pod=msgspec.structs.replace(one.pod, originator=one.pod.uid in first))
+        for one in seen.victims
+    )
+    known = [one.pod for one in victims if one.known]
+    return judged(msgspec.structs.replace(seen, victims=victims), Usage(past, before.tree), known)
+
+
+def _as_decision(seen: Observed) -> Decision:
+    """What was done, as the laws judge it. It is taken to be well known to whoever did it that a pod opted out."""
+    assert seen.ask is not None
+    victims = tuple(
+        PodVerdict(pod=one.pod, reason=PodReason.LAST_RESORT if one.pod.opted_out else PodReason.OVER_GUARANTEE)
+        for one in seen.victims
+    )
+    return Decision(
+        policy=POLICY,
+        dialect=yunikorn.DIALECT,
+        ask=seen.ask,
+        outcome=Outcome.PREEMPT,
+        reason=Reason.BELOW_GUARANTEE,
+        node=seen.node if all(one.known for one in seen.victims) and seen.node else None,
+        victims=victims,
+    )

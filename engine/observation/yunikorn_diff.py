@@ -1,0 +1,108 @@
+"""Where a queue is another thing to YuniKorn than it is here: what both say of it, side by side."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from engine.formats.tree_json.durations import format_duration
+from engine.formats.yunikorn.rest import TheirQueue
+from engine.model.quantities import Amounts, format_amount, total
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
+from engine.model.snapshot import Snapshot
+
+
+class Aspect(StrEnum):
+    """What differs."""
+
+    UNKNOWN_HERE = "unknown-here"
+    UNKNOWN_THERE = "unknown-there"
+    GUARANTEED = "guaranteed"
+    MAX = "max"
+    USED = "used"
+    PREEMPTING = "preempting"
+    """YuniKorn counts more as being preempted than is on its way out here."""
+    FENCE = "fence"
+    DISABLED = "disabled"
+    DELAY = "delay"
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that both say of one queue, as people type it; empty: nothing is said."""
+
+    queue: str
+    aspect: Aspect
+    resource: str = ""
+    ours: str = ""
+    theirs: str = ""
+
+
+def differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[Difference, ...]:
+    """Everything in which the two differ, queue by queue in YuniKorn's order; then queues that it does not know.
+
+    The root has its max from the nodes there, and is not compared in that; nor in what only queues below it have.
+    """
+    known = {queue.path: queue for queue in theirs}
+    used, leaving = snapshot.usage(tree), _leaving(snapshot, tree)
+    found: list[Difference] = []
+    for path, queue in known.items():
+        if path in tree:
+            found += _in_amounts(queue, tree, used[path], leaving[path])
+            found += _in_settings(queue, tree) if path != tree.root else ()
+        else:
+            found.append(Difference(queue=path, aspect=Aspect.UNKNOWN_HERE))
+    missing = (path for path in tree.walk() if path not in known)
+    return (*found, *(Difference(queue=path, aspect=Aspect.UNKNOWN_THERE) for path in missing))
+
+
+def _leaving(snapshot: Snapshot, tree: QueueTree) -> Mapping[str, Amounts]:
+    going = [pod for pod in snapshot.pods if pod.node is not None and pod.terminating]
+    by_leaf: dict[str, list[Amounts]] = {}
+    for pod in going:
+        if pod.queue is not None and pod.queue in tree:
+            by_leaf.setdefault(pod.queue, []).append(pod.requests)
+    return tree.roll_up({leaf: total(requests) for leaf, requests in by_leaf.items()})
+
+
+def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amounts) -> Iterable[Difference]:
+    queue = tree[theirs.path]
+    yield from _amounts(theirs.path, Aspect.GUARANTEED, queue.guaranteed, theirs.guaranteed)
+    if theirs.path != tree.root:
+        yield from _amounts(theirs.path, Aspect.MAX, queue.max, theirs.max, limits=True)
+    yield from _amounts(theirs.path, Aspect.USED, used, theirs.allocated)
+    more = {name: held for name, held in theirs.preempting.items() if held > leaving.get(name, 0)}
+    yield from _amounts(theirs.path, Aspect.PREEMPTING, {name: leaving.get(name, 0) for name in more}, more)
+
+
+def _amounts(
+    path: str, aspect: Aspect, ours: Amounts, theirs: Amounts, *, limits: bool = False
+) -> Iterable[Difference]:
+    """``limits``: a limit of nothing is not the same as none."""
+    nothing = None if limits else 0
+    for name in sorted(ours.keys() | theirs.keys()):
+        if ours.get(name, nothing) != theirs.get(name, nothing):
+            yield Difference(
+                queue=path, aspect=aspect, resource=name, ours=_text(ours, name), theirs=_text(theirs, name)
+            )
+
+
+def _text(amounts: Amounts, name: str) -> str:
+    return format_amount(name, amounts[name]) if name in amounts else ""
+
+
+def _in_settings(theirs: TheirQueue, tree: QueueTree) -> Iterable[Difference]:
+    path = theirs.path
+    switches = (
+        (Aspect.FENCE, tree[path].preemption_policy is PreemptionPolicy.FENCE, theirs.fence),
+        (Aspect.DISABLED, tree.disabled_by(path) is not None, theirs.disabled),
+    )
+    for aspect, ours, others in switches:
+        if ours != others:
+            yield Difference(queue=path, aspect=aspect, ours=_switch(ours), theirs=_switch(others))
+    if theirs.leaf and theirs.delay_ms is not None and tree.delay_ms(path) != theirs.delay_ms:
+        delays = format_duration(tree.delay_ms(path)), format_duration(theirs.delay_ms)
+        yield Difference(queue=path, aspect=Aspect.DELAY, ours=delays[0], theirs=delays[1])
+
+
+def _switch(on: bool) -> str:
+    return "true" if on else "false"

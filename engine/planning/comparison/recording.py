@@ -1,0 +1,197 @@
+"""A stretch of a cluster's journal, looked at in even steps: what happened in it, and what holds whoever decides.
+
+At most STEPS times are looked at, a second apart or more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.model.decision import PodFacts
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Protection
+from engine.planning.comparison.lives import Life, Lives
+from engine.planning.comparison.results import Figures
+from engine.planning.comparison.standing import Standing
+from engine.planning.comparison.tallying import Tally
+from engine.planning.forecast.rolling import unreserved
+from engine.planning.journal import Moment
+
+STEPS = 1_000
+SHORTEST_MS = 1_000
+COLUMNS = ("nodes", "classes", "budgets", "namespaces", "claims", "volumes")
+"""What a side takes from the record as it was; pods are its own."""
+
+
+class EmptyRecordError(LookupError):
+    """Nothing was recorded in the time. ``str()`` is a sentence."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One time that is looked at, and what of the cluster is other than at the one before, but for pods."""
+
+    at_ms: int
+    for_ms: int
+    """Until the next one, or the end."""
+    columns: Mapping[str, dict[Any, Any]]
+    protection: Protection
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a side needs to run a stretch of time again."""
+
+    state: ClusterState
+    """How it began."""
+    moment: Moment
+    steps: tuple[Step, ...]
+    """The first is the beginning."""
+    lives: tuple[Life, ...]
+    """In the order in which they came."""
+    figures: Figures
+    """What happened."""
+
+    @property
+    def since_ms(self) -> int:
+        """When it begins: where nothing was recorded at first, later than was asked for."""
+        return self.steps[0].at_ms
+
+
+def record(
+    frames: Iterable[tuple[ClusterState, Moment]],
+    tree: QueueTree,
+    *,
+    since_ms: int,
+    until_ms: int,
+    evicted: Mapping[str, object],
+    each: Callable[[], None] = lambda: None,
+) -> Recording:
+    """Read a stretch of a journal.
+
+    ``tree``: the one in force then, that what happened is measured against. ``evicted``: the pods that were preempted
+    in the time (uid) -> their decision, by any name. ``each``: called at every look. Raises EmptyRecordError, and what
+    reading the frames raises.
+    """
+    recorder, due, step_ms = _Recorder(tree, evicted), 0, 0
+    for at_ms, state, moment in _stretch(frames, since_ms, until_ms):
+        if not step_ms:
+            due, step_ms = at_ms, _step_ms(at_ms, until_ms)
+        while due < at_ms:
+            recorder.look(due, min(step_ms, until_ms - due))
+            due += step_ms
+            each()
+        if due >= until_ms:  # the last step has begun: sides look no more either
+            break
+        recorder.go_on(state, moment, at_ms)
+    if not step_ms:
+        raise EmptyRecordError("Nothing was recorded in this time.")
+    while due < until_ms:
+        recorder.look(due, min(step_ms, until_ms - due))
+        due += step_ms
+        each()
+    return recorder.recording()
+
+
+def looks(since_ms: int, until_ms: int) -> int:
+    """How often a time is looked at, where it is recorded from its beginning."""
+    return -(-(until_ms - since_ms) // _step_ms(since_ms, until_ms))
+
+
+def _step_ms(since_ms: int, until_ms: int) -> int:
+    return max(SHORTEST_MS, -(-(until_ms - since_ms) // STEPS))
+
+
+def _stretch(
+    frames: Iterable[tuple[ClusterState, Moment]], since_ms: int, until_ms: int
+) -> Iterator[tuple[int, ClusterState, Moment]]:
+    """The states that held in a time, each with when it began to."""
+    held: tuple[int, ClusterState, Moment] | None = None
+    for state, moment in frames:
+        if moment.now_ms >= until_ms:
+            break
+        if held is not None and moment.now_ms > since_ms:
+            yield held
+        held = (max(since_ms, moment.now_ms), state.copy(), moment)
+    if held is not None:
+        yield held
+
+
+class _Recorder:
+    def __init__(self, tree: QueueTree, evicted: Mapping[str, object]) -> None:
+        self._tree, self._evicted = tree, evicted
+        self._lives, self._tally = Lives(evicted), Tally()
+        self._went: set[str] = set()
+        self._steps: list[Step] = []
+        self._columns: dict[str, dict[Any, Any]] = {}
+        self._begun: tuple[ClusterState, Moment] | None = None
+        self._state, self._moment = ClusterState(), Moment(now_ms=0)
+        self._standing: Standing | None = None
+        """Of the state, once it was looked at."""
+
+    def go_on(self, state: ClusterState, moment: Moment, at_ms: int) -> None:
+        """From a time on the cluster is in another state."""
+        before = self._state.pods
+        if self._begun is None:
+            self._begun = state, moment
+            before = state.pods  # who is there already is neither served nor evicted
+            self._lives.see({}, state.pods, at_ms)
+        else:
+            self._lives.see(before, state.pods, at_ms)
+        for uid in self._evicted:
+            if uid in before and uid not in self._went and _leaves(before[uid], state.pods.get(uid)):
+                self._evict(uid, at_ms)
+        for uid, pod in state.pods.items():
+            if pod.node is not None and before.get(uid) is not pod and _unbound(before.get(uid)):
+                self._tally.serve(self._lives.key(uid))
+        self._state, self._moment, self._standing = state, moment, None
+
+    def _evict(self, uid: str, at_ms: int) -> None:
+        self._went.add(uid)
+        pod = self._state.placed(uid, self._tree)
+        assert pod is not None
+        self._tally.evict(self._lives.key(uid), PodFacts.of(pod), at_ms=at_ms)
+        self._tally.decisions = len({self._evicted[one] for one in self._went})
+
+    def look(self, at_ms: int, for_ms: int) -> None:
+        """How it is at a time, and for how long it counts so."""
+        if self._standing is None:
+            seen = self._moment.snapshot(self._state, self._tree)
+            self._standing = Standing(seen.tree, seen.capacity, seen.pods)
+        self._tally.stand(self._standing, self._waiting(), at_ms=at_ms, for_ms=for_ms)
+        columns = {name: self._column(name) for name in COLUMNS}
+        differing = {name: column for name, column in columns.items() if self._columns.get(name) != column}
+        protection = self._moment.protection
+        self._steps.append(Step(at_ms=at_ms, for_ms=for_ms, columns=differing, protection=protection))
+        self._columns = columns
+
+    def _column(self, name: str) -> dict[Any, Any]:
+        return unreserved(self._state.nodes) if name == "nodes" else getattr(self._state, name)
+
+    def _waiting(self) -> set[str]:
+        return {self._lives.key(uid) for uid, pod in self._state.pods.items() if asks(pod)}
+
+    def recording(self) -> Recording:
+        """What was read; there was at least one look."""
+        assert self._begun is not None
+        assert self._standing is not None
+        return Recording(
+            state=self._begun[0],
+            moment=self._begun[1],
+            steps=tuple(self._steps),
+            lives=tuple(self._lives.lives),
+            figures=self._tally.figures(self._standing, self._waiting()),
+        )
+
+
+def asks(pod: Pod) -> bool:
+    """Whether a pod waits for a node."""
+    return pod.node is None and not (pod.gated or pod.finished or pod.terminating)
+
+
+def _leaves(before: Pod, after: Pod | None) -> bool:
+    return not before.terminating and (after is None or after.terminating or after.finished)
+
+
+def _unbound(pod: Pod | None) -> bool:
+    return pod is None or pod.node is None

@@ -1,0 +1,110 @@
+"""What-if: roll a cluster forward under a tree until nothing moves any more, or name the loop.
+
+A forecast says what would happen in the end, not when: between two rounds so much time passes that every ask has
+waited long enough, every victim is gone and every node that was found is taken. It knows the safeguards that last
+(disruption budgets, pauses of queues) where the moment has them, and no limits that only delay. Victims whose
+controller makes them again come back and ask; others don't, nor do pods that were on their way out when it began, as
+what replaces them is there already. No pod is started, finished or deleted by anyone else, unless it is told so.
+
+Under policy `fence` it ends: what all queues lack of their guarantees (law 8's sum, in integers) falls with every
+decision but those for DaemonSets, which are as many as these have pods to place; victims come back waiting, so it does
+not rise by itself. With a sum of N there are at most N such decisions, and each evicts what one node holds at most.
+"""
+
+from collections.abc import Sequence
+
+from engine.audit import Terms
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.planning.forecast.reaching import Unreached, unreached
+from engine.planning.forecast.results import (
+    Difference,
+    Eviction,
+    Forecast,
+    Group,
+    Happening,
+    Loop,
+    Placed,
+    Round,
+    Settling,
+    Toll,
+    difference,
+    grouped,
+    origin,
+)
+from engine.planning.forecast.rolling import Rolling
+from engine.planning.journal import Moment
+from engine.planning.scheduling_pass import Considered, plan
+from engine.policies import Decide
+
+__all__ = [
+    "Difference",
+    "Eviction",
+    "Forecast",
+    "Group",
+    "Happening",
+    "Loop",
+    "Placed",
+    "Round",
+    "Settling",
+    "Toll",
+    "Unreached",
+    "difference",
+    "forecast",
+    "grouped",
+    "origin",
+    "unreached",
+]
+
+_SERVED = "served"
+"""What holds a decision back where an ask has preempted before."""
+PASSES = 30
+"""More rounds than a change that comes to rest needs."""
+
+
+def forecast(
+    state: ClusterState,
+    moment: Moment,
+    tree: QueueTree,
+    decide: Decide,
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+    passes: int = PASSES,
+    foreign: bool = False,
+    happenings: Sequence[Happening] = (),
+) -> Forecast:
+    """Roll a cluster forward from a moment under a tree, published or not, for at most ``passes`` rounds (1 or more).
+
+    The first round is what the next pass would decide if no interlock held it back. ``foreign``: the dialect is another
+    scheduler's; for one ask it preempts but once, as YuniKorn.
+    ``happenings``: what comes about besides; there is no end before the last of them. ``state`` stays as it is.
+    """
+    rolling, last = Rolling(state, moment), max((one.round for one in happenings), default=0)
+    rounds: list[Round] = []
+    served: set[str] = set()
+
+    def hold(one: Considered) -> str:
+        return _SERVED if foreign and one.decision.ask.uid in served else ""
+
+    seen: dict[bytes, int] = {}
+    settles, loop = Settling.UNSETTLED, None
+    while len(rounds) < passes:
+        number, now = len(rounds) + 1, rolling.moment
+        rolling.happen(one for one in happenings if one.round == number)
+        snapshot = now.snapshot(rolling.state, tree)
+        considered = plan(snapshot, snapshot.tree, decide, terms=terms, hold=hold)
+        left, placed = rolling.move_on(snapshot, considered, number)
+        rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
+        served |= {decision.ask.uid for decision in rounds[-1].preemptions}
+        if number <= last:  # who came in it waits for the delay
+            continue
+        waits = number == 1 or rolling.moment.notices != now.notices
+        if not rounds[-1].moves and not waits:  # nobody is still in a delay or a grace period
+            settles = Settling.QUIET
+            break
+        if rounds[-1].preemptions:
+            before = seen.setdefault(rolling.signature(), number)
+            if before < number:
+                settles, loop = Settling.LOOP, Loop.of(rounds[before:])
+                break
+    return Forecast(rounds=tuple(rounds), settles=settles, loop=loop, end=rolling.state)

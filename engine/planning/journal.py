@@ -1,0 +1,234 @@
+"""What a cluster looked like, kept as a chain of blobs: the first of a chain holds all of it, the others what changed.
+
+A blob also holds its pass's moment, so that the whole pass can be run again. The same states and moments give the same
+bytes. Reading gives back equal objects; the order of a mapping's keys is not kept, and nothing may depend on it.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from engine.audit import Terms
+from engine.formats.undecodable import UNDECODABLE
+from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, Pod, PriorityClass, Volume
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
+from engine.planning.scheduling_pass import Considered, plan
+from engine.policies import Decide
+
+FORM = 3
+"""The first byte of every blob. Counted up when blobs change in a way that this version's readers would misread."""
+
+
+class JournalError(ValueError):
+    """A chain that can't be read. ``str()`` is a sentence."""
+
+
+class OtherFormError(JournalError):
+    """Written by another version."""
+
+
+class TornError(JournalError):
+    """Cut short, altered, or not in its place in a chain."""
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that a pass adds to the cluster's state before it decides, and what its interlocks held back."""
+
+    now_ms: int
+    protection: Protection = Protection()
+    reservations: tuple[Reservation, ...] = ()
+    going: frozenset[str] = frozenset()
+    """Uids of pods on their way out, whether or not the cluster shows it yet."""
+    notices: dict[str, int] = {}
+    """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    quotas: dict[str, Amounts] = {}
+    """Namespace -> the most that its ResourceQuotas let it have, where the policy divides within that."""
+    safeguards: Safeguards | None = None
+    """What the policy had to choose within; None: nothing."""
+    scheduler: str = ""
+    """See ClusterState: whose pods alone are in queues."""
+    holds: dict[str, str] = {}
+    """An ask's uid -> the interlock that held its decision back."""
+
+    def snapshot(self, state: ClusterState, tree: QueueTree) -> Snapshot:
+        """The cluster as the pass saw it."""
+        frozen = state.snapshot(
+            tree,
+            now_ms=self.now_ms,
+            protection=self.protection,
+            reservations=self.reservations,
+            notices=self.notices,
+            quotas=self.quotas,
+        )
+        frozen = frozen.guarded(self.safeguards)
+        return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
+
+    def hold(self, considered: Considered) -> str:
+        """The interlock that held a decision back; empty: none."""
+        return self.holds.get(considered.decision.ask.uid, "")
+
+
+def holds_of(considered: Iterable[Considered]) -> dict[str, str]:
+    """What a moment keeps of a pass's interlocks."""
+    return {one.decision.ask.uid: one.hold for one in considered if one.hold}
+
+
+_Altered: Any = msgspec.defstruct(
+    "_Altered",
+    [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(Pod) if field.name != "uid"],
+    namespace={"__doc__": "What changed of a pod: the fields that are set."},
+    frozen=True,
+    kw_only=True,
+)
+
+
+class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is put into the state before it, what is taken out, in the order of their keys, and which pods changed."""
+
+    moment: Moment
+    whole: bool = False
+    """Whether it is the first of its chain: nothing was there before it."""
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    classes: tuple[PriorityClass, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    altered: dict[str, _Altered] = {}
+    """By uid. Pods change often and little, so of them only that is kept."""
+    gone_nodes: tuple[str, ...] = ()
+    gone_pods: tuple[str, ...] = ()
+    gone_classes: tuple[str, ...] = ()
+    gone_budgets: tuple[tuple[str, str], ...] = ()
+    gone_namespaces: tuple[str, ...] = ()
+    gone_claims: tuple[tuple[str, str], ...] = ()
+    gone_volumes: tuple[str, ...] = ()
+
+
+_KEYS: dict[str, Callable[[Any], Any]] = {
+    "nodes": lambda node: node.name,
+    "pods": lambda pod: pod.uid,
+    "classes": lambda one: one.name,
+    "budgets": lambda budget: (budget.namespace, budget.name),
+    "namespaces": lambda namespace: namespace.name,
+    "claims": lambda claim: (claim.namespace, claim.name),
+    "volumes": lambda volume: volume.name,
+}
+"""The state's columns, and what an object is kept under in each."""
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+_decoder = msgspec.msgpack.Decoder(_Blob)
+
+
+def same(one: ClusterState, other: ClusterState) -> bool:
+    """Whether two states hold equal objects. Quick where they share them."""
+    return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
+
+
+def begin(state: ClusterState, moment: Moment) -> bytes:
+    """The first blob of a chain: a keyframe, with all that the state holds."""
+    return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
+
+
+def advance(before: ClusterState, after: ClusterState, moment: Moment) -> bytes:
+    """The next blob of a chain that has come as far as ``before``."""
+    return _packed(_Blob(moment=moment, **_changes(before, after)))
+
+
+def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, Moment]]:
+    """State and moment after each blob of a chain; the state is one object, moved on from step to step.
+
+    Raises OtherFormError and TornError.
+    """
+    state = ClusterState()
+    for place, data in enumerate(chain):
+        blob = _unpacked(data)
+        if blob.whole != (place == 0):
+            raise TornError("the journal has a gap")
+        _apply(blob, state)
+        state.scheduler = blob.moment.scheduler
+        yield state, blob.moment
+
+
+def read(chain: Iterable[bytes]) -> tuple[ClusterState, Moment]:
+    """State and moment at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
+    last = None
+    for last in frames(chain):  # noqa: B007 - the last one is wanted
+        pass
+    if last is None:
+        raise TornError("the journal is empty")
+    return last
+
+
+def replay(
+    state: ClusterState,
+    moment: Moment,
+    tree: QueueTree,
+    decide: Decide,
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> list[Considered]:
+    """Run a pass again, as it was then: the same decisions, audits and holds. See ``scheduling_pass.plan``."""
+    snapshot = moment.snapshot(state, tree)
+    return plan(snapshot, snapshot.tree, decide, terms=terms, hold=moment.hold)
+
+
+def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for column in _KEYS:
+        old, new = getattr(before, column), getattr(after, column)
+        if old == new:
+            continue
+        differing = sorted(_differing(old, new))
+        found[f"gone_{column}"] = tuple(sorted(old.keys() - new.keys()))
+        if column == "pods":
+            found["altered"] = {uid: _altered(old[uid], new[uid]) for uid in differing if uid in old}
+            differing = [uid for uid in differing if uid not in old]
+        found[column] = tuple(new[key] for key in differing)
+    return found
+
+
+def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
+    """Keys of what is new or another than before; most objects are the very same, so that is looked at first."""
+    for key, value in new.items():
+        known = old.get(key)
+        if known is not value and known != value:
+            yield key
+
+
+def _altered(old: Pod, new: Pod) -> Any:
+    fields = _Altered.__struct_fields__
+    return _Altered(**{name: value for name in fields if (value := getattr(new, name)) != getattr(old, name)})
+
+
+def _apply(blob: _Blob, state: ClusterState) -> None:
+    for column, key_of in _KEYS.items():
+        kept = getattr(state, column)
+        for key in getattr(blob, f"gone_{column}"):
+            kept.pop(key, None)
+        kept.update((key_of(one), one) for one in getattr(blob, column))
+    for uid, altered in blob.altered.items():
+        if uid not in state.pods:
+            raise TornError(f"the journal has a gap: pod {uid} changed, but never came")
+        values = {name: getattr(altered, name) for name in altered.__struct_fields__}
+        fields = {name: value for name, value in values.items() if value is not UNSET}
+        state.pods[uid] = msgspec.structs.replace(state.pods[uid], **fields)
+
+
+def _packed(blob: _Blob) -> bytes:
+    return bytes([FORM]) + zlib.compress(_encoder.encode(blob))
+
+
+def _unpacked(data: bytes) -> _Blob:
+    if data and data[0] != FORM:
+        raise OtherFormError(f"the journal is in form {data[0]}, this version reads form {FORM}")
+    try:
+        return _decoder.decode(zlib.decompress(data[1:]))
+    except (zlib.error, *UNDECODABLE) as error:
+        raise TornError(f"the journal is torn: {error}") from error

@@ -1,0 +1,294 @@
+"""A cluster and its tree with every name taken out, for a report that strangers may read: it decides the same.
+
+Names become numbers in the order that they had (``0042-pod``), since ties are settled by name, and the same name
+becomes the same number everywhere, so that selectors and places go on matching. What stays: times, amounts, priorities,
+names of resources, of schedulers and of kinds of controllers, what Kubernetes and schedulers themselves name
+(``kube-system``, ``topology.kubernetes.io/zone``), and the shape of everything. Free text is left out.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from engine.formats.kubernetes.convert import queue_label
+from engine.model.objects import (
+    ANY_ADDRESS,
+    EVICTION_BY_VOLCANO,
+    AffinityTerm,
+    Claim,
+    DisruptionBudget,
+    HostPort,
+    Namespace,
+    Node,
+    NodeSelectorTerm,
+    Pod,
+    PriorityClass,
+    Requirement,
+    Selector,
+    SpreadConstraint,
+    Taint,
+    Toleration,
+    Volume,
+)
+from engine.model.queue_tree import ROOT, Queue, QueueTree
+from engine.model.snapshot import ClusterState, Safeguards, Snapshot
+from engine.planning.journal import Moment
+
+_SYSTEM = "kube-system"
+_KEPT = frozenset({ROOT, _SYSTEM})
+_KEPT_BEGINNINGS = ("system-",)
+"""Of priority classes."""
+_DOMAINS = ("kubernetes.io", "k8s.io", "x-k8s.io", "yunikorn.apache.org", "scheduler-admin.io", "volcano.sh")
+_KEYS = frozenset({"queue", "applicationId"})
+QUEUE_LABEL = "scheduler-admin.io/queue"
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_CLASS_ANNOTATIONS = ("yunikorn.apache.org/allow-preemption", "scheduler-admin.io/may-preempt")
+
+
+class Masked(NamedTuple):
+    """What is left: no rule of placement, as every pod names the queue that it was in."""
+
+    state: ClusterState
+    moment: Moment
+    tree: QueueTree
+
+
+def masked(state: ClusterState, moment: Moment, tree: QueueTree) -> Masked:
+    """All three without names. Pods are where they are under the tree: dynamic queues become written ones."""
+    snapshot = moment.snapshot(state, tree)
+    asked = _Mask(snapshot, {}, {})
+    asked.all(state, moment)
+    return _Mask(snapshot, _numbered(asked.kinds), asked.numeric).all(state, moment)
+
+
+def _numbered(kinds: Mapping[str, str]) -> dict[str, str]:
+    """A number for each name, such that they stay in order, also beside the one that is kept."""
+    width = len(str(len(kinds)))
+    ordered = enumerate(sorted(kinds), start=1)
+    return {name: f"{'n' if name > _SYSTEM else ''}{at:0{width}}-{kinds[name]}" for at, name in ordered}
+
+
+class _Mask:
+    """Replaces names by what is ``given`` for them, and keeps which were asked for, each with its kind."""
+
+    def __init__(self, snapshot: Snapshot, given: Mapping[str, str], numeric: Mapping[str, bool]) -> None:
+        self.kinds: dict[str, str] = {}
+        self.numeric = dict(numeric)
+        """Keys of labels whose values are compared as numbers."""
+        self._given = given
+        self._snapshot = snapshot
+        self._queues = {pod.uid: pod.queue for pod in snapshot.pods}
+        self._own: dict[tuple[str, str], str] = {}
+        """Claims, by namespace and name, that are called after the pod that they are made for."""
+
+    def all(self, state: ClusterState, moment: Moment) -> Masked:
+        tree, found = self._tree(self._snapshot.tree), ClusterState()
+        found.namespaces = {one.name: one for one in map(self._namespace, state.namespaces.values())}
+        found.nodes = {one.name: one for one in map(self._node, state.nodes.values())}
+        found.classes = {one.name: one for one in map(self._class, state.classes.values())}
+        found.pods = {one.uid: one for one in map(self._pod, state.pods.values())}
+        found.claims = {(one.namespace, one.name): one for one in map(self._claim, state.claims.values())}
+        found.volumes = {one.name: one for one in map(self._volume, state.volumes.values())}
+        found.budgets = {(one.namespace, one.name): one for one in map(self._budget, state.budgets.values())}
+        return Masked(found, self._moment(moment), tree)
+
+    def name(self, kind: str, text: str) -> str:
+        if not text or text in _KEPT or (kind == "class" and text.startswith(_KEPT_BEGINNINGS)):
+            return text
+        self.kinds.setdefault(text, kind)
+        return self._given.get(text, text)
+
+    def path(self, path: str) -> str:
+        return ".".join(self.name("queue", part) for part in path.split("."))
+
+    def key(self, key: str) -> str:
+        domain, slash, _name = key.rpartition("/")
+        known = slash and any(domain == one or domain.endswith(f".{one}") for one in _DOMAINS)
+        return key if known or key in _KEYS else self.name("label", key)
+
+    def value(self, key: str, value: str) -> str:
+        if value in self._snapshot.tree:
+            return self.path(value)
+        return value if self.numeric.get(key) and _NUMBER.fullmatch(value) else self.name("value", value)
+
+    def labels(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {self.key(key): self.value(key, value) for key, value in labels.items()}
+
+    def _requirement(self, rule: Requirement, *, fields: bool = False) -> Requirement:
+        if fields:  # of a node there is but one: its name
+            return Requirement(rule.key, rule.operator, tuple(self.name("node", one) for one in rule.values))
+        if rule.operator in ("Gt", "Lt"):
+            self.numeric[rule.key] = True
+        values = tuple(self.value(rule.key, one) for one in rule.values)
+        return Requirement(self.key(rule.key), rule.operator, values)
+
+    def _selector(self, rules: Selector) -> Selector:
+        return None if rules is None else tuple(self._requirement(rule) for rule in rules)
+
+    def _terms(self, terms: Iterable[NodeSelectorTerm]) -> tuple[NodeSelectorTerm, ...]:
+        return tuple(
+            NodeSelectorTerm(
+                tuple(self._requirement(rule) for rule in term.expressions),
+                tuple(self._requirement(rule, fields=True) for rule in term.fields),
+            )
+            for term in terms
+        )
+
+    def _affinity(self, terms: Iterable[AffinityTerm]) -> tuple[AffinityTerm, ...]:
+        return tuple(
+            AffinityTerm(
+                topology_key=self.key(term.topology_key),
+                selector=self._selector(term.selector),
+                namespaces=tuple(self.name("namespace", one) for one in term.namespaces),
+                namespace_selector=self._selector(term.namespace_selector),
+            )
+            for term in terms
+        )
+
+    def _spread(self, one: SpreadConstraint) -> SpreadConstraint:
+        return msgspec.structs.replace(
+            one, topology_key=self.key(one.topology_key), selector=self._selector(one.selector)
+        )
+
+    def _pod(self, pod: Pod) -> Pod:
+        kind, slash, controller = pod.controller.partition("/")
+        queue = self._queues.get(pod.uid)
+        label = self.path(queue) if queue else ""
+        labels = self.labels(pod.labels) | ({QUEUE_LABEL: label} if label else {})
+        return msgspec.structs.replace(
+            pod,
+            uid=self.name("uid", pod.uid),
+            namespace=self.name("namespace", pod.namespace),
+            name=self.name("pod", pod.name),
+            labels=labels,
+            node=pod.node and self.name("node", pod.node),
+            odd_checkpoint="odd" if pod.odd_checkpoint else "",
+            priority_class=self.name("class", pod.priority_class),
+            controller=f"{kind}{slash}{self.name('controller', controller)}",
+            unschedulable_message="",
+            disruption_message=pod.disruption_message if pod.disruption == EVICTION_BY_VOLCANO else "",
+            nominated_node=self.name("node", pod.nominated_node),
+            node_selector=self.labels(pod.node_selector),
+            node_affinity=self._terms(pod.node_affinity),
+            tolerations=tuple(self._toleration(one) for one in pod.tolerations),
+            host_ports=tuple(self._port(one) for one in pod.host_ports),
+            affinity=self._affinity(pod.affinity),
+            anti_affinity=self._affinity(pod.anti_affinity),
+            spread=tuple(self._spread(one) for one in pod.spread),
+            claims=tuple(self.name("claim", one) for one in pod.claims),
+            own_claims=tuple(self._own_claim(pod, one) for one in pod.own_claims),
+            queue_label=queue_label(labels),
+            application_label=self.name("application", pod.application_label),
+            workload=self.name("workload", pod.workload),
+            user=self.name("user", pod.user),
+            groups=tuple(self.name("group", one) for one in pod.groups),
+        )
+
+    def _port(self, one: HostPort) -> HostPort:
+        return HostPort(one.port, one.protocol, one.ip if one.ip == ANY_ADDRESS else self.name("address", one.ip))
+
+    def _own_claim(self, pod: Pod, claim: str) -> str:
+        volume = self.name("volume", claim.removeprefix(f"{pod.name}-"))
+        own = self._own[pod.namespace, claim] = f"{self.name('pod', pod.name)}-{volume}"
+        return own
+
+    def _toleration(self, one: Toleration) -> Toleration:
+        return Toleration(
+            self.key(one.key) if one.key else "", one.operator, self.value(one.key, one.value), one.effect
+        )
+
+    def _node(self, node: Node) -> Node:
+        return msgspec.structs.replace(
+            node,
+            name=self.name("node", node.name),
+            uid=self.name("uid", node.uid),
+            labels=self.labels(node.labels),
+            taints=tuple(Taint(self.key(one.key), self.value(one.key, one.value), one.effect) for one in node.taints),
+        )
+
+    def _class(self, one: PriorityClass) -> PriorityClass:
+        return msgspec.structs.replace(
+            one,
+            name=self.name("class", one.name),
+            description="",
+            labels={},
+            annotations={key: one.annotations[key] for key in _CLASS_ANNOTATIONS if key in one.annotations},
+            uid=self.name("uid", one.uid),
+        )
+
+    def _namespace(self, one: Namespace) -> Namespace:
+        return Namespace(name=self.name("namespace", one.name), labels=self.labels(one.labels))
+
+    def _volume(self, one: Volume) -> Volume:
+        return Volume(
+            name=self.name("volume", one.name),
+            node_affinity=self._terms(one.node_affinity),
+            zones=tuple(self._requirement(zone) for zone in one.zones),
+        )
+
+    def _claim(self, one: Claim) -> Claim:
+        return msgspec.structs.replace(
+            one,
+            namespace=self.name("namespace", one.namespace),
+            name=self._own.get((one.namespace, one.name)) or self.name("claim", one.name),
+            volume=self.name("volume", one.volume),
+            owner=self.name("uid", one.owner),
+        )
+
+    def _budget(self, one: DisruptionBudget) -> DisruptionBudget:
+        return msgspec.structs.replace(
+            one,
+            namespace=self.name("namespace", one.namespace),
+            name=self.name("budget", one.name),
+            expressions=tuple(self._requirement(rule) if rule.key else rule for rule in one.expressions),
+            disrupted=tuple(sorted(self.name("pod", name) for name in one.disrupted)),
+        )
+
+    def _moment(self, moment: Moment) -> Moment:
+        return Moment(
+            now_ms=moment.now_ms,
+            scheduler=moment.scheduler,
+            protection=msgspec.structs.replace(
+                moment.protection,
+                namespaces=frozenset(self.name("namespace", one) for one in moment.protection.namespaces),
+            ),
+            reservations=tuple(
+                msgspec.structs.replace(
+                    one,
+                    ask_uid=self.name("uid", one.ask_uid),
+                    node=self.name("node", one.node),
+                    queue=self.path(one.queue),
+                )
+                for one in moment.reservations
+            ),
+            going=frozenset(self.name("uid", one) for one in moment.going),
+            quotas={self.name("namespace", one): most for one, most in moment.quotas.items()},
+            notices={self.path(queue): told_ms for queue, told_ms in moment.notices.items()},
+            safeguards=self._safeguards(moment.safeguards),
+            holds={self.name("uid", uid): hold for uid, hold in moment.holds.items()},
+        )
+
+    def _safeguards(self, given: Safeguards | None) -> Safeguards | None:
+        return (
+            None
+            if given is None
+            else Safeguards(
+                paused=tuple(map(self.path, given.paused)),
+                queues=tuple(map(self.path, given.queues)),
+                namespaces=tuple(self.name("namespace", one) for one in given.namespaces),
+            )
+        )
+
+    def _tree(self, tree: QueueTree) -> QueueTree:
+        return QueueTree(self._queue(tree[path]) for path in tree.walk())
+
+    def _queue(self, queue: Queue) -> Queue:
+        return msgspec.structs.replace(
+            queue,
+            path=self.path(queue.path),
+            namespaces=tuple(self.name("namespace", one) for one in queue.namespaces),
+            former_paths=(),  # each pod names the queue that it was in
+            dynamic=False,
+        )

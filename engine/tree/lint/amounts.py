@@ -1,0 +1,141 @@
+"""Guarantees that can't be kept: by a max, beside each other, in this cluster.
+
+Source: how YuniKorn checks its configuration (checkQueueResource of its package common/configs).
+"""
+
+from collections.abc import Iterator, Mapping
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.quantities import Amounts, format_amount
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint.found import found
+
+
+def above_max(tree: QueueTree) -> Iterator[Note]:
+    """Guarantees that a max does not let anybody have: errors."""
+    for path, limits in tightest(tree).items():
+        queue = tree.queues[path]
+        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+            yield from _above_max(tree, queue)
+
+
+def amounts(tree: QueueTree) -> Iterator[Note]:
+    """What else of guaranteed and max contradicts what stands above, or below."""
+    promised, least = tree.promised_below, tightest(tree)
+    for path in tree.walk():
+        queue, limits = tree[path], least[path]
+        if promised[path]:
+            yield from _promised_below(queue, promised[path])
+        if limits is not queue.max and any(limits[resource] < limit for resource, limit in queue.max.items()):
+            yield from _never_reached(tree, queue)
+
+
+def tightest(tree: QueueTree) -> dict[str, Amounts]:
+    """Path -> the least max of the queue and of those above it, resource by resource.
+
+    Nearly every queue needs no closer look than that.
+    """
+    found: dict[str, Amounts] = {}
+    queues, parents = tree.queues, tree.parents
+    for path in tree.walk():
+        own, parent = queues[path].max, parents[path]
+        above = found[parent] if parent else {}
+        if not own or not above:
+            found[path] = own or above
+            continue
+        tighter = {resource: limit for resource, limit in own.items() if limit < above.get(resource, limit + 1)}
+        found[path] = above | tighter if tighter else above
+    return found
+
+
+def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
+    """What the cluster's nodes can't keep, queue by queue and together; or that they can."""
+    wanted = {resource: amount for resource, amount in tree.promised[tree.root].items() if amount}
+    over = sorted(resource for resource, amount in wanted.items() if amount > capacity.get(resource, 0))
+    for path in tree.walk():
+        for resource, promised in tree[path].guaranteed.items() if path != tree.root else ():
+            if promised > capacity.get(resource, 0):
+                message = gettext_noop(
+                    "Guaranteed %(resource)s %(guaranteed)s is more than all nodes hold, %(capacity)s."
+                )
+                remedy = gettext_noop("Lower the guarantee to what the nodes hold, or add nodes.")
+                params = {"guaranteed": format_amount(resource, promised), **_held(resource, capacity)}
+                yield found(Severity.WARNING, path, message, remedy, "guaranteed", resource, **params)
+    yield from _outdated_shares(tree, capacity)
+    for resource in over:
+        message = gettext_noop("Guarantees don't fit: %(wanted)s %(resource)s of %(capacity)s.")
+        remedy = gettext_noop("Lower guarantees until they fit, or add nodes.")
+        params = {"wanted": format_amount(resource, wanted[resource]), **_held(resource, capacity)}
+        yield found(Severity.WARNING, tree.root, message, remedy, "guaranteed", resource, **params)
+    if wanted and not over:
+        shares = ", ".join(
+            f"{format_amount(name, wanted[name])} / {format_amount(name, capacity[name])} {name}"
+            for name in sorted(wanted)
+        )
+        yield found(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
+
+
+def _outdated_shares(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
+    for resource, then in sorted(tree.capacity.items()):
+        if then != capacity.get(resource, 0):
+            message = gettext_noop(
+                "Percentages of the cluster are of %(then)s %(resource)s, as when they were worked out; "
+                "all nodes hold %(capacity)s by now."
+            )
+            remedy = gettext_noop("Take what they hold now, in a draft or by publishing the document without capacity.")
+            params = {"then": format_amount(resource, then), **_held(resource, capacity)}
+            yield found(Severity.WARNING, tree.root, message, remedy, "capacity", resource, **params)
+
+
+def _held(resource: str, capacity: Mapping[str, int]) -> dict[str, str]:
+    return {"resource": resource, "capacity": format_amount(resource, capacity.get(resource, 0))}
+
+
+def _above_max(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    for resource, promised in queue.guaranteed.items():
+        for above in tree.lineage(queue.path):
+            limit = tree[above].max.get(resource)
+            if limit is not None and promised > limit:
+                message = gettext_noop(
+                    "Guaranteed %(resource)s %(guaranteed)s is above the max of %(queue)s, %(max)s: it can't be kept."
+                )
+                remedy = gettext_noop("Lower the guarantee, or raise the max of %(queue)s to %(guaranteed)s.")
+                params = {"guaranteed": format_amount(resource, promised), "max": format_amount(resource, limit)}
+                place = ("guaranteed", resource)
+                yield found(
+                    Severity.ERROR, queue.path, message, remedy, *place, resource=resource, queue=above, **params
+                )
+                break
+
+
+def _promised_below(queue: Queue, below: Amounts) -> Iterator[Note]:
+    for resource, promised in below.items():
+        own, limit = queue.guaranteed.get(resource), queue.max.get(resource)
+        params = {"resource": resource, "below": format_amount(resource, promised)}
+        if own is not None and promised > own:
+            message = gettext_noop(
+                "It is guaranteed %(own)s %(resource)s, and the queues below it %(below)s together: "
+                "they can't all claim what they were promised."
+            )
+            remedy = gettext_noop("Raise its guarantee to %(below)s, or lower those below it.")
+            params["own"] = format_amount(resource, own)
+            yield found(Severity.WARNING, queue.path, message, remedy, "guaranteed", resource, **params)
+        elif limit is not None and promised > limit:
+            message = gettext_noop(
+                "Its max is %(max)s %(resource)s, and the queues below it are guaranteed %(below)s together: "
+                "they can't all have what they were promised."
+            )
+            remedy = gettext_noop("Raise its max to %(below)s, or lower the guarantees below it.")
+            params["max"] = format_amount(resource, limit)
+            yield found(Severity.WARNING, queue.path, message, remedy, "max", resource, **params)
+
+
+def _never_reached(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    for resource, limit in queue.max.items():
+        above = [path for path in tree.lineage(queue.path)[1:] if tree[path].max.get(resource, limit) < limit]
+        if above:
+            message = gettext_noop("Max %(resource)s %(max)s is never reached: %(queue)s above has %(limit)s.")
+            remedy = gettext_noop("Lower it to %(limit)s or take it away, or raise that of %(queue)s.")
+            params = {"max": format_amount(resource, limit), "queue": above[0]}
+            params["limit"] = format_amount(resource, tree[above[0]].max[resource])
+            yield found(Severity.WARNING, queue.path, message, remedy, "max", resource, resource=resource, **params)

@@ -1,0 +1,173 @@
+"""Guarantees that no preemption can ever satisfy, whatever is running and whatever is asked for."""
+
+from collections.abc import Iterator, Mapping
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.quantities import PODS
+from engine.model.queue_tree import PriorityPolicy, QueueTree
+from engine.tree import reach
+from engine.tree.lint.dynamic import with_samples
+from engine.tree.lint.found import found
+from engine.tree.reach import Border, BorderReason, border
+
+_MOST_BORDERS = 100_000
+"""When so many were looked at, queues that are left are not judged: in trees of thousands where nothing is in reach."""
+
+_NO_GUARANTEE = gettext_noop("It has no guarantee: it may preempt nothing, and all that it runs may be preempted.")
+_GIVE = gettext_noop("Give it, or a queue above it, a guarantee.")
+_NO_PODS = gettext_noop(
+    "It is guaranteed 0 pods: an ask is a pod itself, so nothing else that is guaranteed can be claimed."
+)
+_TAKE_PODS = gettext_noop("Take the guarantee of 0 pods away, or raise it.")
+_NOTHING = gettext_noop(
+    "No preemption can ever satisfy its guarantee: a guarantee of 0, or a max of 0, leaves it nothing to claim."
+)
+_RAISE = gettext_noop("Raise it or take it away; the nearest guarantee counts, and every max above.")
+_DISABLED = gettext_noop("%(queue)s turns preemption off: its guarantee helps only while room is free.")
+_ENABLE = gettext_noop("Set the preemption policy of %(queue)s to default, or take the guarantee away.")
+_MANY = gettext_noop(
+    "No preemption can ever satisfy its guarantee: each queue that it could take from is out of reach, "
+    "not all for the same reason."
+)
+_SEE = gettext_noop("The page Fences has the reason for each queue.")
+_ALONE = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
+_WIDEN = gettext_noop("Move the fence to a queue above %(queue)s, or take the guarantee away.")
+_ELSEWHERE = gettext_noop(
+    "Whatever it asks for, it may preempt only while %(queue)s is below its guarantee of %(resources)s, "
+    "too: of that nothing is guaranteed nearer to it."
+)
+_NEARER = gettext_noop("Guarantee it %(resources)s as well, within what %(queue)s has.")
+_SHUT: dict[BorderReason, tuple[str, str]] = {
+    BorderReason.DISABLED: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: preemption is off for every queue that it could take from."
+        ),
+        gettext_noop("Set the preemption policy of %(queue)s to default."),
+    ),
+    BorderReason.SHARED_GUARANTEE: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: it is that of %(queue)s, "
+            "and every queue that it could take from is below it too."
+        ),
+        gettext_noop("Give the queue a guarantee of its own, within that of %(queue)s."),
+    ),
+    BorderReason.PRIORITY_FENCE: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: the priority fences, such as that of %(queue)s, "
+            "rank all that it could take above its asks."
+        ),
+        gettext_noop("Raise its priority offset, or lower that of %(queue)s."),
+    ),
+    BorderReason.OVER_MAX: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: the max of %(queue)s has no room for a further pod, "
+            "whoever goes."
+        ),
+        gettext_noop("Raise the max of %(queue)s in pods."),
+    ),
+}
+
+
+def claims(tree: QueueTree) -> Iterator[Note]:
+    """Leaves without a guarantee, and those whose guarantee no preemption can satisfy.
+
+    Of one that is a fence of its own effects tells. Leaves that may come into being count as queues to take from.
+    """
+    whole, left = with_samples(tree), _MOST_BORDERS
+    takeable, guaranteed, claimed = _takeable(whole), _guaranteed(tree), reach.claims_of_all(whole)
+    for path in tree.leaves:
+        if disabled := tree.disabled_by(path):
+            if tree[path].guaranteed:
+                yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
+        elif path not in guaranteed:
+            yield found(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
+        elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, claimed[path], takeable):
+            notes, looked = _judged(whole, path)
+            left -= looked
+            yield from notes
+        yield from _elsewhere(path, claimed[path])
+
+
+def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
+    """The queues above the nearest guarantee that let it claim nothing, whatever it is short of, once they have all.
+
+    An ask that wants one of their resources waits for them. Source: the fourth law of the policy.
+    """
+    nearest = max(claimed.values(), key=len, default="")
+    for queue in sorted(set(claimed.values()) - {nearest}):
+        resources = ", ".join(sorted(name for name, at in claimed.items() if at == queue))
+        params = {"queue": queue, "resources": resources}
+        yield found(Severity.WARNING, leaf, _ELSEWHERE, _NEARER, "guaranteed", **params)
+
+
+def _guaranteed(tree: QueueTree) -> set[str]:
+    """The queues to which anything is guaranteed, also by a queue above."""
+    found: set[str] = set()
+    for path in tree.walk():
+        if tree.parents[path] in found or any(tree.queues[path].guaranteed.values()):
+            found.add(path)
+    return found
+
+
+def _takeable(tree: QueueTree) -> dict[str, int]:
+    """Path -> how many leaves in its subtree let their pods go; empty where more than that decides about borders."""
+    queues = tree.queues.values()
+    if any(PODS in queue.max or queue.priority_policy is PriorityPolicy.FENCE for queue in queues):
+        return {}
+    found: dict[str, int] = {}
+    for path in reversed(tree.walk()):
+        children = tree.children[path]
+        open_leaf = not children and tree.is_leaf(path) and not tree.disabled_by(path)
+        found[path] = sum(found[child] for child in children) if children else int(open_leaf)
+    return found
+
+
+def _surely_open(tree: QueueTree, leaf: str, claimed: Mapping[str, str], takeable: Mapping[str, int]) -> bool:
+    """Whether there is a leaf to take from inside the fence and outside of all that shares the leaf's claims.
+
+    So it is for nearly every leaf of nearly every tree. Elsewhere, or where more counts, the borders are looked at.
+    """
+    if not claimed or not takeable:
+        return False
+    shared = claimed[PODS] if PODS in claimed else max(claimed.values(), key=len)
+    return takeable[tree.fence(leaf) or tree.root] > takeable[shared]
+
+
+def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
+    """Why nothing is in reach of a leaf below a guarantee, if nothing is; and how many borders were looked at."""
+    if not reach.claims(tree, leaf):
+        pods = tree.entitling(leaf, PODS)
+        message, remedy = (_NO_PODS, _TAKE_PODS) if pods and not tree[pods].guaranteed[PODS] else (_NOTHING, _RAISE)
+        return [found(Severity.WARNING, leaf, message, remedy, "guaranteed")], 1
+    looked, shut = 0, dict[BorderReason, Border]()
+    for one in _borders(tree, leaf):
+        looked += 1
+        if one.allowed:
+            return [], looked
+        shut.setdefault(one.reason, one)
+    if len(shut) > 1:
+        return [found(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
+    fence = tree.fence(leaf)
+    if not shut and fence:
+        return [found(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
+    return [_shut(leaf, one) for one in shut.values()], looked
+
+
+def _shut(leaf: str, one: Border) -> Note:
+    message, remedy = _SHUT[one.reason]
+    return found(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=one.queue)
+
+
+def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
+    """Towards every other leaf inside its fence, the nearest first; of those beside it that share its claims one."""
+    below, fence = leaf, tree.fence(leaf)
+    for above in tree.lineage(leaf)[1:]:
+        beside = (child for child in tree.children[above] if child != below)
+        for other in (path for child in beside for path in tree.walk(child) if tree.is_leaf(path)):
+            one = border(tree, leaf, other)
+            yield one
+            if one.reason is BorderReason.SHARED_GUARANTEE:
+                break  # so it is for all that branches off here
+        if above == fence:
+            return
+        below = above

@@ -1,0 +1,29 @@
+"""Amounts of a resource in one flavor of nodes, which only policies that know flavors can decide by."""
+
+from collections.abc import Iterator
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.quantities import FLAVOR
+from engine.model.queue_tree import QueueTree
+from engine.tree.lint.found import found
+
+KNOW_FLAVORS = frozenset({"cohort", "fair-share"})
+"""The policies that do."""
+
+
+def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
+    """Each such amount under another policy: pods ask for a resource, so it would promise and limit nothing."""
+    if policy in KNOW_FLAVORS:
+        return
+    for path in tree.walk():
+        queue = tree.queues[path]
+        if FLAVOR not in "".join((*queue.guaranteed, *queue.max)):  # as in nearly all trees
+            continue
+        for field, amounts in (("guaranteed", queue.guaranteed), ("max", queue.max)):
+            for resource in amounts:
+                name, at, flavor = resource.partition(FLAVOR)
+                if at:
+                    params = {"resource": name, "flavor": flavor, "policy": policy}
+                    message = gettext_noop("%(resource)s of flavor %(flavor)s: policy %(policy)s knows no flavors.")
+                    remedy = gettext_noop("Say how much %(resource)s it is in all flavors together.")
+                    yield found(Severity.ERROR, path, message, remedy, field, resource, **params)

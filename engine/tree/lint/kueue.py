@@ -1,0 +1,58 @@
+"""What Kueue refuses of a tree that is its own.
+
+Source: clusterqueue_webhook.go and cohort_webhook.go of Kueue's pkg/webhooks, and its CustomResourceDefinitions.
+"""
+
+from collections.abc import Collection, Iterator
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.quantities import format_amount
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree, Take
+from engine.tree.lint.found import found
+
+LEAST_WEIGHT = 2
+"""In billionths: Kueue takes 0, and what is above 1n, whatever its message says (10e-9)."""
+
+
+def refused(tree: QueueTree) -> Iterator[Note]:
+    """Yield every reason for which Kueue takes none of a queue's changes: errors."""
+    for path in tree.walk():
+        queue = tree[path]
+        if 0 < queue.weight < LEAST_WEIGHT:
+            message = gettext_noop("Its weight is so small that Kueue refuses it.")
+            remedy = gettext_noop("Set it to 0, or to more.")
+            yield found(Severity.ERROR, path, message, remedy, "weight")
+        if tree.is_leaf(path):
+            if not _alone(tree, queue):
+                yield from lends_too_much(queue, queue.guaranteed.keys() | queue.max.keys(), Severity.ERROR)
+            yield from borrows_in_vain(queue, queue.take_reclaim or Take.NEVER, Severity.ERROR)
+
+
+def _alone(tree: QueueTree, queue: Queue) -> bool:
+    """Whether its ClusterQueue is in no cohort, where it lends nothing."""
+    return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
+
+
+def lends_too_much(queue: Queue, among: Collection[str], severity: Severity) -> Iterator[Note]:
+    """Yield where a leaf may lend more than it is guaranteed of a resource ``among`` some."""
+    for resource, amount in queue.lendable.items():
+        promised = queue.guaranteed.get(resource, 0)
+        if amount > promised and resource in among:
+            message = gettext_noop(
+                "Lendable %(resource)s %(lendable)s is more than it is guaranteed, %(guaranteed)s: it has no more to "
+                "lend, and Kueue refuses that."
+            )
+            remedy = gettext_noop("Lower it to %(guaranteed)s, or take it away: all of the guarantee is lent then.")
+            params = {"lendable": format_amount(resource, amount), "guaranteed": format_amount(resource, promised)}
+            yield found(severity, queue.path, message, remedy, "lendable", resource, resource=resource, **params)
+
+
+def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> Iterator[Note]:
+    """Yield where a leaf is to preempt while it borrows, and in no case in other queues; ``reclaim``: whom there."""
+    if queue.take_borrowing and reclaim is Take.NEVER:
+        message = gettext_noop(
+            "It preempts nobody in other queues, so it can’t do so while it borrows either. Kueue refuses both "
+            "together."
+        )
+        remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
+        yield found(severity, queue.path, message, remedy, "take_borrowing")

@@ -1,0 +1,89 @@
+"""How queues lend and take where that has no effect, or another one than it seems to.
+
+Source: Kueue's cohorts and fair sharing, and what its webhooks refuse of a ClusterQueue.
+"""
+
+from collections.abc import Iterator
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
+from engine.tree.lint.dynamic import may_grow
+from engine.tree.lint.found import found
+from engine.tree.lint.kueue import borrows_in_vain, lends_too_much
+
+TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
+
+
+def lending(tree: QueueTree) -> Iterator[Note]:
+    """Weights, what is lendable, and whom queues may preempt."""
+    for path in tree.walk():
+        queue = tree[path]
+        yield from weight(tree, queue)
+        if queue.weight == 0 and has_sibling(tree, queue):
+            message = gettext_noop(
+                "With a weight of 0 all that it borrows counts as the most there is: under fair sharing it is the "
+                "first to be preempted, and the last to borrow."
+            )
+            remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
+            yield found(Severity.INFO, queue.path, message, remedy, "weight")
+        if queue.lendable:
+            yield from _lendable(tree, queue)
+        if tree.is_leaf(path):
+            yield from _borrowing(queue)
+        else:
+            yield from _parent(queue)
+
+
+def weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    """A weight that there is nothing to be held against."""
+    if queue.weight != WEIGHT_ONE and not has_sibling(tree, queue):
+        message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
+        remedy = gettext_noop("Take it away, or set it on the queues below.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "weight")
+
+
+def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    if not any(has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
+        message = gettext_noop("What it may lend has no effect: there is no other queue that could borrow it.")
+        remedy = gettext_noop("Take it away.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
+        return
+    if tree.is_leaf(queue.path):
+        yield from lends_too_much(queue, queue.lendable, Severity.WARNING)
+
+
+def _inside(tree: QueueTree, path: str) -> Iterator[str]:
+    """The queue and those above it, up to the border of what shares with each other; the root is none of them."""
+    for above in tree.lineage(path)[:-1]:
+        yield above
+        if _is_border(tree, tree[above]):
+            return
+
+
+def _is_border(tree: QueueTree, queue: Queue) -> bool:
+    """Whether it is the top of a cohort, which reaches no other: a fence below the root, as Kueue's are read."""
+    return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
+
+
+def has_sibling(tree: QueueTree, queue: Queue) -> bool:
+    """Whether there is, or may come, a queue beside it that shares with it."""
+    parent = queue.parent
+    if parent is None or _is_border(tree, queue):
+        return False
+    others = [tree[path] for path in tree.children[parent] if path != queue.path]
+    return any(not _is_border(tree, other) for other in others) or may_grow(tree, parent)
+
+
+def _parent(queue: Queue) -> Iterator[Note]:
+    if said := [field for field in TAKES if getattr(queue, field) is not None]:
+        message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
+        remedy = gettext_noop("Take it away, and set it on the leaves below.")
+        yield found(Severity.WARNING, queue.path, message, remedy, said[0])
+
+
+def _borrowing(queue: Queue) -> Iterator[Note]:
+    yield from borrows_in_vain(queue, queue.take_reclaim, Severity.WARNING)
+    if queue.take_threshold is not None and queue.take_borrowing is False:
+        message = gettext_noop("The priority up to which it preempts while it borrows has no effect: it never does.")
+        remedy = gettext_noop("Take it away, or let it preempt while it borrows.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "take_threshold")

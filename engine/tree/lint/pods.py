@@ -1,0 +1,78 @@
+"""Queues in which no pod can run; namespaces and former paths that lead nowhere: of any policy."""
+
+from collections.abc import Container, Iterator
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.placement import DEFAULT_LEAF
+from engine.model.quantities import PODS
+from engine.model.queue_tree import Queue, QueueTree
+from engine.tree.lint.dynamic import may_give, may_grow
+from engine.tree.lint.found import found
+
+
+def pods(tree: QueueTree) -> Iterator[Note]:
+    """Which queues no pod can reach, and which claims of namespaces, and former paths, count for nothing."""
+    full = {path for path, queue in tree.queues.items() if queue.max.get(PODS) == 0}
+    for path in tree.walk():
+        yield from _former(tree, tree[path])
+        if not tree.is_leaf(path):
+            yield from _parent(tree, tree[path])
+            continue
+        yield from _unreached(tree, tree[path])
+        if full:
+            yield from _no_room(tree, path, full)
+        yield from _claimed_before(tree, tree[path])
+
+
+def _former(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    for index, path in enumerate(queue.former_paths):
+        now = tree.written.get(path.lower()) or tree.by_former_path[path.lower()]
+        if path.lower() in tree.written:
+            message = gettext_noop("Pods that name %(former)s run there: a queue has that path by now.")
+        elif now != queue.path:
+            message = gettext_noop("Pods that name %(former)s run in %(queue)s, which was called so too.")
+        else:
+            continue
+        remedy = gettext_noop("Take the former path away here.")
+        yield found(
+            *(Severity.WARNING, queue.path, message, remedy, "former_paths", str(index)), former=path, queue=now
+        )
+
+
+def _parent(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    if not tree.children[queue.path] and not may_grow(tree, queue.path):
+        message = gettext_noop("It holds no queue, so no pod can run in it.")
+        remedy = gettext_noop("Add a queue below it, let it be a leaf, or take it away.")
+        yield found(Severity.WARNING, queue.path, message, remedy)
+    if queue.namespaces:
+        message = gettext_noop("Namespaces have no effect on a queue that holds queues: give them to a leaf.")
+        remedy = gettext_noop("Move them to one of the leaves below.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "namespaces")
+
+
+def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
+    if not tree.placement or leaf.namespaces or leaf.path.lower() == DEFAULT_LEAF:
+        return
+    if not any(may_give(rule, leaf.path) for rule in tree.placement):
+        message = gettext_noop("No placement rule leads to it and it claims no namespace, so no pod can run in it.")
+        remedy = gettext_noop("Add a rule that gives it, such as “provided”, or let it claim a namespace.")
+        yield found(Severity.WARNING, leaf.path, message, remedy)
+
+
+def _no_room(tree: QueueTree, leaf: str, shut: Container[str]) -> Iterator[Note]:
+    full = next((path for path in tree.lineage(leaf) if path in shut), None)
+    if full is not None:
+        message = gettext_noop("The max of %(queue)s is 0 pods, so no pod can run in it.")
+        remedy = gettext_noop("Raise the max of %(queue)s in pods, or take the limit away.")
+        field = ("max", PODS) if full == leaf else ()
+        yield found(Severity.WARNING, leaf, message, remedy, *field, queue=full)
+
+
+def _claimed_before(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
+    for index, namespace in enumerate(leaf.namespaces):
+        first = tree.leaf_by_namespace[namespace]
+        if first != leaf.path:
+            message = gettext_noop("Namespace %(namespace)s belongs to %(queue)s, which stands before it.")
+            remedy = gettext_noop("Take it away here, or from %(queue)s.")
+            params = {"namespace": namespace, "queue": first}
+            yield found(Severity.WARNING, leaf.path, message, remedy, "namespaces", str(index), **params)

@@ -1,0 +1,45 @@
+"""What a cluster has for the queues of a tree, as far as lint asks for it; and whom its ResourceQuotas give less."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.objects import Namespace
+from engine.model.quantities import Amounts, format_amount
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.resource_quotas import narrower
+from engine.tree.lint.found import found
+
+
+class Room(NamedTuple):
+    """What a cluster has room for."""
+
+    capacity: Mapping[str, int]
+    """What its nodes hold."""
+    quotas: Mapping[str, Amounts] = {}
+    """Namespace -> the most that its ResourceQuotas let its pods request."""
+
+
+def above_quotas(tree: QueueTree, room: Room) -> Iterator[Note]:
+    """Leaves of one namespace that are promised, or limited to, more than its ResourceQuotas allow.
+
+    Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the quota allows.
+    """
+    names = {*room.quotas, *tree.leaf_by_namespace}
+    less = narrower(tree, {name: Namespace(name=name) for name in names}, room.quotas)
+    for path in tree.walk():
+        for resource, allowed in less[path].allows.items() if path in less else ():
+            queue = tree[path]
+            setting = "max" if queue.max.get(resource, 0) > allowed else "guaranteed"
+            message = gettext_noop(
+                "Its %(setting)s of %(resource)s is %(amount)s, and ResourceQuotas of namespace %(namespace)s "
+                "allow %(allowed)s: it deserves no more than that."
+            )
+            remedy = gettext_noop("Lower it to %(allowed)s, or raise the quota.")
+            params = {
+                "setting": setting,
+                "amount": format_amount(resource, getattr(queue, setting)[resource]),
+                "allowed": format_amount(resource, allowed),
+                "namespace": less[path].namespace,
+            }
+            yield found(Severity.WARNING, path, message, remedy, setting, resource, resource=resource, **params)

@@ -1,0 +1,91 @@
+"""Templates of dynamic leaves that have no effect, or contradict the queues around them."""
+
+from collections.abc import Iterator
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.quantities import format_amount
+from engine.model.queue_tree import PreemptionPolicy, QueueTree, Settings
+from engine.tree.lint.dynamic import may_grow
+from engine.tree.lint.found import found
+
+
+def templates(tree: QueueTree) -> Iterator[Note]:
+    """Each template against the queue that has it and those above.
+
+    Source: YuniKorn's queues (setTemplate, applyTemplate), whose configuration does not check templates.
+    """
+    for path in tree.walk():
+        template = tree[path].template
+        if template is None:
+            continue
+        if tree.is_leaf(path):
+            message = gettext_noop("A template has no effect on a leaf: it is for queues that come into being below.")
+            remedy = gettext_noop("Take it away, or let the queue hold queues.")
+            yield found(Severity.WARNING, path, message, remedy, "template")
+            continue
+        yield from _unused(tree, path)
+        yield from _hidden(tree, path)
+        yield from _amounts(tree, path, template)
+        yield from _fenced(path, template)
+
+
+def _unused(tree: QueueTree, path: str) -> Iterator[Note]:
+    own = {below for below in tree.walk(path) if _nearest(tree, below) == path}
+    if not any(may_grow(tree, below) for below in own if not tree.is_leaf(below)):
+        message = gettext_noop("Its template has no effect: no placement rule makes queues below it.")
+        remedy = gettext_noop("Add a rule with “create”, or take the template away.")
+        yield found(Severity.WARNING, path, message, remedy, "template")
+
+
+def _nearest(tree: QueueTree, path: str) -> str | None:
+    return next((above for above in tree.lineage(path) if tree[above].template is not None), None)
+
+
+def _hidden(tree: QueueTree, path: str) -> Iterator[Note]:
+    other = _nearest(tree, tree[path].parent or path)
+    if other is not None and other != path and tree[other].template != tree[path].template:
+        message = gettext_noop("Its template stands in place of that of %(queue)s, from which nothing is taken then.")
+        remedy = gettext_noop("Repeat in it what is to hold of the template of %(queue)s.")
+        yield found(Severity.INFO, path, message, remedy, "template", queue=other)
+
+
+def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
+    for resource, promised in template.guaranteed.items():
+        own = template.max.get(resource)
+        capped = next(
+            (above for above in tree.lineage(path) if tree[above].max.get(resource, promised) < promised), None
+        )
+        params = {"resource": resource, "guaranteed": format_amount(resource, promised)}
+        if own is not None and promised > own:
+            message = gettext_noop(
+                "Its template guarantees %(guaranteed)s %(resource)s, above its own max, %(max)s: it can't be kept."
+            )
+            remedy = gettext_noop("Lower the guarantee in the template, or raise its max to %(guaranteed)s.")
+            params["max"] = format_amount(resource, own)
+        elif capped is not None:
+            message = gettext_noop(
+                "Its template guarantees %(guaranteed)s %(resource)s, above the max of %(queue)s, %(max)s: "
+                "it can't be kept."
+            )
+            remedy = gettext_noop("Lower the guarantee in the template, or raise the max of %(queue)s.")
+            params |= {"queue": capped, "max": format_amount(resource, tree[capped].max[resource])}
+        elif promised > (limit := tree[path].guaranteed.get(resource, promised)):
+            message = gettext_noop(
+                "Its template guarantees %(guaranteed)s %(resource)s to each leaf, and the queue has %(limit)s itself: "
+                "one leaf alone is promised more."
+            )
+            remedy = gettext_noop("Raise the guarantee of the queue, or lower that of the template.")
+            params["limit"] = format_amount(resource, limit)
+        else:
+            continue
+        yield found(Severity.WARNING, path, message, remedy, "template", "guaranteed", resource, **params)
+
+
+def _fenced(path: str, template: Settings) -> Iterator[Note]:
+    if template.preemption_policy is PreemptionPolicy.FENCE:
+        message = gettext_noop(
+            "Its template gives each leaf a fence of its own: none of them preempts anything, "
+            "their guarantees help only while room is free."
+        )
+        remedy = gettext_noop("If they are to preempt, set the fence on the queue itself instead.")
+        yield found(Severity.INFO, path, message, remedy, "template", "preemption_policy")

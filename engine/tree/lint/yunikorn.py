@@ -1,0 +1,200 @@
+"""What YuniKorn refuses of a tree that is its own: amounts that contradict each other, and rules that lead nowhere.
+
+Source: checkQueuesStructure, checkQueueResource and checkPlacementRules of yunikorn-core,
+pkg/common/configs/configvalidator.go.
+"""
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Protocol
+
+from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.placement_rules import Rule, RuleName
+from engine.model.quantities import Amounts, format_amount, total
+from engine.model.queue_tree import ROOT, QueueTree
+from engine.tree.lint.amounts import tightest
+from engine.tree.lint.found import found
+
+
+def refused(tree: QueueTree) -> Iterator[Note]:
+    """Every reason for which YuniKorn keeps the configuration that it has, resource by resource: errors."""
+    yield from _on_root(tree, Severity.ERROR)
+    yield from _amounts(tree)
+    yield from _refused_rules(tree)
+
+
+def doubtful(tree: QueueTree) -> Iterator[Note]:
+    """What stops YuniKorn alone, or leads nowhere under everybody: warnings for a tree that is not YuniKorn's."""
+    yield from _on_root(tree, Severity.WARNING)
+    yield from dead_ends(tree)
+
+
+def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
+    root = tree[tree.root]
+    for setting, amounts in (("guaranteed", root.guaranteed), ("max", root.max)):
+        if amounts:
+            message = gettext_noop("YuniKorn takes no %(setting)s on the root: it refuses a queues.yaml with one.")
+            remedy = gettext_noop("Give it to the queues below, or to a queue that holds them all.")
+            yield found(severity, tree.root, message, remedy, setting, setting=setting)
+
+
+def _amounts(tree: QueueTree) -> Iterator[Note]:
+    """A parent's guarantee and max against what is below it.
+
+    A queue that is guaranteed anything is promised that alone, all that it does not name left out.
+    """
+    promised: dict[str, Amounts] = {}
+    least = tightest(tree)
+    for path in reversed(list(tree.walk())):
+        queue, parent = tree[path], tree.parents[path]
+        below = total(promised[child] for child in tree.children[path])
+        promised[path] = queue.guaranteed if any(queue.guaranteed.values()) else below
+        for resource, amount in below.items():
+            if amount > queue.guaranteed.get(resource, amount):
+                yield _of(tree, path, "guaranteed", resource, amount, queue.guaranteed[resource])
+            elif amount > least[path].get(resource, amount):
+                yield _of(tree, path, "max", resource, amount, least[path][resource])
+        above = least[parent] if parent else {}
+        for resource, limit in queue.max.items():
+            if limit > above.get(resource, limit):
+                message = gettext_noop(
+                    "Its max %(resource)s is %(max)s, and the queues above it have %(limit)s: YuniKorn refuses that."
+                )
+                remedy = gettext_noop("Lower it to %(limit)s or take it away.")
+                told = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
+                yield found(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
+
+
+def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:
+    """The queues below one are promised more than its setting."""
+    message = gettext_noop(
+        "The queues below it are guaranteed %(below)s %(resource)s together, above its %(setting)s of %(own)s: "
+        "YuniKorn refuses that."
+    )
+    remedy = gettext_noop("Raise %(setting)s to %(below)s, or lower the guarantees below.")
+    told = {"below": format_amount(resource, below), "own": format_amount(resource, own)}
+    stands = (setting, resource) if resource in getattr(tree[path], setting) else ()
+    return found(Severity.ERROR, path, message, remedy, *stands, resource=resource, setting=setting, **told)
+
+
+class _Missing(Enum):
+    """Why a rule's queue can't take pods."""
+
+    NOT_THERE = auto()
+    CAPITALS = auto()
+    BELOW_A_LEAF = auto()
+    HOLDS_QUEUES = auto()
+    HOLDS_NONE = auto()
+    NO_PARENT = auto()
+
+
+_SENTENCES = {
+    _Missing.NOT_THERE: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which is not there, and creates nothing."),
+        gettext_noop("Add the queue, name another one, or let the rule create it."),
+    ),
+    _Missing.CAPITALS: (
+        gettext_noop("Placement rule %(number)s names %(queue)s: YuniKorn looks for it in small letters only."),
+        gettext_noop("Write the names of its queues in small letters."),
+    ),
+    _Missing.BELOW_A_LEAF: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which can't be created below a leaf."),
+        gettext_noop("Let the queue above be a parent, or name another queue."),
+    ),
+    _Missing.HOLDS_QUEUES: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which holds queues: no pod can run in it."),
+        gettext_noop("Name a leaf."),
+    ),
+    _Missing.HOLDS_NONE: (
+        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which is a leaf."),
+        gettext_noop("Let %(queue)s be a parent, or name another queue."),
+    ),
+    _Missing.NO_PARENT: (
+        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which YuniKorn takes for a leaf."),
+        gettext_noop("Set %(queue)s to be a parent: YuniKorn does not tell that from the queues below it."),
+    ),
+}
+
+
+class _Look(Protocol):
+    """Tells why the fixed part of a rule leads nowhere; None where it leads somewhere.
+
+    ``more``: whether other rules go on from there.
+    """
+
+    def __call__(self, tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None: ...
+
+
+def _refused_rules(tree: QueueTree) -> Iterator[Note]:
+    """The rules whose fixed part YuniKorn refuses."""
+    yield from _rules(tree, Severity.ERROR, _missing_there)
+
+
+def dead_ends(tree: QueueTree) -> Iterator[Note]:
+    """The rules whose fixed part leads nowhere: warnings, as whoever decides by the tree goes on without them."""
+    yield from _rules(tree, Severity.WARNING, _missing)
+
+
+def _rules(tree: QueueTree, severity: Severity, missing: _Look) -> Iterator[Note]:
+    """Report rules; the outermost of a chain says whether all of it is created."""
+    for number, rule in enumerate(tree.placement, 1):
+        path, more = _fixed(rule)
+        if path and (why := missing(tree, path, create=rule.create, more=more)):
+            message, remedy = _SENTENCES[why]
+            yield found(severity, tree.root, message, remedy, number=str(number), queue=path)
+
+
+def _fixed(rule: Rule) -> tuple[str, bool]:
+    """What a chain of rules names from the root on, and whether other rules go on from there; empty: nothing."""
+    chain = [rule]
+    while chain[0].parent is not None:
+        chain.insert(0, chain[0].parent)
+    path = ""
+    for one in chain:
+        if one.name is not RuleName.FIXED:
+            return path, True
+        whole = one.value.lower().partition(".")[0] == ROOT
+        path = one.value if whole else f"{path or ROOT}.{one.value}"
+    return path, False
+
+
+def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
+    names, paths = path.lower().split("."), {one.lower(): one for one in tree.queues}
+    for depth in range(1, len(names)):
+        above = paths.get(".".join(names[:depth]))
+        if above is None:
+            break
+        if tree.is_leaf(above):
+            return _Missing.BELOW_A_LEAF
+    queue = paths.get(path.lower())
+    if queue is None:
+        return None if create else _Missing.NOT_THERE
+    if more == tree.is_leaf(queue):
+        return _Missing.HOLDS_NONE if more else _Missing.HOLDS_QUEUES
+    return None
+
+
+def _missing_there(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
+    """Follow YuniKorn's checkQueueHierarchyForPlacement.
+
+    It looks for the rule's names in small letters among those of the queues as they are written, and takes for a parent
+    only what says that it is one.
+    """
+    at = tree.root
+    for name in path.lower().split(".")[1:]:
+        if not tree.children[at] and not _is_parent(tree, at):
+            return _Missing.BELOW_A_LEAF
+        below = f"{at}.{name}"
+        if below not in tree.queues:
+            capitals = any(one.lower() == below.lower() for one in tree.children[at])
+            return None if create else _Missing.CAPITALS if capitals else _Missing.NOT_THERE
+        at = below
+    if not more:
+        return _Missing.HOLDS_QUEUES if _is_parent(tree, at) else None
+    if _is_parent(tree, at):
+        return None
+    return _Missing.NO_PARENT if tree.children[at] else _Missing.HOLDS_NONE
+
+
+def _is_parent(tree: QueueTree, path: str) -> bool:
+    return path == tree.root or tree[path].parent_declared

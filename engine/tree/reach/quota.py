@@ -1,0 +1,69 @@
+"""Policies ``cohort`` and ``fair-share``: queues of one cohort take back what others borrow; a fence is its border."""
+
+from functools import lru_cache, partial
+
+from engine.model.queue_tree import QueueTree, Take
+from engine.model.quota.tree_reading import FLAVOR, Formed, Reading, formed, preemption_of
+from engine.tree.reach.barriers import nearest_common
+from engine.tree.reach.borders import Border, BorderReason, Fences, Reach
+
+
+def by_quota(reading: Reading, *, fair: bool) -> Reach:
+    """Who may preempt whom where the tree is meant as quota; ``fair``: under fair sharing, where anybody may borrow."""
+    policy = "fair-share" if fair else "cohort"
+    return Reach(policy=policy, border=partial(_border, reading, fair), fences=Fences.BOTH_WAYS, within=True)
+
+
+def _border(reading: Reading, fair: bool, tree: QueueTree, asker: str, victim: str) -> Border:
+    reason, queue = _shut(tree, asker, victim, reading, fair=fair) or _open(tree, asker, victim, reading)
+    return Border(asker=asker, victim=victim, reason=reason, queue=queue)
+
+
+def _shut(tree: QueueTree, asker: str, victim: str, reading: Reading, *, fair: bool) -> tuple[BorderReason, str] | None:
+    if disabled := tree.disabled_by(asker) or tree.disabled_by(victim):
+        return BorderReason.DISABLED, disabled
+    preemption = preemption_of(tree, asker, reading)
+    if asker == victim:
+        return (BorderReason.TAKES_WITHIN_NEVER, asker) if preemption.within is Take.NEVER else None
+    if border := _between(tree, asker, victim):
+        return BorderReason.COHORT_BORDER, border
+    if preemption.reclaim is Take.NEVER:
+        return BorderReason.TAKES_NEVER, asker
+    common = nearest_common(tree, asker, victim)
+    if fair or preemption.borrow.allowed or _has_quota(_formed(tree, reading), tree, asker, common):
+        return None
+    return BorderReason.NO_QUOTA, common
+
+
+def _between(tree: QueueTree, asker: str, victim: str) -> str | None:
+    """The fence that holds only one of them: the asker's own, if any does."""
+    own, other = tree.fence(asker), tree.fence(victim)
+    if own == other:
+        return None
+    return own if own and not tree.contains(own, victim) else other
+
+
+def _open(tree: QueueTree, asker: str, victim: str, reading: Reading) -> tuple[BorderReason, str]:
+    if asker == victim:
+        return BorderReason.OWN_QUEUE, asker
+    if not _may_borrow(_formed(tree, reading), victim):
+        return BorderReason.NO_BORROWING, victim
+    return BorderReason.SAME_COHORT, nearest_common(tree, asker, victim)
+
+
+@lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
+def _formed(tree: QueueTree, reading: Reading) -> Formed:
+    return formed(tree, reading)
+
+
+def _has_quota(quota: Formed, tree: QueueTree, asker: str, common: str) -> bool:
+    """Whether the asker, or a cohort around it below the common one, has anything of its own to take back."""
+    line = tree.lineage(asker)
+    nodes = [quota.tree.queue[asker], *(quota.tree.cohort[path] for path in line[1 : line.index(common)])]
+    return any(quota.tree.columns[FLAVOR, name].own[node] > 0 for name in quota.resources for node in nodes)
+
+
+def _may_borrow(quota: Formed, queue: str) -> bool:
+    names = [name for group in quota.queues[queue].groups for name in group.resources]
+    limits = [quota.tree.columns[FLAVOR, name].limits[quota.tree.queue[queue]] for name in names]
+    return not limits or any(limit is None or limit > 0 for limit in limits)
