@@ -26,7 +26,7 @@ RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compil
  && SECRET_KEY=only-while-building python manage.py collectstatic --noinput --verbosity 0
 
 FROM sources AS product-sources
-RUN rm -r demo engine/simulator
+RUN rm -r demo simulator
 
 FROM ${PYTHON} AS base
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin \
@@ -40,7 +40,7 @@ FROM base AS demo
 COPY --from=demo-packages /venv /venv
 COPY --from=sources /app /app
 USER scheduler-admin
-CMD ["python", "-m", "engine.simulator", "--help"]
+CMD ["python", "-m", "simulator", "--help"]
 
 # The last is what is built where none is named.
 FROM base AS product

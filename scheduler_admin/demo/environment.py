@@ -62,7 +62,7 @@ def prepare(arguments: list[str]) -> None:
 
     Raises SystemExit, with a sentence, where there is no simulated cluster, as in the product's image, or no folder.
     """
-    if find_spec("engine.simulator") is None or find_spec("aiohttp") is None:
+    if find_spec("simulator") is None or find_spec("aiohttp") is None:
         sys.exit("The simulated cluster is not installed here: run the demo from a checkout, by make demo.")
     port = _value(arguments, "--port") or str(PORT)
     folder = Path(_value(arguments, "--folder") or BASE / "var" / "demo").resolve()

@@ -34,7 +34,7 @@ def simulator(place: Place, port: int, speed: float) -> list[str]:
     """The simulated cluster; it writes the kubeconfig that the workers and kubectl use."""
     demo = BASE / "demo"
     return [
-        *(sys.executable, "-m", "engine.simulator"),
+        *(sys.executable, "-m", "simulator"),
         *("--manifests", str(demo / "manifests"), "--script", str(demo / "day.yaml")),
         *("--port", str(port), "--kubeconfig", str(place.kubeconfig)),
         *("--seed", "1", "--speed", str(speed)),

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent, KeptAnswer
 from scheduler_admin.clusters.models import Cluster, Credentials
 from scheduler_admin.queues.models import Hierarchy, Revision
+from simulator.kubeconfig import kubeconfig
 from tests.api.builders import user
 from tests.api.conftest import client_of
 from tests.api.sending import errors, own_form

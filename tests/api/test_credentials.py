@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster, Credentials
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 from tests.web import rows
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.clusters.models import Cluster
+from simulator.kubeconfig import kubeconfig
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
 from tests.cluster.doubles import simulate

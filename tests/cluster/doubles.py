@@ -21,8 +21,8 @@ from aiohttp import web
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.timing import Clock
-from engine.simulator.server import AuditRecord, create_app
-from engine.simulator.store import Store
+from simulator.api.server import AuditRecord, create_app
+from simulator.storage.store import Store
 from tests.waiting import PATIENCE_S, join
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.cluster.connecting.token_review import review
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.rights import REVIEWING
-from engine.simulator.reviews import TOKEN
+from simulator.api.reviews import TOKEN
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.plane import ControlPlane

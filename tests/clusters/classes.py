@@ -5,10 +5,10 @@ from typing import Any
 
 from engine.formats.kubernetes.decode import decode_priority_class
 from engine.model.objects import PriorityClass
-from engine.simulator.kubeconfig import kubeconfig
-from engine.simulator.priorities import KEY
 from scheduler_admin.clusters.class_figures import listed, unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from simulator.kubeconfig import kubeconfig
+from simulator.storage.priority_admission import KEY
 from tests.cluster.doubles import Simulated
 
 SYSTEM = ["system-node-critical", "system-cluster-critical"]

@@ -10,13 +10,13 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from engine.model.queue_tree import Queue, QueueTree
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.connecting import connect, look, slug
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import publish_as, tree_of
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, scripted, simulate
 from tests.controlplane import anycluster, arbitration, kueue
 

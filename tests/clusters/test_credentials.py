@@ -15,14 +15,14 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from engine.cluster.errors import ConnectionFailure, SettingsError
-from engine.simulator.kubeconfig import kubeconfig
-from engine.simulator.store import Store
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.models import Cluster, Credentials
 from scheduler_admin.clusters.sealing import seal, unseal
 from scheduler_admin.clusters.watching import Watches
 from scheduler_admin.clusters.ways import Way
+from simulator.kubeconfig import kubeconfig
+from simulator.storage.store import Store
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, Simulated, scripted, simulate
 from tests.cluster.test_credentials import grants, program

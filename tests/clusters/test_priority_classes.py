@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from engine.model.objects import ClassQuota, ClassRule, PriorityClass
 from engine.model.snapshot import ClusterState
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.clusters.class_figures import KEPT, class_quotas, class_use, keep_classes, listed, unlisted
 from scheduler_admin.clusters.class_selectors import covers, picture
@@ -23,6 +22,7 @@ from scheduler_admin.clusters.priority_classes import (
     delete_class,
     merge_class,
 )
+from simulator.kubeconfig import kubeconfig
 from tests.builders import ask, pod
 from tests.cluster.doubles import Answer, Asked, Simulated, scripted, simulate
 from tests.clusters.classes import SYSTEM, edit, hear, put, reach, shown, there

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.simulator.bootstrap import NAMESPACES
-from engine.simulator.cluster import Cluster as Simulator
-from engine.simulator.kinds import Kind, Registry
-from engine.simulator.server import AuditRecord
+from simulator.api.server import AuditRecord
+from simulator.cluster import Cluster as Simulator
+from simulator.kinds import Kind, Registry
+from simulator.storage.bootstrap import NAMESPACES
 from tests.cluster.doubles import simulate
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane

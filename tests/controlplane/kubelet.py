@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import Any, Self
 
-from engine.simulator.kubelet import EXITS_AFTER, RUNS_FOR, parse_duration
+from simulator.controllers.kubelet import EXITS_AFTER, RUNS_FOR, parse_duration
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import STRATEGIC, Wire
 from tests.waiting import PATIENCE_S

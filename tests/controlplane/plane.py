@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from engine.simulator.server import AuditRecord
+from simulator.api.server import AuditRecord
 from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
 from tests.ports import free_port

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cluster.sync.config_map import KEY
-from engine.simulator.kubeconfig import kubeconfig as config_of
+from simulator.kubeconfig import kubeconfig as config_of
 from tests.cluster.doubles import simulate
 from tests.copies.copies import CONFIG, TEXT, changed
 from tests.enforce.worker import NAME, Worker

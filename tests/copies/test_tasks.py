@@ -8,7 +8,6 @@ import pytest
 from django.utils import timezone
 
 from engine.cluster.sync.config_map import KEY
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.copies import tasks
@@ -16,6 +15,7 @@ from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import look_now
 from scheduler_admin.copies.used import scheduler_of
 from scheduler_admin.queues.importing import import_tree
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 from tests.copies.copies import CONFIG, TEXT
 from tests.waiting import wait_for

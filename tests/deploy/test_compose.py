@@ -45,7 +45,7 @@ def test_every_process_of_the_product_is_there(services: dict[str, Any]) -> None
         ("comparisons", ["-P", "prefork", "-Q", "comparisons"]),
         ("beat", ["beat"]),
         ("web", ["gunicorn", "scheduler_admin.wsgi"]),
-        ("simulator", ["engine.simulator", "demo/manifests", "demo/day.yaml"]),
+        ("simulator", ["simulator", "demo/manifests", "demo/day.yaml"]),
     ],
 )
 def test_processes_run_as_they_must(services: dict[str, Any], name: str, words: list[str]) -> None:

@@ -215,7 +215,7 @@ class SimulatedCluster:
     def command(self, manifests: Path) -> list[str]:
         """How it is started."""
         return [
-            *(sys.executable, "-m", "engine.simulator", "--manifests", str(manifests)),
+            *(sys.executable, "-m", "simulator", "--manifests", str(manifests)),
             *("--kubeconfig", str(self.kubeconfig), "--audit-log", str(self._audit_log)),
         ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from engine.simulator.kubelet import EXITS_AFTER, RUNS_FOR
+from simulator.controllers.kubelet import EXITS_AFTER, RUNS_FOR
 
 Document = dict[str, Any]
 

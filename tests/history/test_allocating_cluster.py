@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.meters import Ended
 from scheduler_admin.history.passes import run_pass
 from scheduler_admin.queues.services import Terms
+from simulator.kubeconfig import kubeconfig
 from tests.builders import queue, tree
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from engine.cluster.acting.lease import ClusterLease
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.credentials import set_credentials
 from scheduler_admin.clusters.models import Cluster, Credentials
@@ -19,6 +18,7 @@ from scheduler_admin.clusters.ways import Way
 from scheduler_admin.history.checking import check_cluster
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.models import Hierarchy
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 
 pytestmark = pytest.mark.django_db

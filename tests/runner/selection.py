@@ -15,7 +15,7 @@ PACKAGES = ("engine", "scheduler_admin", "scheduler_admin_client", "benchmarks",
 TESTED_BY: Mapping[str, tuple[str, ...]] = {
     "engine/cluster/": ("tests/cluster",),
     "engine/formats/": ("tests/engine", "tests/queues"),
-    "engine/simulator/": ("tests/simulator",),
+    "simulator/": ("tests/simulator",),
     "engine/": ("tests/engine",),
     "scheduler_admin/accounts/": ("tests/accounts", "tests/grid"),
     "scheduler_admin/api/": ("tests/api", "tests/grid", "tests/client"),

@@ -7,7 +7,7 @@ import pytest
 from kubernetes import client
 from simulated_api import Running, serve
 
-from engine.simulator.store import Store
+from simulator.storage.store import Store
 from tests.controlplane.anycluster import AnyCluster
 
 

@@ -12,8 +12,8 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Protection, Reservation, Snapshot
 from engine.planning.scheduling_pass import Considered, plan
 from engine.policies.fence import decide
-from engine.simulator.clock import ManualClock
-from engine.simulator.cluster import Cluster
+from simulator.clock import ManualClock
+from simulator.cluster import Cluster
 
 DEMO = Path(__file__).parents[2] / "demo"
 TAINT = "scheduler-admin.io/reserved-for"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from engine.simulator.clock import ManualClock
-from engine.simulator.cluster import Cluster
+from simulator.clock import ManualClock
+from simulator.cluster import Cluster
 
 Object = dict[str, Any]
 CLASSES = {"low": 10, "high": 1000}

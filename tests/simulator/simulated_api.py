@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from aiohttp import web
 from kubernetes import client
 
-from engine.simulator.server import create_app
-from engine.simulator.store import Store
+from simulator.api.server import create_app
+from simulator.storage.store import Store
 from tests.controlplane.wire import Wire
 from tests.waiting import PATIENCE_S
 

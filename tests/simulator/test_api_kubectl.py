@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client
 from simulated_api import pod
 
-from engine.simulator.kubelet import EXITS_AFTER
+from simulator.controllers.kubelet import EXITS_AFTER
 from tests.controlplane.anycluster import KINDS, AnyCluster
 from tests.waiting import wait_for
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.simulator.managed import paths
+from simulator.storage.managed_fields import paths
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.wire import MERGE
 

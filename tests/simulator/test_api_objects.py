@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client
 from simulated_api import body, pod, serve
 
-from engine.simulator.store import Store
+from simulator.storage.store import Store
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.waiting import wait_for
 

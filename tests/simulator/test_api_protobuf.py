@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.simulator.protobuf import MAGIC, decode
-from engine.simulator.status import ApiError
+from simulator.api.protobuf import MAGIC, decode
+from simulator.status import ApiError
 
 
 def field(number: int, payload: bytes) -> bytes:

@@ -15,9 +15,9 @@ from day_engine import DEMO
 from life import World, job, node, pod, replica_set
 
 from engine.formats.yaml.manifests import ManifestError
-from engine.simulator.clock import Pace
-from engine.simulator.cluster import Cluster
-from engine.simulator.surge import NotNowError
+from simulator.clock import Pace
+from simulator.cluster import Cluster
+from simulator.script.surge import NotNowError
 from tests.waiting import PATIENCE_S
 
 SCRIPT = """
@@ -220,7 +220,7 @@ def test_the_pace_counts_on_while_its_speed_changes():
 
 def start(*arguments: str) -> subprocess.Popen[str]:
     """Start the command line."""
-    command = [sys.executable, "-m", "engine.simulator", *arguments]
+    command = [sys.executable, "-m", "simulator", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(
         command, cwd=DEMO.parent, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -7,8 +7,8 @@ from day_engine import DayEngine, demo_cluster, demo_tree
 
 from engine.model.decision import Outcome, Reason
 from engine.model.quantities import parse_amounts, total
-from engine.simulator.clock import ManualClock
-from engine.simulator.cluster import Cluster
+from simulator.clock import ManualClock
+from simulator.cluster import Cluster
 
 ROUNDS = 2
 LENGTH = 150
@@ -36,7 +36,7 @@ def test_within_three_seconds_the_cluster_is_full_and_an_ask_waits():
     cluster.begin()
     engine = DayEngine(cluster, clock)
     clock.advance(3.0)
-    snapshot = engine.model.snapshot()
+    snapshot = engine.snapshot()
     asks = [pod for pod in snapshot.asks if pod.queue == "root.tenant-1.queue-b" and pod.unschedulable_ms is not None]
     usage = snapshot.usage(engine.tree)["root.tenant-1.queue-b"]
     assert asks

@@ -3,8 +3,8 @@
 import pytest
 from life import World, budget, job, node, pod, replica_set
 
-from engine.simulator.kubelet import parse_duration
-from engine.simulator.status import ApiError
+from simulator.controllers.kubelet import parse_duration
+from simulator.status import ApiError
 
 
 def of(world: World, app: str) -> list[dict]:

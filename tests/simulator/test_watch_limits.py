@@ -12,7 +12,7 @@ import pytest
 from kubernetes import client
 from simulated_api import Running, Stream, brief, pod, serve
 
-from engine.simulator.store import Store
+from simulator.storage.store import Store
 from tests.controlplane.wire import Wire
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -70,7 +70,7 @@ def test_bookmarks_keep_coming(
     server: Running, core: client.CoreV1Api, monkeypatch: pytest.MonkeyPatch, watch: Watch
 ) -> None:
     """A quiet watch gets a bookmark now and then, so that it can resume after changes of other kinds."""
-    monkeypatch.setattr("engine.simulator.watch.BOOKMARK_SECONDS", 0.05)
+    monkeypatch.setattr("simulator.api.watch.BOOKMARK_SECONDS", 0.05)
     version = str(server.store.resource_version)
     stream = watch(server, allowWatchBookmarks="true", resourceVersion=version)
     core.create_namespaced_pod("default", pod("a"))
@@ -82,7 +82,7 @@ def test_bookmarks_keep_coming(
 
 def test_client_that_falls_behind_is_cut_off(server: Running, monkeypatch: pytest.MonkeyPatch, watch: Watch) -> None:
     """A watch ends when more is queued than the server wants to hold, and can be resumed without a gap."""
-    monkeypatch.setattr("engine.simulator.watch.LONGEST_BACKLOG", 5)
+    monkeypatch.setattr("simulator.api.watch.LONGEST_BACKLOG", 5)
     version = str(server.store.resource_version)
     stream = watch(server, resourceVersion=version)
     names = [f"c{number}" for number in range(10)]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.queues.models import Hierarchy
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 from tests.cluster.offering import offer, running
 from tests.web import rows

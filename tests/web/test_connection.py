@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.models import Cluster, Credentials
 from scheduler_admin.clusters.ways import Way
+from simulator.kubeconfig import kubeconfig
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Simulated, simulate
 

@@ -21,7 +21,7 @@ from engine.model.snapshot.pod_fields import Key, Number
 
 if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Node, Pod
-    from engine.model.snapshot.snapshot import Snapshot
+    from engine.model.snapshot.pod_table import Roster
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]
@@ -35,12 +35,12 @@ SAFE = 2**61
 class Columns:
     """Nodes by their place in the snapshot, and the pods bound to them by row."""
 
-    def __init__(self, snapshot: "Snapshot") -> None:
-        self.nodes: tuple[Node, ...] = snapshot.nodes
+    def __init__(self, nodes: "tuple[Node, ...]", roster: "Roster", now_ms: int) -> None:
+        self.nodes = nodes
         self.place = {node.name: place for place, node in enumerate(self.nodes)}
         """A node's name -> its place."""
-        self.now_ms = snapshot.now_ms
-        self._roster = roster = snapshot.roster
+        self.now_ms = now_ms
+        self._roster = roster
         order = importance(roster, self.place, self.now_ms)
         self.told: Rows = order.rows
         """Row -> the pod's place among all of the snapshot, which are in the order of namespaces and names."""

@@ -1,32 +1,11 @@
 """Bound pods node by node, each node's by importance as kube-scheduler has it; carried on from snapshot to snapshot."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from engine.model.snapshot import pod_fields
-from engine.model.snapshot.pod_table import Merging, Numbers, Roster, Rows
-
-
-class Importance(NamedTuple):
-    """The order at a moment."""
-
-    place: Mapping[str, int]
-    """A node's name -> its place."""
-    now_ms: int
-    node: Rows
-    """Place of a pod -> place of its node, -1 where it is on none of these; empty until it is known."""
-    rows: Rows
-    """Row -> place of the pod: by node, then higher priority, then the earlier start, then by name."""
-    fresh: Rows
-    """Places of pods that came since, and are not in ``rows`` yet."""
-
-    def merged(self, merging: Merging) -> "Importance":
-        """The same once pods have come and gone; of who came the order is not known yet."""
-        rows, fresh = merging.now[self.rows], merging.now[self.fresh]
-        fresh = np.concatenate([fresh[fresh >= 0], merging.came])
-        return self._replace(node=self.node[:0], rows=rows[rows >= 0], fresh=fresh)
+from engine.model.snapshot.pod_table import Importance, Numbers, Roster
 
 
 def started_by(roster: Roster, now_ms: int) -> Numbers:

@@ -1,7 +1,7 @@
 """All pods of a snapshot, in the order of namespaces and names, and columns of them that the next one takes over."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +12,6 @@ from engine.model.snapshot.pod_fields import Key, Number
 
 if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Pod
-    from engine.model.snapshot.importance import Importance
 
 Numbers = NDArray[Any]
 """64-bit integers, or Python's own where sums of what is there might not fit into those."""
@@ -94,6 +93,26 @@ class Merging:
         for first, length in zip(self.take[starts].tolist(), lengths, strict=True):
             found += both[first : first + length]
         return tuple(found)
+
+
+class Importance(NamedTuple):
+    """The order of bound pods by importance at one moment."""
+
+    place: Mapping[str, int]
+    """A node's name -> its place."""
+    now_ms: int
+    node: Rows
+    """Place of a pod -> place of its node, -1 where it is on none of these; empty until it is known."""
+    rows: Rows
+    """Row -> place of the pod: by node, then higher priority, then the earlier start, then by name."""
+    fresh: Rows
+    """Places of pods that came since, and are not in ``rows`` yet."""
+
+    def merged(self, merging: Merging) -> "Importance":
+        """The same once pods have come and gone; of who came the order is not known yet."""
+        rows, fresh = merging.now[self.rows], merging.now[self.fresh]
+        fresh = np.concatenate([fresh[fresh >= 0], merging.came])
+        return self._replace(node=self.node[:0], rows=rows[rows >= 0], fresh=fresh)
 
 
 class _Asked(NamedTuple):

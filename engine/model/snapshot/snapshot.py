@@ -198,7 +198,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> Columns:
         """Nodes and bound pods column by column."""
-        return Columns(self)
+        return Columns(self.nodes, self.roster, self.now_ms)
 
     @cached_property
     def nominated(self) -> tuple[Pod, ...]:

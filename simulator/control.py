@@ -1,0 +1,106 @@
+"""What steers the simulation from outside, beside the Kubernetes API: state, speed, reset, surge."""
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from aiohttp import web
+
+from engine.formats.yaml.manifests import ManifestError
+from simulator.doors import Refused, refused
+from simulator.script.surge import NotNowError
+from simulator.status import NO_BROWSER
+
+if TYPE_CHECKING:
+    from simulator.clock import Pace
+
+PREFIX = "/simulator/"
+SLOWEST, FASTEST = 0.1, 20.0
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class _RefusedError(Exception):
+    """A request that can't be served: its HTTP code and a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Simulation(Protocol):
+    """What can be steered."""
+
+    pace: "Pace"
+
+    def state(self) -> dict[str, Any]:
+        """Return how it is, as JSON."""
+
+    def reset(self) -> None:
+        """Begin anew."""
+
+    def surge(self) -> dict[str, Any]:
+        """Set off a preemption. Raises NotNowError."""
+
+
+class Control:
+    """Answers everything under /simulator/, with the same token as the API."""
+
+    def __init__(self, simulation: Simulation, token: str | None) -> None:
+        """Steer `simulation`."""
+        self._simulation = simulation
+        self._token = token
+
+    def attach(self, app: web.Application) -> None:
+        """Let an application answer these paths before its own routes."""
+
+        @web.middleware
+        async def steer(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._answer(request) if request.path.startswith(PREFIX) else await handler(request)
+
+        app.middlewares.append(steer)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        try:
+            self._authenticate(request)
+            return _json(200, await self._route(request))
+        except (_RefusedError, NotNowError, ManifestError) as error:
+            return _json(error.code if isinstance(error, _RefusedError) else 409, {"message": str(error)})
+
+    def _authenticate(self, request: web.Request) -> None:
+        why = refused(request, self._token)
+        if why is Refused.NO_TOKEN:
+            raise _RefusedError(401, "This needs the token that the simulator was started with.")
+        if why is Refused.BROWSER:
+            raise _RefusedError(403, NO_BROWSER)
+
+    async def _route(self, request: web.Request) -> object:
+        match request.method, request.path.removeprefix(PREFIX).rstrip("/"):
+            case "GET", "state":
+                return self._simulation.state()
+            case "POST", "speed":
+                self._simulation.pace.set_speed(_speed(await request.read()))
+                return self._simulation.state()
+            case "POST", "reset":
+                self._simulation.reset()
+                return self._simulation.state()
+            case "POST", "surge":
+                return self._simulation.surge()
+            case _, "state" | "speed" | "reset" | "surge":
+                raise _RefusedError(405, f"{request.path} is not to be called with {request.method}.")
+        raise _RefusedError(404, f"There is no {request.path}; there are state, speed, reset and surge.")
+
+
+def _speed(body: bytes) -> float:
+    try:
+        speed = msgspec.json.decode(body, type=dict[str, float])["speed"]
+    except (msgspec.MsgspecError, KeyError) as error:
+        raise _RefusedError(400, 'Expected a body such as {"speed": 2.0}.') from error
+    if not math.isfinite(speed) or not SLOWEST <= speed <= FASTEST:
+        raise _RefusedError(400, f"The speed has to lie between {SLOWEST} and {FASTEST:g}.")
+    return speed
+
+
+def _json(code: int, content: object) -> web.Response:
+    return web.Response(body=msgspec.json.encode(content), status=code, content_type="application/json")

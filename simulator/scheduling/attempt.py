@@ -1,0 +1,119 @@
+"""One attempt to place a pod: the nodes that take it, why the others don't, and whom it preempts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from engine.feasibility import FITS, Feasibility
+from engine.feasibility.node_rules import unbound
+from engine.model.decision import NodeReason
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts
+from engine.model.snapshot import Snapshot
+from engine.policies.priority.node_candidates import NodeCandidates
+from simulator.scheduling import wording
+from simulator.scheduling.occupancy import nameless
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The node to make room on and who has to go; without one why not, and whether the pod may preempt at all."""
+
+    node: str = ""
+    victims: tuple[Pod, ...] = ()
+    message: str = ""
+    eligible: bool = True
+
+
+class Attempt:
+    """A pod held against every node, judged as the engine judges them, and told in kube-scheduler's words."""
+
+    def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
+        """Look at every node."""
+        self.pod = pod
+        self._found = NodeCandidates(snapshot, nameless(pod))
+        self._nodes, self._claims = snapshot.nodes, snapshot.claims
+        self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._found.fits, strict=True) if fits)
+
+    @cached_property
+    def _refused(self) -> list[tuple[int, NodeReason]]:
+        found = self._found
+        places = (int(place) for place in np.flatnonzero(found.first != FITS))
+        return [(place, found.feasibility.refusal(int(found.first[place]), place).reason) for place in places]
+
+    @cached_property
+    def _unbound(self) -> str:
+        """A claim of the pod's that is not bound: then no node is looked at, and nobody asks whom it may preempt."""
+        return unbound(self._found.snapshot, self.pod) or ""
+
+    @property
+    def reasons(self) -> frozenset[NodeReason]:
+        """What nodes were turned down for; it decides which events can help the pod."""
+        return frozenset(reason for _, reason in self._refused)
+
+    @property
+    def message(self) -> str:
+        """Why no node takes it."""
+        if not self._nodes:
+            return wording.NO_NODES
+        if self._unbound:
+            known = (self.pod.namespace, self._unbound) in self._claims
+            return wording.unclaimed("" if known else self._unbound, len(self._nodes))
+        told = (words for place, reason in self._refused for words in self._words(place, reason))
+        return wording.unavailable(told, len(self._nodes))
+
+    def _words(self, place: int, reason: NodeReason, *, emptied: bool = False) -> Iterator[str]:
+        """`emptied`: all pods that may be preempted have left."""
+        if reason not in (NodeReason.TOO_SMALL, NodeReason.INSUFFICIENT):
+            yield wording.WORDS[reason]
+            return
+        columns = self._found.columns
+        gone = [row for row in columns.rows(place) if emptied and self._found.candidates[row]]
+        for limit in self._found.feasibility.limits:
+            if limit.reason is NodeReason.INSUFFICIENT:
+                held = limit.held[place] + limit.added.get(place, 0) - sum(limit.weight[row] for row in gone)
+                if held > limit.cap[place]:
+                    yield wording.lacking(limit.detail)
+
+    def preemption(self) -> Finding:
+        """Find whom to evict for the pod, which every node has turned down."""
+        found = self._found
+        if self._unbound:
+            return Finding()
+        if self.pod.never_preempts:
+            return Finding(message=wording.NEVER, eligible=False)
+        if found.waits_for_victims():
+            return Finding(message=wording.TERMINATING, eligible=False)
+        if found.best is not None:
+            victims = tuple(found.columns.pods[row] for row in found.victims_on(found.best))
+            return Finding(self._nodes[found.best].name, victims)
+        told = (words for place in range(len(self._nodes)) for words in self._unhelped(place))
+        return Finding(message=wording.unavailable(told, len(self._nodes)))
+
+    def _unhelped(self, place: int) -> Iterator[str]:
+        verdict = self._found.verdict(place)
+        if verdict.reason is NodeReason.NO_CANDIDATES:
+            yield wording.NO_VICTIMS
+        elif not verdict.victims:
+            yield wording.NOT_HELPFUL
+        else:
+            yield from self._words(place, verdict.reason, emptied=True)
+
+
+def passes(pod: Pod, node: Node) -> bool:
+    """Tell whether a node would take a pod if nobody else were anywhere; claims and other pods are not asked."""
+    alone = msgspec.structs.replace(nameless(pod), affinity=(), anti_affinity=(), spread=(), claims=(), own_claims=())
+    return bool(Feasibility(Snapshot(now_ms=0, nodes=(node,)), alone).refusing()[0] == FITS)
+
+
+def score(pod: Pod, node: Node, used: Amounts) -> int:
+    """Return how much of the node's cpu and memory would stay free, in percent (LeastAllocated)."""
+    shares = []
+    for name in ("cpu", "memory"):
+        room = node.allocatable.get(name, 0)
+        left = room - used.get(name, 0) - pod.requests.get(name, 0)
+        shares.append(left * 100 // room if room > 0 and left > 0 else 0)
+    return sum(shares) // len(shares)

@@ -1,0 +1,238 @@
+"""The simulated kube-scheduler: one pending pod at a time, in the order of its queue."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import msgspec
+
+from engine.feasibility.checks import CURABLE
+from engine.formats.kubernetes.decode import DecodeError, decode_node, decode_pod
+from engine.model.decision import NodeReason
+from engine.model.objects import PREEMPTION_BY_SCHEDULER, Node, Pod
+from engine.model.snapshot import Snapshot
+from simulator.clock import Clock
+from simulator.controllers.component import Component
+from simulator.controllers.recorder import Recorder
+from simulator.objects import Object, set_condition, timestamp
+from simulator.scheduling import wording
+from simulator.scheduling.attempt import Attempt, Finding, passes, score
+from simulator.scheduling.occupancy import OTHERS, Occupancy
+from simulator.scheduling.scheduling_queue import SchedulingQueue, Waiting
+from simulator.status import ApiError
+from simulator.storage.store import Event, Store
+
+NAME = "default-scheduler"
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+_BY_COMPANY = frozenset({NodeReason.POD_AFFINITY, NodeReason.SPREAD})
+"""What a pod that comes, or changes, can cure."""
+_BY_PLACE = frozenset({NodeReason.SPREAD_KEY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}) | _BY_COMPANY
+"""What other labels of a node can cure."""
+_BY_OTHERS = {
+    "namespaces": frozenset({NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}),
+    "persistentvolumeclaims": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.CLAIM_IN_USE}),
+    "persistentvolumes": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.VOLUME, NodeReason.VOLUME_ZONE}),
+    "poddisruptionbudgets.policy": frozenset[NodeReason](),
+}
+"""What an object of another kind can cure."""
+
+
+class Scheduler(Component):
+    """Binds pods that name it, says why when it can't, and preempts by priority unless that is turned off."""
+
+    watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHERS)
+
+    def __init__(
+        self, store: Store, clock: Clock, recorder: Recorder, *, default_preemption: bool = True, name: str = NAME
+    ) -> None:
+        """Stay still until `start`."""
+        super().__init__(store, clock)
+        self.name = name
+        self.occupancy = Occupancy()
+        self.queue = SchedulingQueue(clock, self._wake)
+        self._recorder = recorder
+        self._default_preemption = default_preemption
+
+    def stop(self) -> None:
+        """Do nothing more."""
+        super().stop()
+        self.queue.timers.clear()
+
+    # What happens around it
+
+    def on_event(self, event: Event) -> None:
+        """Take note of a change and wake the pods that it may help."""
+        try:
+            if event.key == "nodes":
+                self._node_changed(event)
+            elif event.key in OTHERS:
+                self.occupancy.keep(event.key, event.object, gone=event.type == "DELETED")
+                self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
+            else:
+                self._pod_changed(event, decode_pod(event.object))
+        except DecodeError:
+            return  # written past admission by a client; nothing that can be scheduled, or on
+
+    def _node_changed(self, event: Event) -> None:
+        name = event.object["metadata"]["name"]
+        before = self.occupancy.nodes.get(name)
+        if event.type == "DELETED":
+            self.occupancy.fall(name)
+            return
+        node = self.occupancy.stand(decode_node(event.object))
+        if node != before:
+            self.queue.helped(lambda waiting: _node_helps(waiting, before, node))
+
+    def _pod_changed(self, event: Event, pod: Pod) -> None:
+        if pod.node is not None:
+            self._bound_changed(event, pod)
+        elif pod.scheduler == self.name:
+            self._pending_changed(event, pod)
+
+    def _bound_changed(self, event: Event, pod: Pod) -> None:
+        self.queue.discard(pod.uid)
+        if event.type != "DELETED" and not pod.finished:
+            before = self.occupancy.place(pod)
+            if before is None or (before.labels, before.terminating) != (pod.labels, pod.terminating):
+                self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_COMPANY))
+        elif self.occupancy.drop(pod):
+            self.queue.helped(lambda waiting: bool(waiting.reasons & CURABLE))
+
+    def _pending_changed(self, event: Event, pod: Pod) -> None:
+        if event.type == "DELETED" or pod.finished or pod.terminating:
+            self.queue.discard(pod.uid)
+            if self.occupancy.withdraw(pod):
+                self.queue.helped(lambda waiting: bool(waiting.reasons & CURABLE))
+            return
+        self.occupancy.nominate(pod)
+        waiting = self.queue.find(pod.uid)
+        if pod.gated:
+            self.queue.discard(pod.uid)
+            self._condition(pod, "SchedulingGated", GATED, pod.nominated_node)
+        elif waiting is None:
+            self.queue.add(pod)
+        else:
+            waiting.pod = pod
+            if event.old is not None and _asks_differently(event.old, event.object):
+                self.queue.retry(waiting)
+
+    # One attempt after the other
+
+    def _wake(self) -> None:
+        if "attempt" not in self.timers:
+            self.timers.set("attempt", 0, self._attempt)
+
+    def _attempt(self) -> None:
+        waiting = self.queue.pop()
+        if waiting is None:
+            return
+        if self.queue.ready:
+            self._wake()
+        self._schedule(waiting)
+
+    def _schedule(self, waiting: Waiting) -> None:
+        attempt = Attempt(self._snapshot(), waiting.pod)
+        if attempt.feasible:
+            self._bind(waiting, self._best(waiting.pod, attempt.feasible))
+        else:
+            self._fail(waiting, attempt)
+
+    def _snapshot(self) -> Snapshot:
+        return self.occupancy.snapshot(int(self.clock.now().timestamp() * 1000))
+
+    def would_fit(self, pod: Pod) -> bool:
+        """Tell whether some node would take such a pod now, or as soon as those on their way out are gone."""
+        now = self._snapshot()
+        later = msgspec.structs.replace(now, pods=tuple(one for one in now.pods if not one.terminating))
+        return bool(Attempt(later, pod).feasible)
+
+    def _best(self, pod: Pod, feasible: Sequence[str]) -> str:
+        if pod.nominated_node in feasible:
+            return pod.nominated_node
+        nodes, used = self.occupancy.nodes, self.occupancy.used
+        return min(feasible, key=lambda name: (-score(pod, nodes[name], used(name)), name))
+
+    def _bind(self, waiting: Waiting, node: str) -> None:
+        pod = waiting.pod
+        try:
+            bound = self.store.bind(pod.namespace, pod.name, node, pod.uid)
+        except ApiError:
+            return  # gone, gated or bound by someone else since: the event about that is on its way
+        message = f"Successfully assigned {pod.key} to {node}"
+        self._recorder.record(self.name, bound, "Scheduled", message, action="Binding")
+
+    def _fail(self, waiting: Waiting, attempt: Attempt) -> None:
+        pod, message = waiting.pod, attempt.message
+        finding = attempt.preemption() if self._default_preemption and self.occupancy.nodes else Finding()
+        if finding.message:
+            message += wording.no_preemption(finding.message)
+        self.queue.fail(waiting, attempt.reasons)
+        # Also a nomination that someone else has set goes: nothing that the scheduler knows of speaks for it.
+        nominated = finding.node if finding.eligible else pod.nominated_node
+        self._condition(pod, "Unschedulable", message, nominated)
+        found = self.store.find("pods", pod.namespace, pod.name)
+        if found is not None:
+            self._recorder.record(self.name, found, "FailedScheduling", message, type_="Warning", action="Scheduling")
+        if finding.node:
+            self._evict(pod, finding)
+
+    def _condition(self, pod: Pod, reason: str, message: str, nominated: str) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+
+        def write(copy: Object) -> None:
+            set_condition(copy, condition, timestamp(self.clock.now()))
+            _nominate(copy, nominated)
+
+        try:
+            self.store.mutate("pods", pod.namespace, pod.name, write, "status")
+        except ApiError:
+            return  # gone since
+
+    # Preemption
+
+    def _evict(self, pod: Pod, finding: Finding) -> None:
+        for victim in finding.victims:
+            if not victim.terminating:
+                self._evict_one(pod, victim, finding.node)
+        for other in self.occupancy.nominated(finding.node):
+            if other.priority < pod.priority:
+                self.store.mutate("pods", other.namespace, other.name, lambda copy: _nominate(copy, ""), "status")
+                waiting = self.queue.find(other.uid)
+                if waiting is not None:
+                    self.queue.retry(waiting)
+
+    def _evict_one(self, pod: Pod, victim: Pod, node: str) -> None:
+        target = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": PREEMPTION_BY_SCHEDULER,
+            "message": f"{self.name}: preempting to accommodate a higher priority pod",
+        }
+        now = timestamp(self.clock.now())
+        obj = self.store.mutate(
+            "pods", victim.namespace, victim.name, lambda copy: set_condition(copy, target, now), "status"
+        )
+        self.store.delete("pods", victim.namespace, victim.name)
+        note = f"Preempted by pod {pod.uid} on node {node}"
+        asker = self.store.find("pods", pod.namespace, pod.name)
+        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting", related=asker)
+
+
+def _nominate(pod: Object, node: str) -> None:
+    if node:
+        pod["status"]["nominatedNodeName"] = node
+    else:
+        pod["status"].pop("nominatedNodeName", None)
+
+
+def _asks_differently(old: Object, new: Object) -> bool:
+    return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
+
+
+def _node_helps(waiting: Waiting, before: Node | None, node: Node) -> bool:
+    """Tell whether a node that is new, or has changed, passes what turned the pod down and did not before."""
+    if not passes(waiting.pod, node):
+        return False
+    if before is None or not passes(waiting.pod, before):
+        return True
+    grown = NodeReason.INSUFFICIENT in waiting.reasons and before.allocatable != node.allocatable
+    return grown or (bool(waiting.reasons & _BY_PLACE) and before.labels != node.labels)

@@ -1,0 +1,119 @@
+"""The three places where a pending pod waits: ready to be tried, backing off, or until something changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod
+from simulator.clock import Clock, Timers
+
+FIRST_BACKOFF = 1.0
+LONGEST_BACKOFF = 10.0
+LONGEST_WAIT = 300.0
+"""After so many seconds a pod is tried again even if nothing happened that could help (kube-scheduler's default)."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A pending pod and its history with the scheduler."""
+
+    pod: Pod
+    queued: float
+    number: int
+    attempts: int = 0
+    backoff_ends: float = 0.0
+    reasons: frozenset[NodeReason] = frozenset()
+
+
+@dataclass(slots=True)
+class SchedulingQueue:
+    """Pods by uid: in `active`, in `backing_off` or in `unschedulable`. `wake` is called when `active` gets one."""
+
+    clock: Clock
+    wake: Callable[[], None]
+    active: dict[str, Waiting] = field(default_factory=dict)
+    backing_off: dict[str, Waiting] = field(default_factory=dict)
+    unschedulable: dict[str, Waiting] = field(default_factory=dict)
+    timers: Timers = field(init=False)
+    _number: int = 0
+
+    def __post_init__(self) -> None:
+        """Take timers from the clock."""
+        self.timers = Timers(self.clock)
+
+    def find(self, uid: str) -> Waiting | None:
+        """Return a waiting pod, wherever it waits."""
+        return self.active.get(uid) or self.backing_off.get(uid) or self.unschedulable.get(uid)
+
+    def add(self, pod: Pod) -> None:
+        """Let a new pod wait for its first attempt."""
+        self._number += 1
+        self._activate(Waiting(pod, self.clock.monotonic(), self._number))
+
+    def discard(self, uid: str) -> None:
+        """Forget a pod."""
+        for place in (self.active, self.backing_off, self.unschedulable):
+            place.pop(uid, None)
+        self.timers.cancel(uid)
+
+    @property
+    def ready(self) -> bool:
+        """Whether any pod may be tried now."""
+        return bool(self.active or self.backing_off)
+
+    def pop(self) -> Waiting | None:
+        """Take the pod whose turn it is: the highest priority, then the one that has waited longest.
+
+        When none is ready, one whose back-off is not over yet, of those that are next the same way: back-off lets
+        others go first, and makes nobody wait for nothing (kube-scheduler's SchedulerPopFromBackoffQ, since 1.33).
+        """
+        if not self.ready:
+            return None
+        if self.active:
+            first = min(self.active.values(), key=_turn)
+            del self.active[first.pod.uid]
+        else:
+            first = min(self.backing_off.values(), key=lambda item: (int(item.backoff_ends), *_turn(item)))
+            del self.backing_off[first.pod.uid]
+            self.timers.cancel(first.pod.uid)
+        first.attempts += 1
+        return first
+
+    def fail(self, waiting: Waiting, reasons: frozenset[NodeReason]) -> None:
+        """Put back a pod that found no node: it waits until something helps, and not less than its back-off."""
+        now = self.clock.monotonic()
+        waiting.queued, waiting.reasons = now, reasons
+        waiting.backoff_ends = now + min(FIRST_BACKOFF * 2 ** min(waiting.attempts - 1, 10), LONGEST_BACKOFF)
+        self.unschedulable[waiting.pod.uid] = waiting
+        self.timers.set(waiting.pod.uid, LONGEST_WAIT, lambda: self.retry(waiting))
+
+    def helped(self, helps: Callable[[Waiting], bool]) -> None:
+        """Try those again that an event may have helped, through their back-off."""
+        for waiting in [item for item in self.unschedulable.values() if helps(item)]:
+            self.retry(waiting)
+
+    def retry(self, waiting: Waiting) -> None:
+        """Let an unschedulable pod back in, at once or when its back-off is over."""
+        uid = waiting.pod.uid
+        if self.unschedulable.pop(uid, None) is None:
+            return
+        left = waiting.backoff_ends - self.clock.monotonic()
+        if left <= 0:
+            self._activate(waiting)
+            return
+        self.backing_off[uid] = waiting
+        self.timers.set(uid, left, lambda: self._over(waiting))
+        self.wake()
+
+    def _over(self, waiting: Waiting) -> None:
+        if self.backing_off.pop(waiting.pod.uid, None) is not None:
+            self._activate(waiting)
+
+    def _activate(self, waiting: Waiting) -> None:
+        self.timers.cancel(waiting.pod.uid)
+        self.active[waiting.pod.uid] = waiting
+        self.wake()
+
+
+def _turn(waiting: Waiting) -> tuple[int, float, int]:
+    return (-waiting.pod.priority, waiting.queued, waiting.number)

@@ -1,0 +1,121 @@
+"""A preemption on demand: one more replica where the room for it is rightfully another's to give."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.objects import Node, Pod
+from engine.model.quantities import fits, subtract, total
+from simulator.controllers.ownership import active, owned_pods, ready
+from simulator.objects import Object
+from simulator.scheduling.attempt import passes
+from simulator.scheduling.scheduler import Scheduler
+from simulator.script.script import Surge
+from simulator.script.workloads import REPLICA_SETS, scale
+from simulator.storage import priority_admission
+from simulator.storage.store import Store
+
+QUIET_SECONDS = 4.5
+"""The engine needs so long for an ask, the queue's delay and a pass: room that comes free sooner spoils the surge."""
+
+
+class NotNowError(Exception):
+    """Nothing can be arranged at the moment; `str()` is a sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surges:
+    """The surges of a script, tried in turn so that one after the other gets its chance."""
+
+    store: Store
+    scheduler: Scheduler
+    surges: list[Surge]
+    sync: Callable[[str, str], None]
+    """Lets the ReplicaSet controller look at once, so that the answer can name the ask."""
+    frees_room_in: Callable[[], float | None]
+    """In how many seconds the script gives room away by itself."""
+
+    def arrange(self) -> Object:
+        """Bring an ask about that has to preempt, and say which. Raises NotNowError."""
+        if not self.surges:
+            raise NotNowError("The script has no surges, so no preemption can be arranged.")
+        soon = self.frees_room_in()
+        if soon is not None and soon < QUIET_SECONDS:
+            wait = math.ceil(soon + QUIET_SECONDS)
+            raise NotNowError(f"Room comes free in a moment, without any preemption. Try again in {wait} seconds.")
+        obstacles = []
+        for surge in list(self.surges):
+            obstacle = self._obstacle(surge)
+            if obstacle is None:
+                self.surges.remove(surge)
+                self.surges.append(surge)
+                return self._carry_out(surge)
+            obstacles.append(f"{surge.target} {obstacle}")
+        raise NotNowError(f"No preemption can be arranged right now: {'; '.join(obstacles)}. Try again in a moment.")
+
+    def _obstacle(self, surge: Surge) -> str | None:
+        replica_set = self._find(surge.target)
+        if replica_set is None:
+            return "has been deleted"
+        replicas = int(replica_set["spec"].get("replicas", 1))
+        if replicas >= surge.up_to:
+            return f"already wants the {surge.up_to} replicas that its queue is guaranteed"
+        pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)]
+        if len(pods) != replicas or not all(ready(pod) for pod in pods):
+            return "is still waiting for room"
+        ask = self._ask(replica_set)
+        if self.scheduler.would_fit(ask):
+            return "would find room without a preemption"
+        givers = self._givers(surge)
+        if not any(self._makes_room(ask, node, givers) for node in self.scheduler.occupancy.nodes.values()):
+            return "would find no node where those who hold more than their guarantee make room"
+        return None
+
+    def _find(self, place: str) -> Object | None:
+        namespace, _, name = place.partition("/")
+        return self.store.find(REPLICA_SETS, namespace, name)
+
+    def _ask(self, replica_set: Object) -> Pod:
+        """Return the pod that would be created next, with the priority that admission would give it."""
+        meta = replica_set["metadata"]
+        spec = replica_set["spec"]["template"]["spec"]
+        found = self.store.find(priority_admission.KEY, None, spec.get("priorityClassName", ""))
+        spec = {**spec, "priority": found["value"] if found else 0}
+        return decode_pod({"metadata": {"name": meta["name"], "namespace": meta["namespace"]}, "spec": spec})
+
+    def _givers(self, surge: Surge) -> dict[str, int]:
+        """Return the uids of the pods that may be taken, with how many of their ReplicaSet may be."""
+        givers: dict[str, int] = {}
+        for place, keeps in surge.takes_from.items():
+            replica_set = self._find(place)
+            pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)] if replica_set else []
+            bound = [pod for pod in pods if pod["spec"].get("nodeName")]
+            givers |= {pod["metadata"]["uid"]: len(bound) - keeps for pod in bound if len(bound) > keeps}
+        return givers
+
+    def _makes_room(self, ask: Pod, node: Node, givers: dict[str, int]) -> bool:
+        if not passes(ask, node):
+            return False
+        present = self.scheduler.occupancy.on(node.name)
+        may_go = [pod for pod in present if pod.uid in givers and not pod.terminating and pod.priority <= ask.priority]
+        going = may_go[: min((givers[pod.uid] for pod in may_go), default=0)]
+        held = total(pod.requests for pod in present if pod not in going)
+        return fits(ask.requests, subtract(node.allocatable, held))
+
+    def _carry_out(self, surge: Surge) -> Object:
+        namespace, _, name = surge.target.partition("/")
+        replica_set = self.store.get(REPLICA_SETS, namespace, name)
+        before = {pod["metadata"]["uid"] for pod in owned_pods(self.store, replica_set)}
+        replicas = int(replica_set["spec"].get("replicas", 1)) + 1
+        scale(self.store, surge.target, replicas)
+        self.sync(namespace, name)
+        new = [pod for pod in owned_pods(self.store, replica_set) if pod["metadata"]["uid"] not in before]
+        if not new:
+            raise NotNowError(f"{surge.target} was scaled to {replicas}, but its new pod was not admitted.")
+        ask = {"namespace": namespace, "name": new[0]["metadata"]["name"]}
+        givers = " or ".join(surge.takes_from)
+        said = (
+            surge.say or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
+        )
+        return {"message": said, "workload": surge.target, "replicas": replicas, "ask": ask}

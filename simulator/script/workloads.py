@@ -1,0 +1,129 @@
+"""The script at work: round after round, jobs arrive and ReplicaSets grow and shrink."""
+
+import random
+
+from simulator.clock import Pace, Timers
+from simulator.objects import Object, clone, condition_true
+from simulator.script.manifests import TEMPLATE
+from simulator.script.script import Run, Scale, Script, Step
+from simulator.status import ApiError
+from simulator.storage.store import Store
+
+REPLICA_SETS = "replicasets.apps"
+JOBS = "jobs.batch"
+APPLICATION_LABELS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId")
+
+
+class Workloads:
+    """Carries out the steps at their time; the seed decides how early or late each is, round by round."""
+
+    def __init__(self, store: Store, pace: Pace, script: Script, seed: int = 0) -> None:
+        """Stay still until `start`."""
+        self.script = script
+        self.round = 0
+        self.said = ""
+        self._store = store
+        self._pace = pace
+        self._seed = seed
+        self._timers = Timers(pace)
+        self._begin = 0.0
+        self._due: list[tuple[float, Step]] = []
+        self._jobs = 0
+
+    def start(self) -> None:
+        """Begin the first round now."""
+        self._begin = self._pace.elapsed()
+        self._open_round()
+
+    def stop(self) -> None:
+        """Do nothing more."""
+        self._timers.clear()
+
+    @property
+    def position(self) -> float:
+        """Seconds of the present round that have passed."""
+        return max(self._pace.elapsed() - self._begin, 0.0)
+
+    @property
+    def upcoming(self) -> tuple[float, str] | None:
+        """The next step of this round: at which second, and what it says."""
+        return (self._due[0][0], self._due[0][1].say) if self._due else None
+
+    def frees_room_in(self) -> float | None:
+        """Return in how many seconds of the clock this round next scales a ReplicaSet down, None if it does not."""
+        for at, step in self._due:
+            if isinstance(step.action, Scale) and self._scales_down(step.action):
+                return max(at - self.position, 0.0) / self._pace.speed
+        return None
+
+    def _scales_down(self, action: Scale) -> bool:
+        namespace, _, name = action.target.partition("/")
+        found = self._store.find(REPLICA_SETS, namespace, name)
+        return found is not None and action.replicas < int(found["spec"].get("replicas", 1))
+
+    def _open_round(self) -> None:
+        self.round += 1
+        chance = random.Random(f"{self._seed}/{self.round}")
+        jitter, last = self.script.jitter, self.script.length
+        moments = [(step.at + chance.uniform(-jitter, jitter) if step.at else 0.0, step) for step in self.script.steps]
+        self._due = sorted(((min(max(at, 0.0), last), step) for at, step in moments), key=lambda item: item[0])
+        self._arm()
+
+    def _close_round(self) -> None:
+        self._begin += self.script.length
+        self._open_round()
+
+    def _arm(self) -> None:
+        if self._due:
+            self._timers.set("next", self._begin + self._due[0][0] - self._pace.elapsed(), self._next)
+        else:
+            self._timers.set("next", self._begin + self.script.length - self._pace.elapsed(), self._close_round)
+
+    def _next(self) -> None:
+        _, step = self._due.pop(0)
+        self._arm()
+        self.said = step.say or self.said
+        try:
+            self._act(step.action)
+        except ApiError:
+            return  # someone has deleted what the step is about: the day goes on without it
+
+    def _act(self, action: Scale | Run) -> None:
+        if isinstance(action, Scale):
+            scale(self._store, action.target, action.replicas)
+            return
+        for _ in range(action.count):
+            if _unfinished(self._store, action.template) < action.at_most:
+                self._jobs += 1
+                self._store.create(JOBS, _job(action.template, f"{self.round}-{self._jobs}"))
+
+
+def scale(store: Store, target: str, replicas: int) -> None:
+    """Give a ReplicaSet so many replicas. Raises ApiError 404."""
+    namespace, _, name = target.partition("/")
+
+    def write(copy: Object) -> None:
+        copy["spec"]["replicas"] = replicas
+
+    store.mutate(REPLICA_SETS, namespace, name, write)
+
+
+def _unfinished(store: Store, template: Object) -> int:
+    meta = template["metadata"]
+    jobs = store.list(JOBS, meta.get("namespace", "default"), f"{TEMPLATE}={meta['name']}")
+    return sum(1 for job in jobs if not (condition_true(job, "Complete") or condition_true(job, "Failed")))
+
+
+def _job(template: Object, suffix: str) -> Object:
+    """Return a Job of a template: its own name, and its pods an application of their own."""
+    job: Object = clone(template)
+    meta = job["metadata"]
+    name = meta["name"]
+    meta["name"] = f"{name}-{suffix}"
+    meta.setdefault("labels", {})[TEMPLATE] = name
+    meta["annotations"] = {key: text for key, text in meta["annotations"].items() if key != TEMPLATE}
+    labels = job["spec"]["template"].setdefault("metadata", {}).get("labels") or {}
+    for label in APPLICATION_LABELS:
+        if label in labels:
+            labels[label] = meta["name"]
+    return job

@@ -1,0 +1,132 @@
+"""Label and field selectors: text or structure in, predicate out."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from simulator.kinds import Kind
+from simulator.status import bad_request
+
+Predicate = Callable[[Mapping[str, Any]], bool]
+Labels = Mapping[str, str]
+Requirement = Callable[[Labels], bool]
+
+_SET = re.compile(r"^\s*([^\s!=,()]+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
+_COMPARE = re.compile(r"^\s*([^\s!=,()<>]+)\s*(==|=|!=|>|<)\s*([^\s!=,()<>]*)\s*$")
+_EXISTS = re.compile(r"^\s*(!?)\s*([^\s!=,()<>]+)\s*$")
+_TERM_BREAK = re.compile(r",(?![^()]*\))")
+
+
+def matcher(kind: Kind, label_selector: str | None, field_selector: str | None) -> Predicate | None:
+    """Return what both selectors ask for as one predicate on objects, None if they ask for nothing.
+
+    Raises ApiError 400 for a selector that can't be parsed or a field that the kind can't be selected by.
+    """
+    labels = parse_labels(label_selector) if label_selector else []
+    fields = parse_fields(kind, field_selector) if field_selector else []
+    if not labels and not fields:
+        return None
+
+    def matches(obj: Mapping[str, Any]) -> bool:
+        found = obj["metadata"].get("labels") or {}
+        return all(wanted(found) for wanted in labels) and all(wanted(obj) for wanted in fields)
+
+    return matches
+
+
+def parse_labels(text: str) -> list[Requirement]:
+    """Return the requirements of a label selector such as `a=b,c in (d,e),!f`. Raises ApiError 400."""
+    return [_requirement(term, text) for term in _TERM_BREAK.split(text) if term.strip()]
+
+
+def _requirement(term: str, text: str) -> Requirement:
+    if found := _SET.match(term):
+        values = [value.strip() for value in found[3].split(",")]
+        return _operator(found[1], "In" if found[2] == "in" else "NotIn", values)
+    if found := _COMPARE.match(term):
+        operator = {"=": "In", "==": "In", "!=": "NotIn", ">": "Gt", "<": "Lt"}[found[2]]
+        return _operator(found[1], operator, [found[3]])
+    if found := _EXISTS.match(term):
+        return _operator(found[2], "DoesNotExist" if found[1] else "Exists", [])
+    raise bad_request(f"unable to parse requirement: invalid selector: {text!r}; can't understand {term.strip()!r}")
+
+
+def _operator(key: str, operator: str, values: list[str]) -> Requirement:
+    match operator:
+        case "In":
+            return lambda labels: labels.get(key) in values
+        case "NotIn":
+            return lambda labels: labels.get(key) not in values
+        case "Exists":
+            return lambda labels: key in labels
+        case "DoesNotExist":
+            return lambda labels: key not in labels
+        case "Gt" | "Lt":
+            return _comparison(key, operator, values[0])
+    raise bad_request(f'"{operator}" is not a valid label selector operator')
+
+
+def _comparison(key: str, operator: str, value: str) -> Requirement:
+    try:
+        border = int(value)
+    except ValueError:
+        message = f"unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer: {value!r}"
+        raise bad_request(message) from None
+
+    def compares(labels: Labels) -> bool:
+        try:
+            found = int(labels[key])
+        except (KeyError, ValueError):
+            return False
+        return found > border if operator == "Gt" else found < border
+
+    return compares
+
+
+def match_labels(selector: Mapping[str, Any] | None, labels: Labels | None) -> bool:
+    """Tell whether labels satisfy a LabelSelector object; None selects nothing, an empty one everything."""
+    if selector is None:
+        return False
+    found = labels or {}
+    exact = selector.get("matchLabels") or {}
+    expressions = selector.get("matchExpressions") or ()
+    return all(found.get(key) == value for key, value in exact.items()) and all(
+        _operator(item["key"], item["operator"], list(item.get("values") or ()))(found) for item in expressions
+    )
+
+
+def parse_fields(kind: Kind, text: str) -> list[Predicate]:
+    """Return the requirements of a field selector such as `spec.nodeName=a,type!=Normal`. Raises ApiError 400."""
+    return [_field(kind, term, text) for term in text.split(",") if term.strip()]
+
+
+def _field(kind: Kind, term: str, text: str) -> Predicate:
+    found = re.match(r"^\s*([^!=]+?)\s*(==|=|!=)\s*(.*?)\s*$", term)
+    if not found:
+        raise bad_request(f"invalid selector: {text!r}; can't understand {term!r}")
+    path, value, wanted = found[1], found[3], found[2] != "!="
+    supported = ("metadata.name", "metadata.namespace") if kind.namespaced else ("metadata.name",)
+    if path not in supported and path not in kind.fields:
+        if kind.custom or not kind.fields:
+            raise bad_request(f"field label not supported: {path}")
+        raise bad_request(
+            f'field label "{path}" not supported for {kind.kind}'
+            if kind.group
+            else f"field label not supported: {path}"
+        )
+    steps = path.split(".")
+    return lambda obj: (field_text(obj, steps) == value) is wanted
+
+
+def field_text(obj: Mapping[str, Any], steps: list[str]) -> str:
+    """Return the field at a path as selectors compare it: absent is empty, booleans are lower case."""
+    found: Any = obj
+    for step in ["metadata", "name"] if steps == ["name"] else steps:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    if steps == ["source"] and isinstance(found, Mapping):
+        found = found.get("component")
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    if found is None:
+        return "false" if steps[-1] in ("unschedulable", "hostNetwork") else ""
+    return str(found)

@@ -1,0 +1,117 @@
+"""metadata.managedFields: who wrote which field. Kept of ConfigMaps and of custom kinds, whose lists are atomic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulator.objects import clone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simulator.kinds import Kind
+    from simulator.objects import Object
+
+Path = tuple[str, ...]
+_OWN = ("labels", "annotations", "finalizers", "ownerReferences")
+"""Of metadata: the rest is the server's."""
+
+
+class Manager(NamedTuple):
+    """Who writes, and whether by applying."""
+
+    name: str
+    operation: str
+
+
+def tracked(kind: Kind) -> bool:
+    """Whether it is kept; of all other kinds nobody asks here, and it would be most of what is stored of them."""
+    return kind.custom or kind.key == "configmaps"
+
+
+def written(old: Object | None, new: Object, manager: Manager, now: str) -> list[Object]:
+    """The entries after a manager made ``new`` of ``old``: what it changed is its own, and nobody else's any more."""
+    before, after = fields(old or {}), fields(new)
+    changed = {path for path, value in after.items() if path not in before or before[path] != value}
+    entries = (old or {}).get("metadata", {}).get("managedFields") or []
+    if old is not None and before.keys() == after.keys() and not changed:
+        return list(entries)
+    found, mine = [], False
+    for entry in entries:
+        own = (entry["manager"], entry["operation"]) == manager
+        kept = {path for path in paths(entry) if path in after and (own or path not in changed)}
+        if own:
+            mine = True
+            found.append(_entry(new, manager, kept | changed, now if changed else entry["time"]))
+        elif kept:
+            found.append({**entry, "fieldsV1": _tree(kept)})
+    if changed and not mine:
+        found.append(_entry(new, manager, changed, now))
+    return found
+
+
+def without_former(obj: Object, said: Object, manager: Manager) -> Object:
+    """The object without what a manager applied before, no longer says, and nobody else answers for."""
+    entries = obj["metadata"].get("managedFields") or []
+    own = {path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)}
+    others = {path for entry in entries if (entry["manager"], entry["operation"]) != manager for path in paths(entry)}
+    left: Object = clone(obj)
+    for path in own - others - fields(said).keys():
+        _take(left, path)
+    return left
+
+
+def _take(obj: Object, path: Path) -> None:
+    """A field, and what above it holds nothing else."""
+    name, *below = path
+    if below and isinstance(obj.get(name), dict):
+        _take(obj[name], tuple(below))
+    if not below or not obj.get(name):
+        obj.pop(name, None)
+
+
+def fields(obj: Object) -> dict[Path, Any]:
+    """Path -> value of every field that somebody may own."""
+    meta = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _OWN}
+    rest = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata", "status")}
+    return dict(_leaves({**rest, "metadata": meta}, ()))
+
+
+def _leaves(value: Any, above: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and (value or not above):
+        for name, below in value.items():
+            yield from _leaves(below, (*above, name))
+    elif above != ("metadata",):
+        yield above, value
+
+
+def paths(entry: Object) -> set[Path]:
+    """The fields of an entry."""
+    return set(_below(entry.get("fieldsV1") or {}, ()))
+
+
+def _below(tree: Object, above: Path) -> Iterator[Path]:
+    for name, below in tree.items():
+        if name.startswith("f:"):
+            path = (*above, name.removeprefix("f:"))
+            yield from _below(below, path) if below else (path,)
+
+
+def _entry(obj: Object, manager: Manager, owned: Iterable[Path], now: str) -> Object:
+    return {
+        "manager": manager.name,
+        "operation": manager.operation,
+        "apiVersion": obj["apiVersion"],
+        "time": now,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": _tree(owned),
+    }
+
+
+def _tree(owned: Iterable[Path]) -> Object:
+    tree: Object = {}
+    for path in sorted(owned):
+        at = tree
+        for name in path:
+            at = at.setdefault(f"f:{name}", {})
+    return tree

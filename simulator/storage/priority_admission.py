@@ -1,0 +1,156 @@
+"""Admission of PriorityClasses, and the priority that a pod gets from its class.
+
+Sources: pkg/apis/scheduling/validation, pkg/registry/scheduling/priorityclass and plugin/pkg/admission/priority of
+Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulator.status import Cause, bad_request, cause, forbidden, invalid
+
+if TYPE_CHECKING:
+    from simulator.kinds import Kind
+    from simulator.objects import Object
+    from simulator.storage.versioned_objects import VersionedObjects
+
+KEY = "priorityclasses.scheduling.k8s.io"
+HIGHEST_USER_PRIORITY = 1_000_000_000
+SYSTEM_PREFIX = "system-"
+SYSTEM = {
+    "system-node-critical": 2_000_001_000,
+    "system-cluster-critical": 2_000_000_000,
+}
+_POLICIES = ("PreemptLowerPriority", "Never")
+_INT32 = 2**31
+_TYPES: tuple[tuple[str, type, str], ...] = (
+    ("value", int, "int32"),
+    ("globalDefault", bool, "bool"),
+    ("description", str, "string"),
+    ("preemptionPolicy", str, "v1.PreemptionPolicy"),
+)
+
+
+def admit(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+    """Check a new class, and complete it in place. Raises ApiError 400, 403 and 422."""
+    _check_types(obj)
+    obj.setdefault("value", 0)
+    _refuse(kind, obj, [*_name_and_value(obj), *_policy(obj)])
+    _check_default(store, kind, obj)
+
+
+def admit_update(store: VersionedObjects, kind: Kind, old: Object, new: Object) -> None:
+    """Check a class that is changed, and complete it in place. Raises ApiError 400, 403 and 422."""
+    _check_types(new)
+    new.setdefault("value", 0)
+    causes = []
+    if old["value"] != new["value"]:
+        causes.append(cause("FieldValueForbidden", "Forbidden: may not be changed in an update.", "value"))
+    if old.get("preemptionPolicy") != new.get("preemptionPolicy"):
+        message = f'Invalid value: "{new.get("preemptionPolicy")}": field is immutable'
+        causes.append(cause("FieldValueInvalid", message, "preemptionPolicy"))
+    _refuse(kind, new, causes)
+    _check_default(store, kind, new)
+
+
+def check_removal(kind: Kind, name: str) -> None:
+    """Raise ApiError 403 for a class that the cluster can't do without."""
+    if kind.key == KEY and name in SYSTEM:
+        raise forbidden(kind, name, "this is a system priority class and cannot be deleted")
+
+
+def resolve(store: VersionedObjects, kind: Kind, pod: Object) -> None:
+    """Give a new pod the priority and the preemption policy of its class, in place. Raises ApiError 403."""
+    spec, pod_name = pod["spec"], pod["metadata"]["name"]
+    found = _class_of(store, kind, pod)
+    given = found or {"value": 0, "preemptionPolicy": _POLICIES[0]}
+    for field, said, value in (
+        ("priority", "the integer value of priority", given["value"]),
+        ("preemptionPolicy", "the string value of PreemptionPolicy", given["preemptionPolicy"]),
+    ):
+        if spec.get(field) not in (None, value):
+            why = (
+                f"{said} ({spec[field]}) must not be provided in pod spec; priority admission "
+                f"controller computed {value} from the given PriorityClass name"
+            )
+            raise forbidden(kind, pod_name, why)
+        spec[field] = value
+    if found:
+        spec["priorityClassName"] = found["metadata"]["name"]
+
+
+def _class_of(store: VersionedObjects, kind: Kind, pod: Object) -> Object | None:
+    """The class that a pod names, or else the default one, if any."""
+    name = pod["spec"].get("priorityClassName")
+    if not name:
+        return _default(store)
+    found = store.find(KEY, None, name)
+    if found is None:
+        raise forbidden(kind, pod["metadata"]["name"], f"no PriorityClass with name {name} was found")
+    return found
+
+
+def _default(store: VersionedObjects) -> Object | None:
+    return next((item for item in store.list(KEY) if item.get("globalDefault")), None)
+
+
+def _check_default(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+    other = _default(store) if obj.get("globalDefault") else None
+    name = obj["metadata"]["name"]
+    if other is not None and other["metadata"]["name"] != name:
+        holder = other["metadata"]["name"]
+        why = f"PriorityClass {holder} is already marked as default. Only one default can exist"
+        raise forbidden(kind, name, why)
+
+
+def _check_types(obj: Object) -> None:
+    for field, wanted, said in _TYPES:
+        found: Any = obj.get(field)
+        if found is None:
+            obj.pop(field, None)
+        elif not isinstance(found, wanted) or (wanted is int and isinstance(found, bool)):
+            why = f"json: cannot unmarshal into Go struct field PriorityClass.{field} of type {said}"
+            raise bad_request(f'PriorityClass in version "v1" cannot be handled as a PriorityClass: {why}')
+    if not -_INT32 <= obj.get("value", 0) < _INT32:
+        why = f"json: cannot unmarshal number {obj['value']} into Go struct field PriorityClass.value of type int32"
+        raise bad_request(f'PriorityClass in version "v1" cannot be handled as a PriorityClass: {why}')
+
+
+def _name_and_value(obj: Object) -> list[Cause]:
+    name, value = obj["metadata"]["name"], obj["value"]
+    if name.startswith(SYSTEM_PREFIX):
+        why = _no_system_class(name, value, bool(obj.get("globalDefault")))
+        if not why:
+            return []
+        rule = f"priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only"
+        return [cause("FieldValueForbidden", f"Forbidden: {rule}. error: {why}", "metadata.name")]
+    if value > HIGHEST_USER_PRIORITY:
+        message = f"Forbidden: maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        return [cause("FieldValueForbidden", message, "value")]
+    return []
+
+
+def _no_system_class(name: str, value: int, default: bool) -> str:
+    """Why it is none of the classes that every cluster has; empty: it is one."""
+    if name not in SYSTEM:
+        return f"{name} is not a known system priority class"
+    if value != SYSTEM[name]:
+        return f"value of {name} PriorityClass must be {SYSTEM[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if default else ""
+
+
+def _policy(obj: Object) -> list[Cause]:
+    found = obj.get("preemptionPolicy")
+    if found in _POLICIES:
+        return []
+    if not found:
+        return [cause("FieldValueRequired", "Required value", "preemptionPolicy")]
+    known = ", ".join(f'"{one}"' for one in _POLICIES)
+    message = f'Unsupported value: "{found}": supported values: {known}'
+    return [cause("FieldValueNotSupported", message, "preemptionPolicy")]
+
+
+def _refuse(kind: Kind, obj: Object, causes: list[Cause]) -> None:
+    if causes:
+        raise invalid(kind, obj["metadata"]["name"], causes)

@@ -1,0 +1,71 @@
+"""What makes pods or guards them: ReplicaSets, Jobs, PodDisruptionBudgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.selectors import match_labels
+from simulator.storage.validation import pods
+from simulator.storage.validation.fields import (
+    count_or_percent,
+    labels,
+    not_negative,
+    one_of,
+    required,
+    selector,
+    wrong,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.kinds import Kind
+    from simulator.objects import Object
+    from simulator.status import Cause
+
+_UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
+
+
+def replica_set(kind: Kind, obj: Object) -> Iterator[Cause]:
+    """Check a ReplicaSet, whose pods always restart."""
+    spec = obj["spec"]
+    yield from not_negative(spec.get("replicas"), "spec.replicas")
+    if not spec.get("selector"):
+        yield required("spec.selector")
+    yield from _template(kind, spec)
+    policy = spec["template"]["spec"].get("restartPolicy")
+    yield from one_of(policy, ("Always",), "spec.template.spec.restartPolicy")
+
+
+def job(kind: Kind, obj: Object) -> Iterator[Cause]:
+    """Check a Job, whose pods end."""
+    spec = obj["spec"]
+    for field in ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"):
+        yield from not_negative(spec.get(field), f"spec.{field}")
+    yield from _template(kind, spec)
+    policy = spec["template"]["spec"].get("restartPolicy")
+    if policy == "Always":
+        yield required("spec.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
+
+
+def budget(_kind: Kind, obj: Object) -> Iterator[Cause]:
+    """Check a PodDisruptionBudget."""
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        yield wrong("spec", "...", "minAvailable and maxUnavailable cannot be both set")
+    yield from count_or_percent(least, "spec.minAvailable")
+    yield from count_or_percent(most, "spec.maxUnavailable")
+    yield from selector(spec.get("selector"), "spec.selector")
+    if spec.get("unhealthyPodEvictionPolicy") is not None:
+        yield from one_of(spec["unhealthyPodEvictionPolicy"], _UNHEALTHY, "spec.unhealthyPodEvictionPolicy")
+
+
+def _template(kind: Kind, spec: Object) -> Iterator[Cause]:
+    """Check the selector and the template of pods, whose labels it has to match."""
+    found, path = (spec["template"].get("metadata") or {}).get("labels") or {}, "spec.template.metadata.labels"
+    causes = [*selector(spec.get("selector"), "spec.selector"), *labels(found, path)]
+    if not causes and spec.get("selector") and not match_labels(spec["selector"], found):
+        causes.append(wrong(path, str(found), "`selector` does not match template `labels`"))
+    yield from causes
+    yield from pods.spec(kind, spec["template"]["spec"], "spec.template.spec")
