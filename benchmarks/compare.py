@@ -10,8 +10,8 @@ from benchmarks.figures import SEED, Row
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import ClusterState
-from engine.planning.comparison import Side, record, replayed
-from engine.planning.journal import Moment
+from engine.planning.comparison import ComparedSide, record, replayed
+from engine.planning.journal import PassInputs
 from engine.policies import DIALECTS, FOREIGN, policy, terms
 
 ENTRIES, PODS, LEAVES, NODES = 1_000, 500, 10, 25
@@ -28,7 +28,7 @@ def compare(scale: float) -> list[Row]:
     rows: list[Row] = [{"what": "the record", "seconds": round(time.process_time() - began, 1)}]
     for name, dialects in DIALECTS.items():
         for dialect in dialects:
-            side = Side(tree=tree, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
+            side = ComparedSide(tree=tree, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
             began = time.process_time()
             found = replayed(recording, side)
             seconds = round(time.process_time() - began, 1)
@@ -42,7 +42,7 @@ def _tree() -> QueueTree:
     return QueueTree([Queue(path="root"), *leaves])
 
 
-def _frames(entries: int) -> Iterator[tuple[ClusterState, Moment]]:
+def _frames(entries: int) -> Iterator[tuple[ClusterState, PassInputs]]:
     """In every entry a twentieth of the pods finish, as many others come, and those that waited take their room."""
     random, state = Random(SEED), ClusterState()
     room = {"cpu": 1_000 * _ROOM, "memory": _GIB * _ROOM, "pods": 110}
@@ -69,7 +69,7 @@ def _frames(entries: int) -> Iterator[tuple[ClusterState, Moment]]:
                 created_ms=now_ms,
                 unschedulable_ms=now_ms,
             )
-        yield state, Moment(now_ms=now_ms)
+        yield state, PassInputs(now_ms=now_ms)
 
 
 def _bind(state: ClusterState, now_ms: int) -> None:

@@ -21,7 +21,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.runtime import suit_a_cluster
-from engine.cluster.watching.tables import Table
+from engine.cluster.watching.tables import WatchedKind
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.objects import Pod
 from engine.model.queue_tree import Queue, QueueTree
@@ -82,7 +82,7 @@ class _Timed(ClusterWatcher):
 
     lags_ms: list[int] = []
 
-    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+    def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
         before = self._state.pods.get(str(key))
         super().put(table, key, obj)
         if isinstance(obj, Pod) and obj.started_ms and (before is None or before.started_ms != obj.started_ms):

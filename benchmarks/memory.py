@@ -7,7 +7,7 @@ from benchmarks.scenario_y import NOW_MS, cluster_y, waiting_y
 from engine.cluster.watching.runtime import suit_a_cluster
 from engine.model.decision import encode
 from engine.planning import journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 from engine.policies import fence
 
@@ -25,7 +25,7 @@ def memory(scale: float) -> Figures:
     state, tree = cluster_y(scale)
     before = state.copy()
     figures["state_mb"] = peak_mb()
-    moment = Moment(now_ms=NOW_MS)
+    moment = PassInputs(now_ms=NOW_MS)
     taken = moment.snapshot(state, tree)
     figures["snapshot_mb"] = peak_mb()
     waiting, tree = waiting_y(scale, at=(taken, tree))

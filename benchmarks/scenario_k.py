@@ -4,10 +4,10 @@ from engine.model.quantities import parse_amounts
 from engine.model.quota import (
     ClusterQueue,
     Flavor,
+    FlavorQuota,
     FlavorResource,
     PodSet,
     Preemption,
-    Quota,
     QuotaCluster,
     ResourceGroup,
     Take,
@@ -63,7 +63,7 @@ def _queue(number: int, nominal: int) -> ClusterQueue:
     return ClusterQueue(
         name=_name(number),
         cohort="all",
-        quotas={_CPU: Quota(nominal)},
+        quotas={_CPU: FlavorQuota(nominal)},
         groups=(ResourceGroup(("cpu",), ("default",)),),
         preemption=Preemption(within=Take.LOWER_PRIORITY, reclaim=Take.ANY),
     )

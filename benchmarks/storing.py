@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.figures import Row, figures
 from benchmarks.scenario_y import waiting_y
 from engine.cluster.watching.runtime import suit_a_cluster
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import fence
 from tests.postgres import server
 
@@ -43,7 +43,7 @@ def _database(*, postgres: bool) -> Iterator[str]:
             yield address
 
 
-def _measured(considered: list[Considered], runs: int) -> list[Row]:
+def _measured(considered: list[AuditedDecision], runs: int) -> list[Row]:
     from django.core.management import call_command  # noqa: PLC0415 - once Django is set up
     from django.utils import timezone  # noqa: PLC0415
 
@@ -66,10 +66,10 @@ def _measured(considered: list[Considered], runs: int) -> list[Row]:
     return [row for name, found in times.items() for row in _rows(name, found)]
 
 
-def _passes(considered: list[Considered]) -> list[tuple[str, list[Considered]]]:
+def _passes(considered: list[AuditedDecision]) -> list[tuple[str, list[AuditedDecision]]]:
     """Three passes, one after the other."""
 
-    def otherwise(one: Considered) -> Considered:
+    def otherwise(one: AuditedDecision) -> AuditedDecision:
         trace = msgspec.structs.replace(one.decision.trace, candidates=one.decision.trace.candidates + 1)
         return msgspec.structs.replace(one, decision=msgspec.structs.replace(one.decision, trace=trace))
 
@@ -84,7 +84,7 @@ def _rows(name: str, found: list[Row]) -> list[Row]:
 _COLUMNS = {"": "wall_ms", "-cpu": "cpu_ms"}
 
 
-def _stored(cluster: Any, revision: Any, considered: list[Considered], now: Any) -> Row:
+def _stored(cluster: Any, revision: Any, considered: list[AuditedDecision], now: Any) -> Row:
     from django.db import connection, transaction  # noqa: PLC0415
 
     from scheduler_admin.history.recording import Finding, record  # noqa: PLC0415

@@ -14,18 +14,18 @@ import msgspec
 
 from engine.cli.cases import name_of
 from engine.cli.decide import answer
-from engine.cli.forecast import Given, foretold, form, given_by, given_in, lines
+from engine.cli.forecast import GivenTree, foretold, form, given_by, given_in, lines
 from engine.cli.replay import lines as replayed_lines
 from engine.cli.replay import replayed
 from engine.formats.kubernetes.convert import to_ms
 from engine.formats.kubernetes.decode import DecodeError, cluster_state
 from engine.formats.registry import read
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.yaml.manifests import ManifestError, load
 from engine.model.notes import ImportFailure, Severity
 from engine.model.quantities import total
 from engine.planning.bundle import BundleError, unpack
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import DIALECTS, UnknownPolicyError
 from engine.tree.lint import GUARANTEES, lint
 
@@ -153,15 +153,15 @@ def _replay(options: argparse.Namespace) -> int:
     return SOUND if found.same else SOME_ERRORS
 
 
-def _given(file: str | None, document: Any, objects: Iterable[Any]) -> Given:
+def _given(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree:
     """The tree of a file, of which shares are of what the nodes hold; else that of a document, if there is one.
 
     Raises ManifestError, ImportFailure and DecodeError.
     """
     if file:
         nodes = cluster_state(objects).state.nodes.values()
-        return given_in(read(_text(Path(file)), capacity=Capacity(total(node.allocatable for node in nodes))))
-    return Given() if document is None else given_by(document)
+        return given_in(read(_text(Path(file)), capacity=PercentageBase(total(node.allocatable for node in nodes))))
+    return GivenTree() if document is None else given_by(document)
 
 
 def _bytes(path: Path) -> bytes:
@@ -177,7 +177,7 @@ def _forecast(options: argparse.Namespace) -> int:
         objects, document, moment = _cluster(options)
         given = _given(options.tree, document, objects)
         if options.now is not None:
-            moment = msgspec.structs.replace(moment or Moment(now_ms=0), now_ms=options.now)
+            moment = msgspec.structs.replace(moment or PassInputs(now_ms=0), now_ms=options.now)
         told = foretold(objects, given.by(options.policy, options.dialect), moment)
     except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
@@ -192,7 +192,7 @@ def _forecast(options: argparse.Namespace) -> int:
     return SOUND
 
 
-def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, Moment | None]:
+def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, PassInputs | None]:
     """The objects, with the tree's document and the moment where they are known. Raises ManifestError, BundleError."""
     if options.snapshot is None:
         return [document.obj for document in load(options.manifests)], None, None

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.formats.yaml.manifests import ManifestError
 from simulator.api.server import AuditRecord
-from simulator.cluster import Cluster
+from simulator.cluster import SimulatedCluster
 from simulator.control import FASTEST, SLOWEST
 from simulator.kubeconfig import kubeconfig
 
@@ -78,7 +78,7 @@ def _audit_log(path: Path | None) -> Iterator[Callable[[AuditRecord], object] | 
 
 
 async def _run(options: argparse.Namespace, audit: Callable[[AuditRecord], object] | None) -> None:
-    cluster = Cluster(
+    cluster = SimulatedCluster(
         options.manifests,
         options.script,
         seed=options.seed,
@@ -102,7 +102,7 @@ async def _run(options: argparse.Namespace, audit: Callable[[AuditRecord], objec
         await cluster.stop()
 
 
-async def _serve(cluster: Cluster, host: str, port: int) -> str:
+async def _serve(cluster: SimulatedCluster, host: str, port: int) -> str:
     try:
         return await cluster.serve(host, port)
     except (OSError, OverflowError) as error:

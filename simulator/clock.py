@@ -16,7 +16,7 @@ class Timer(Protocol):
         """Make it not happen."""
 
 
-class Clock(Protocol):
+class SimulationClock(Protocol):
     """What tells the time and calls back later."""
 
     def now(self) -> datetime:
@@ -120,7 +120,7 @@ class ManualClock:
 class Pace:
     """The script's time: `speed` times as fast as the clock's, also for what is already under way."""
 
-    def __init__(self, clock: Clock, speed: float = 1.0) -> None:
+    def __init__(self, clock: SimulationClock, speed: float = 1.0) -> None:
         """Begin at zero when first asked."""
         self.speed = speed
         self._clock = clock

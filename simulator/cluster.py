@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from simulator.api.server import AuditRecord, create_app
-from simulator.clock import Clock, LoopClock, Pace
+from simulator.clock import LoopClock, Pace, SimulationClock
 from simulator.control import Control
 from simulator.controllers.disruption import DisruptionBudgets
 from simulator.controllers.jobs import Jobs
@@ -16,7 +16,7 @@ from simulator.controllers.recorder import Recorder
 from simulator.controllers.replicasets import ReplicaSets
 from simulator.controllers.volumes import Volumes
 from simulator.objects import Object
-from simulator.scheduling.scheduler import Scheduler
+from simulator.scheduling.scheduler import SimulatedScheduler
 from simulator.script.manifests import DEFINITIONS, LEASES, create_all, load
 from simulator.script.script import Script, load_script
 from simulator.script.surge import NotNowError, Surges
@@ -34,7 +34,7 @@ KEPT_ON_RESET = (LEASES, DEFINITIONS)
 """What belongs to those who work on the cluster, not to its day."""
 
 
-class Cluster:
+class SimulatedCluster:
     """Built from manifests and, if wanted, a script; lives from `start` to `stop`.
 
     With a ManualClock everything but `serve` runs without an event loop, as `begin` and `end`.
@@ -49,11 +49,11 @@ class Cluster:
         speed: float = 1.0,
         default_preemption: bool = True,
         token: str | None = None,
-        clock: Clock | None = None,
+        clock: SimulationClock | None = None,
         audit: Callable[[AuditRecord], object] | None = None,
     ) -> None:
         """Read the files. Raises ManifestError."""
-        self.clock: Clock = clock or LoopClock()
+        self.clock: SimulationClock = clock or LoopClock()
         self.pace = Pace(self.clock, speed)
         self.seed = seed
         self.store = Store(self.clock.now, seed, EVENT_WINDOW)
@@ -92,7 +92,9 @@ class Cluster:
     def begin(self) -> None:
         """Create the manifests' objects and come to life. Raises ManifestError."""
         recorder = Recorder(self.store, self.clock)
-        self.scheduler = Scheduler(self.store, self.clock, recorder, default_preemption=self._default_preemption)
+        self.scheduler = SimulatedScheduler(
+            self.store, self.clock, recorder, default_preemption=self._default_preemption
+        )
         self.replica_sets = ReplicaSets(self.store, self.clock, recorder)
         self._parts = [
             recorder,

@@ -7,7 +7,7 @@ VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PrinterColumn:
     """A column that a custom kind's table has: `type` is "date" for moments; priority 0 is always shown."""
 
     name: str
@@ -17,7 +17,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ApiResource:
     """One resource in one group and version.
 
     `fields` are the field selectors beside metadata.name and metadata.namespace. `generation` says whether
@@ -39,7 +39,7 @@ class Kind:
     custom: bool = False
     stored_as: str = ""
     verbs: tuple[str, ...] = VERBS
-    columns: tuple[Column, ...] = ()
+    columns: tuple[PrinterColumn, ...] = ()
 
     @property
     def key(self) -> str:
@@ -87,37 +87,37 @@ _POD_FIELDS = (
 )
 
 BUILT_IN = (
-    Kind("", "v1", "Namespace", "namespaces", "namespace", False, ("ns",), ("status",), (),
+    ApiResource("", "v1", "Namespace", "namespaces", "namespace", False, ("ns",), ("status",), (),
          ("status.phase", "name")),
-    Kind("", "v1", "Node", "nodes", "node", False, ("no",), ("status",), (), ("spec.unschedulable",)),
-    Kind("", "v1", "Pod", "pods", "pod", True, ("po",), ("binding", "eviction", "log", "status"), ("all",),
+    ApiResource("", "v1", "Node", "nodes", "node", False, ("no",), ("status",), (), ("spec.unschedulable",)),
+    ApiResource("", "v1", "Pod", "pods", "pod", True, ("po",), ("binding", "eviction", "log", "status"), ("all",),
          _POD_FIELDS, True),
-    Kind("", "v1", "Event", "events", "event", True, ("ev",), (), (), _EVENT_FIELDS),
-    Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", True, ("pvc",),
+    ApiResource("", "v1", "Event", "events", "event", True, ("ev",), (), (), _EVENT_FIELDS),
+    ApiResource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", True, ("pvc",),
          ("status",)),
-    Kind("", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume", False, ("pv",), ("status",)),
-    Kind("", "v1", "ResourceQuota", "resourcequotas", "resourcequota", True, ("quota",), ("status",)),
-    Kind("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", True, ("sa",)),
-    Kind("", "v1", "ConfigMap", "configmaps", "configmap", True, ("cm",)),
-    Kind("", "v1", "Secret", "secrets", "secret", True, (), (), (), ("type",)),
-    Kind("apps", "v1", "ReplicaSet", "replicasets", "replicaset", True, ("rs",), ("scale", "status"), ("all",),
+    ApiResource("", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume", False, ("pv",), ("status",)),
+    ApiResource("", "v1", "ResourceQuota", "resourcequotas", "resourcequota", True, ("quota",), ("status",)),
+    ApiResource("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", True, ("sa",)),
+    ApiResource("", "v1", "ConfigMap", "configmaps", "configmap", True, ("cm",)),
+    ApiResource("", "v1", "Secret", "secrets", "secret", True, (), (), (), ("type",)),
+    ApiResource("apps", "v1", "ReplicaSet", "replicasets", "replicaset", True, ("rs",), ("scale", "status"), ("all",),
          ("status.replicas",), True),
-    Kind("batch", "v1", "Job", "jobs", "job", True, (), ("status",), ("all",), (), True),
-    Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", True, ("pdb",),
+    ApiResource("batch", "v1", "Job", "jobs", "job", True, (), ("status",), ("all",), (), True),
+    ApiResource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", True, ("pdb",),
          ("status",), (), (), True),
-    Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", False, ("pc",), (), (), (),
-         True),
-    Kind("coordination.k8s.io", "v1", "Lease", "leases", "lease"),
-    Kind("events.k8s.io", "v1", "Event", "events", "event", True, ("ev",), (), (),
+    ApiResource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", False, ("pc",), (), (),
+         (), True),
+    ApiResource("coordination.k8s.io", "v1", "Lease", "leases", "lease"),
+    ApiResource("events.k8s.io", "v1", "Event", "events", "event", True, ("ev",), (), (),
          ("reason", "type", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
           "reportingController"), stored_as="events"),
-    Kind("", "v1", "Binding", "bindings", "binding", verbs=("create",)),
-    Kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
+    ApiResource("", "v1", "Binding", "bindings", "binding", verbs=("create",)),
+    ApiResource("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
          "selfsubjectaccessreview", False, verbs=("create",)),
-    Kind("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", "selfsubjectreview", False,
+    ApiResource("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", "selfsubjectreview", False,
          verbs=("create",)),
-    Kind("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", "tokenreview", False, verbs=("create",)),
-    Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
+    ApiResource("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", "tokenreview", False, verbs=("create",)),
+    ApiResource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
          "customresourcedefinition", False, ("crd", "crds"), ("status",), ("api-extensions",), (), True),
 )  # fmt: skip
 
@@ -126,22 +126,22 @@ class Registry:
     """The kinds that are served now; custom ones come and go with their definitions."""
 
     def __init__(self) -> None:
-        self._by_path: dict[tuple[str, str, str], Kind] = {}
-        self._by_key: dict[str, Kind] = {}
+        self._by_path: dict[tuple[str, str, str], ApiResource] = {}
+        self._by_key: dict[str, ApiResource] = {}
         for kind in BUILT_IN:
             self.add(kind)
 
-    def __getitem__(self, key: str) -> Kind:
+    def __getitem__(self, key: str) -> ApiResource:
         """Return the kind of a key; of several versions the first that was added. Raises KeyError."""
         return self._by_key[key]
 
     def __contains__(self, key: str) -> bool:
         return key in self._by_key
 
-    def __iter__(self) -> Iterator[Kind]:
+    def __iter__(self) -> Iterator[ApiResource]:
         return iter(self._by_path.values())
 
-    def add(self, kind: Kind) -> None:
+    def add(self, kind: ApiResource) -> None:
         """Serve a kind from now on."""
         self._by_path[kind.group, kind.version, kind.plural] = kind
         self._by_key.setdefault(kind.key, kind)
@@ -151,6 +151,6 @@ class Registry:
         self._by_path = {path: kind for path, kind in self._by_path.items() if kind.key != key}
         self._by_key.pop(key, None)
 
-    def find(self, group: str, version: str, plural: str) -> Kind | None:
+    def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         """Return what is served there, if anything."""
         return self._by_path.get((group, version, plural))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.kinds import Kind
+from simulator.kinds import ApiResource
 from simulator.status import bad_request
 
 Predicate = Callable[[Mapping[str, Any]], bool]
@@ -17,7 +17,7 @@ _EXISTS = re.compile(r"^\s*(!?)\s*([^\s!=,()<>]+)\s*$")
 _TERM_BREAK = re.compile(r",(?![^()]*\))")
 
 
-def matcher(kind: Kind, label_selector: str | None, field_selector: str | None) -> Predicate | None:
+def matcher(kind: ApiResource, label_selector: str | None, field_selector: str | None) -> Predicate | None:
     """Return what both selectors ask for as one predicate on objects, None if they ask for nothing.
 
     Raises ApiError 400 for a selector that can't be parsed or a field that the kind can't be selected by.
@@ -95,12 +95,12 @@ def match_labels(selector: Mapping[str, Any] | None, labels: Labels | None) -> b
     )
 
 
-def parse_fields(kind: Kind, text: str) -> list[Predicate]:
+def parse_fields(kind: ApiResource, text: str) -> list[Predicate]:
     """Return the requirements of a field selector such as `spec.nodeName=a,type!=Normal`. Raises ApiError 400."""
     return [_field(kind, term, text) for term in text.split(",") if term.strip()]
 
 
-def _field(kind: Kind, term: str, text: str) -> Predicate:
+def _field(kind: ApiResource, term: str, text: str) -> Predicate:
     found = re.match(r"^\s*([^!=]+?)\s*(==|=|!=)\s*(.*?)\s*$", term)
     if not found:
         raise bad_request(f"invalid selector: {text!r}; can't understand {term!r}")

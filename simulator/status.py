@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.kinds import Kind
+from simulator.kinds import ApiResource
 
 Cause = dict[str, str]
 
@@ -38,7 +38,7 @@ class ApiError(Exception):
         }
 
 
-def success(kind: Kind, name: str, uid: str) -> dict[str, Any]:
+def success(kind: ApiResource, name: str, uid: str) -> dict[str, Any]:
     """Return the Status that answers a deletion which is complete."""
     details = {"name": name, "group": kind.group, "kind": kind.plural, "uid": uid}
     return {
@@ -55,12 +55,12 @@ def cause(reason: str, message: str, field: str = "") -> Cause:
     return {"reason": reason, "message": message, **({"field": field} if field else {})}
 
 
-def _about(kind: Kind, name: str, by_kind: bool = False) -> dict[str, Any]:
+def _about(kind: ApiResource, name: str, by_kind: bool = False) -> dict[str, Any]:
     details = {"name": name, "group": kind.group, "kind": kind.kind if by_kind else kind.plural}
     return {field: value for field, value in details.items() if value}
 
 
-def not_found(kind: Kind, name: str) -> ApiError:
+def not_found(kind: ApiResource, name: str) -> ApiError:
     """404: the named object does not exist."""
     return ApiError(404, "NotFound", f'{kind.key} "{name}" not found', _about(kind, name))
 
@@ -77,18 +77,18 @@ class NoPageError(ApiError):
         super().__init__(404, "NotFound", "404 page not found")
 
 
-def already_exists(kind: Kind, name: str) -> ApiError:
+def already_exists(kind: ApiResource, name: str) -> ApiError:
     """409: an object of that name exists."""
     return ApiError(409, "AlreadyExists", f'{kind.key} "{name}" already exists', _about(kind, name))
 
 
-def conflict(kind: Kind, name: str, why: str = STALE, subresource: str = "") -> ApiError:
+def conflict(kind: ApiResource, name: str, why: str = STALE, subresource: str = "") -> ApiError:
     """409: the object is not in the state that the request expects."""
     resource = f"{kind.key}/{subresource}" if subresource else kind.key
     return ApiError(409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": {why}', _about(kind, name))
 
 
-def invalid(kind: Kind, name: str, causes: Sequence[Cause]) -> ApiError:
+def invalid(kind: ApiResource, name: str, causes: Sequence[Cause]) -> ApiError:
     """422: the object breaks a rule; each cause names the field and says why."""
     sentences = [f"{item['field']}: {item['message']}" for item in causes]
     why = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
@@ -104,7 +104,7 @@ def invalid_options(field: str, why: str) -> ApiError:
     return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {field}: Forbidden: {why}', details)
 
 
-def forbidden(kind: Kind, name: str, why: str, causes: Sequence[Cause] = ()) -> ApiError:
+def forbidden(kind: ApiResource, name: str, why: str, causes: Sequence[Cause] = ()) -> ApiError:
     """403: admission refuses the object."""
     details = {**_about(kind, name), **({"causes": list(causes)} if causes else {})}
     return ApiError(403, "Forbidden", f'{kind.key} "{name}" is forbidden: {why}', details)

@@ -7,7 +7,7 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from engine.feasibility import Feasibility, Refusal
+from engine.feasibility import Feasibility, NodeRefusal
 from engine.feasibility.plain import refusal
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.model.objects import DisruptionBudget, Node, NodeSelectorTerm, Pod, PriorityClass, Requirement
@@ -136,7 +136,7 @@ def snapshot(
     return frozen.guarded(safeguards)
 
 
-def refused(ask: Pod, node: Node, *pods: Pod) -> Refusal | None:
+def refused(ask: Pod, node: Node, *pods: Pod) -> NodeRefusal | None:
     """Why an ask can't run on the only node of a cluster, beside these pods."""
     at = Snapshot(now_ms=NOW, nodes=(node,), pods=(*pods, ask))
     found, told = Feasibility(at, ask).on(0).refusal(), refusal(at, ask, node)

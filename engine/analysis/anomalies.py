@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.analysis.counterfactuals.retrying import Retrying, key_of, limit_of, room
 from engine.feasibility import FITS, Feasibility
-from engine.feasibility.checks import Limit
+from engine.feasibility.checks import AmountCheck
 from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.model.objects import HIGHEST_PRIORITY, Node, Pod
 from engine.model.quantities import CPU
@@ -221,11 +221,11 @@ def _other_nodes(retrying: Retrying) -> Iterator[Recognised]:
     # Whom kube-scheduler counts wrongly it does not count wrongly once they have really left.
     for number, check in enumerate(Feasibility(found.snapshot, retrying.ask).checks):
         places = np.flatnonzero(tried & (still == number))
-        if isinstance(check, Limit) and check.detail in retrying.topologies and not check.mends and len(places):
+        if isinstance(check, AmountCheck) and check.detail in retrying.topologies and not check.mends and len(places):
             yield from _across(retrying, check, places)
 
 
-def _across(retrying: Retrying, limit: Limit, places: Rows) -> Iterator[Recognised]:
+def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[Recognised]:
     found, columns = retrying.found, retrying.found.columns
     numbers, values = columns.label(limit.detail)
     for place in places[:_NODES_TRIED]:
@@ -246,7 +246,7 @@ def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
     """Whether a node lets the ask in once pods of several nodes are gone."""
     columns = retrying.found.columns
     for check in Feasibility(retrying.found.snapshot, retrying.ask).checks:
-        if not isinstance(check, Limit):
+        if not isinstance(check, AmountCheck):
             if check.refused[place]:
                 return False
             continue

@@ -6,8 +6,8 @@ from functools import cached_property
 import msgspec
 
 from engine.audit import deserved, fence, priority, quota, safeguards
-from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, Sum
-from engine.audit.ledger import Case, Ledger, Terms
+from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum
+from engine.audit.ledger import AuditCase, AuditState, AuditTerms
 from engine.feasibility import unjudged
 from engine.model.decision import Decision, Outcome, carried_out
 from engine.model.objects import Pod
@@ -15,14 +15,14 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 
 __all__ = [
+    "AuditTerms",
     "Auditor",
-    "Comparison",
+    "ComparedValues",
     "Law",
     "LawCheck",
     "Line",
     "Relation",
     "Sum",
-    "Terms",
     "audit",
     "audit_other",
     "audit_plan",
@@ -53,12 +53,12 @@ class Auditor:
     ``terms``: what the policy's parameters have a say in.
     """
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, *, terms: Terms = Terms()) -> None:  # noqa: B008 - frozen
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, *, terms: AuditTerms = AuditTerms()) -> None:  # noqa: B008 - frozen
         self._snapshot, self._tree, self._terms = snapshot, tree, terms
 
     @cached_property
-    def _ledger(self) -> Ledger:
-        return Ledger(self._snapshot, self._tree)
+    def _ledger(self) -> AuditState:
+        return AuditState(self._snapshot, self._tree)
 
     def judge(self, decision: Decision) -> tuple[LawCheck, ...]:
         """Hold it against every law of its policy; a decision that preempts nothing has none to keep.
@@ -80,7 +80,7 @@ def audit(
     tree: QueueTree,
     decision: Decision,
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
     """Hold one decision against every law of its policy, as an Auditor does. Raises LookupError likewise."""
     return Auditor(snapshot, tree, terms=terms).judge(decision)
@@ -92,7 +92,7 @@ def audit_rest(
     decision: Decision,
     victims: Container[str],
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
     """Hold what is left of a decision that was begun, these victims (uids), against the laws on who may be taken.
 
@@ -101,7 +101,7 @@ def audit_rest(
     _laws(decision)
     left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     rest = msgspec.structs.replace(decision, victims=left)
-    return _judge(Ledger(snapshot, tree), rest, terms, _OF_VICTIMS[decision.policy])
+    return _judge(AuditState(snapshot, tree), rest, terms, _OF_VICTIMS[decision.policy])
 
 
 def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
@@ -110,12 +110,12 @@ def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tupl
     The latter only where the decision has a node, and all that counts for the ask there could be read. Who may preempt
     at all, and whom we protect, are rules for ourselves. Nothing for an ask of no leaf of the tree.
     """
-    ledger = Ledger(snapshot, tree)
+    ledger = AuditState(snapshot, tree)
     ask = snapshot.pod(decision.ask.uid)
     if ask is None or ask.queue not in tree.leaves:
         return ()
     judged = decision.node is not None and not unjudged(snapshot, ask)
-    return _judge(ledger, decision, Terms(), (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
+    return _judge(ledger, decision, AuditTerms(), (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
 
 
 def audit_plan(
@@ -123,7 +123,7 @@ def audit_plan(
     tree: QueueTree,
     decisions: Iterable[Decision],
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[tuple[LawCheck, ...], ...]:
     """Audit decisions in order; those that break a law leave the state as it was. Raises LookupError as ``audit``."""
     auditor = Auditor(snapshot, tree, terms=terms)
@@ -160,10 +160,12 @@ def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[fence.Che
     return tuple(law for law in found if law not in laws)
 
 
-def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:
+def _judge(
+    ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[fence.Check, ...]
+) -> tuple[LawCheck, ...]:
     if not laws:
         return ()
-    case = Case(
+    case = AuditCase(
         ledger=ledger,
         decision=decision,
         ask=ledger.snapshot.pod(decision.ask.uid) or _unknown(decision),
@@ -174,7 +176,7 @@ def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.C
     return tuple(law(case) for law in laws)
 
 
-def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:
+def _known_victims(ledger: AuditState, decision: Decision) -> tuple[Pod, ...]:
     """The snapshot's own pods, each once: what the decision says of them is not believed."""
     told = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
     return tuple(pod for uid, node in told.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)

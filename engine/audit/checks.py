@@ -98,7 +98,7 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
         return compare(self.result, self.bound)
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="comparison"):
+class ComparedValues(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="comparison"):
     """Two things that are not amounts, compared: ``500 <= 1000``, ``root.a ≠ root.b``."""
 
     subject: str
@@ -109,7 +109,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="compa
     holds: bool
 
 
-Line = Sum | Comparison
+Line = Sum | ComparedValues
 
 
 class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -120,7 +120,7 @@ class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     sums: tuple[Line, ...] = ()
 
     @classmethod
-    def of(cls, law: Law, lines: list[Sum] | list[Comparison] | list[Line]) -> "LawCheck":
+    def of(cls, law: Law, lines: list[Sum] | list[ComparedValues] | list[Line]) -> "LawCheck":
         """A check that holds when all its lines do."""
         return cls(law=law, holds=all(line.holds for line in lines), sums=tuple(lines))
 
@@ -148,14 +148,14 @@ def amount(
     )
 
 
-def same(subject: str, left: str, right: str) -> Comparison:
+def same(subject: str, left: str, right: str) -> ComparedValues:
     """A line that holds when both texts are equal."""
-    return Comparison(subject=subject, left=left, relation=Relation.EQUAL, right=right, holds=left == right)
+    return ComparedValues(subject=subject, left=left, relation=Relation.EQUAL, right=right, holds=left == right)
 
 
-def differs(subject: str, left: str, right: str) -> Comparison:
+def differs(subject: str, left: str, right: str) -> ComparedValues:
     """A line that holds when the texts are not equal."""
-    return Comparison(subject=subject, left=left, relation=Relation.DIFFERS, right=right, holds=left != right)
+    return ComparedValues(subject=subject, left=left, relation=Relation.DIFFERS, right=right, holds=left != right)
 
 
 _COMPARISONS: dict[Relation, Callable[[int, int], bool]] = {

@@ -24,11 +24,11 @@ def shares(
     tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
 ) -> dict[str, dict[str, float]]:
     """Path -> what the queue deserves of ``capacity``; ``alone``: each resource divided by itself."""
-    found = Shares(tree, requests, capacity, alone=alone)
+    found = DeservedAmounts(tree, requests, capacity, alone=alone)
     return {path: found.of(path) for path in tree.queues}
 
 
-class Shares:
+class DeservedAmounts:
     """What everybody deserves, as requests change: worked out anew where that can change anything."""
 
     def __init__(

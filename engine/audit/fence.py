@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
-from engine.audit.ledger import Case
+from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.ledger import AuditCase
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason
@@ -13,7 +13,7 @@ from engine.model.objects import Node, Pod
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
 
 
-def may_preempt(case: Case) -> LawCheck:
+def may_preempt(case: AuditCase) -> LawCheck:
     """The ask is a pending pod of a leaf, allowed to preempt, and what counts for it could be read."""
     ask, key = case.ask, case.ask.key
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -30,7 +30,7 @@ def may_preempt(case: Case) -> LawCheck:
     return LawCheck.of(Law.MAY_PREEMPT, lines)
 
 
-def _waited(case: Case, leaf: str) -> str:
+def _waited(case: AuditCase, leaf: str) -> str:
     """Whether the delay is over that counts from when the scheduler first found no room for the ask."""
     if case.ask.unschedulable_ms is None:
         return "not tried"
@@ -38,7 +38,7 @@ def _waited(case: Case, leaf: str) -> str:
     return "waited" if over else "waits"
 
 
-def _unknown(case: Case) -> list[str]:
+def _unknown(case: AuditCase) -> list[str]:
     """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
     unread = case.snapshot.unread_for(case.ask)
     return [
@@ -49,7 +49,7 @@ def _unknown(case: Case) -> list[str]:
     ]
 
 
-def one_node(case: Case) -> LawCheck:
+def one_node(case: AuditCase) -> LawCheck:
     """All victims, at least one, are bound to the decision's node and not already on their way out."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
@@ -64,7 +64,7 @@ def one_node(case: Case) -> LawCheck:
     return LawCheck.of(Law.ONE_NODE, lines)
 
 
-def ask_fits(case: Case) -> LawCheck:
+def ask_fits(case: AuditCase) -> LawCheck:
     """With the victims gone the node has the resources, its rules let the ask in, and no other ask keeps it."""
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
@@ -77,12 +77,12 @@ def ask_fits(case: Case) -> LawCheck:
     return LawCheck.of(Law.FITS, lines)
 
 
-def under_max(case: Case) -> LawCheck:
+def under_max(case: AuditCase) -> LawCheck:
     """Usage on the asker's side, less the victims below, plus the ask, is within max of its leaf and all above."""
     return LawCheck.of(Law.MAX, list(_caps(case)))
 
 
-def _caps(case: Case, back: Pod | None = None) -> Iterator[Sum]:
+def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
     for path in case.above_ask:
         for resource, cap in case.ledger.limits[path]:
             wanted = case.ask.requests.get(resource, 0)
@@ -92,14 +92,14 @@ def _caps(case: Case, back: Pod | None = None) -> Iterator[Sum]:
                 yield amount(path, resource, used, Relation.AT_MOST, cap, minus=gone, plus=wanted)
 
 
-def minimal(case: Case) -> LawCheck:
+def minimal(case: AuditCase) -> LawCheck:
     """Whichever one victim is put back, the ask no longer fits on the node or under a max."""
     if case.node is None:
         return LawCheck.of(Law.MINIMAL, [])
     return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims])
 
 
-def _short(case: Case, node: Node, back: Pod) -> str:
+def _short(case: AuditCase, node: Node, back: Pod) -> str:
     """Names the first thing that is short with this victim put back, beside who stays; empty when nothing is."""
     stays = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
     short = next((line for line in case.room if line.result - stays.get(line.resource, 0) < line.bound), None)
@@ -110,7 +110,7 @@ def _short(case: Case, node: Node, back: Pod) -> str:
     return str(refused.reason) if refused else ""
 
 
-def guarantee(case: Case) -> LawCheck:
+def guarantee(case: AuditCase) -> LawCheck:
     """Law 2: usage without the victims stays at the guarantee, or where the ask adds to it, is no worse than before."""
     lines = []
     for one in case.takings:
@@ -121,7 +121,7 @@ def guarantee(case: Case) -> LawCheck:
     return LawCheck.of(Law.GUARANTEE, lines)
 
 
-def above_guarantee(case: Case) -> LawCheck:
+def above_guarantee(case: AuditCase) -> LawCheck:
     """Law 5: every queue that only the victims are in was above its guarantee in all that is taken from it."""
     lines = [
         amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
@@ -131,7 +131,7 @@ def above_guarantee(case: Case) -> LawCheck:
     return LawCheck.of(Law.ABOVE_GUARANTEE, lines)
 
 
-def other_application(case: Case) -> LawCheck:
+def other_application(case: AuditCase) -> LawCheck:
     """Law 3: no victim of the ask's own application, nor of its own queue."""
     ask, lines = case.ask, []
     other = f"{ask.namespace}/{ask.application}"
@@ -141,7 +141,7 @@ def other_application(case: Case) -> LawCheck:
     return LawCheck.of(Law.APPLICATION, lines)
 
 
-def entitled(case: Case) -> LawCheck:
+def entitled(case: AuditCase) -> LawCheck:
     """Law 4: below the guarantee in all that is claimed, and nothing taken from inside; DaemonSet asks excepted."""
     if case.ask.required_node is not None:
         return LawCheck.of(Law.ENTITLED, [])
@@ -155,19 +155,19 @@ def entitled(case: Case) -> LawCheck:
     return LawCheck.of(Law.ENTITLED, lines)
 
 
-def _located(case: Case, pod: Pod, queue: str, relation: Relation) -> Comparison:
+def _located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> ComparedValues:
     inside = case.within(pod, queue)
     holds = inside if relation is Relation.INSIDE else not inside
-    return Comparison(subject=pod.key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
+    return ComparedValues(subject=pod.key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
 
 
-def lower_or_equal_priority(case: Case) -> LawCheck:
+def lower_or_equal_priority(case: AuditCase) -> LawCheck:
     """Law 6: the pods' Kubernetes priorities, whatever offsets the queues have."""
     lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, case.ask.priority) for pod in case.victims]
     return LawCheck.of(Law.PRIORITY, lines)
 
 
-def inside_fence(case: Case) -> LawCheck:
+def inside_fence(case: AuditCase) -> LawCheck:
     """Law 7: victims lie in the subtree of the nearest fence above the ask, its leaf included, the root's not."""
     fences = case.ledger.saying(PreemptionPolicy.FENCE)
     nearest = [path for path in case.above_ask if path in fences][:1]
@@ -175,16 +175,16 @@ def inside_fence(case: Case) -> LawCheck:
     return LawCheck.of(Law.FENCE, lines)
 
 
-def not_disabled(case: Case) -> LawCheck:
+def not_disabled(case: AuditCase) -> LawCheck:
     """Law 7: where preemption is disabled, there or above, pods are neither victims nor preemptors."""
-    lines, disabled = list[Comparison](), case.ledger.saying(PreemptionPolicy.DISABLED)
+    lines, disabled = list[ComparedValues](), case.ledger.saying(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if path in disabled]
     return LawCheck.of(Law.DISABLED, lines)
 
 
-def not_shielded(case: Case) -> LawCheck:
+def not_shielded(case: AuditCase) -> LawCheck:
     """No victim is protected or of no queue, and none is a DaemonSet's, which would come straight back to the node."""
     lines = [
         differs(pod.key, "no queue", "no queue")
@@ -196,7 +196,7 @@ def not_shielded(case: Case) -> LawCheck:
     return LawCheck.of(Law.SHIELDED, lines)
 
 
-def opt_out(case: Case) -> LawCheck:
+def opt_out(case: AuditCase) -> LawCheck:
     """Law 1: who opted out goes only where the last resort allows it, when needed, and the decision says so."""
     unwilling = [pod for pod in case.victims if pod.opted_out]
     if not unwilling:
@@ -214,7 +214,7 @@ def opt_out(case: Case) -> LawCheck:
     return LawCheck.of(Law.OPT_OUT, lines)
 
 
-def _does_without(case: Case) -> bool:
+def _does_without(case: AuditCase) -> bool:
     """Whether all pods of the node that may go and did not opt out would together make the room lawfully.
 
     Not said where a queue's priority settings may have narrowed who could go.
@@ -232,7 +232,7 @@ def _does_without(case: Case) -> bool:
     return all(law(together).holds for law in (*OF_VICTIMS, ask_fits, under_max))
 
 
-def progress(case: Case) -> LawCheck:
+def progress(case: AuditCase) -> LawCheck:
     """Law 8: what queues lack of their guarantees, summed up, falls; for a DaemonSet's ask nothing follows."""
     if case.ask.required_node is not None:
         return LawCheck.of(Law.PROGRESS, [])
@@ -253,7 +253,7 @@ def progress(case: Case) -> LawCheck:
     return LawCheck(law=Law.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
 
 
-def _lacking(case: Case) -> dict[str, int]:
+def _lacking(case: AuditCase) -> dict[str, int]:
     """Resource -> what queues lack of their guarantees, without what is kept for the ask already."""
     ledger = case.ledger
     found = dict(ledger.lacking)
@@ -264,7 +264,7 @@ def _lacking(case: Case) -> dict[str, int]:
     return found
 
 
-Check = Callable[[Case], LawCheck]
+Check = Callable[[AuditCase], LawCheck]
 
 OF_VICTIMS: tuple[Check, ...] = (
     guarantee,

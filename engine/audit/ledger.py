@@ -13,7 +13,7 @@ from engine.audit.checks import Relation, Sum, amount
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
-from engine.model.quota.tree_reading import Reading
+from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Reservation, Snapshot
 from engine.model.snapshot.columns import Columns
 
@@ -22,7 +22,7 @@ Book = dict[str, dict[str, int]]
 """Queue path -> resource -> amount, rolled up."""
 
 
-class Ledger:
+class AuditState:
     """The state that the next decision is held against.
 
     Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``staying`` (those of them that are
@@ -142,14 +142,14 @@ class Ledger:
                     self.lacking[resource] += max(0, lacks) - max(0, lacks + change)
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class AuditTerms(msgspec.Struct, frozen=True, kw_only=True):
     """What a policy's parameters have a say in."""
 
     last_resort: str = "daemonset"
     """For which asks a pod that opted out may go: daemonset, any, never."""
     check_delay: bool = True
     """Whether an ask has to have waited for its queue's delay."""
-    reading: Reading = Reading()
+    reading: QuotaReading = QuotaReading()
     """How the tree is meant as quota."""
     method: str = "drf"
     """How a cluster is divided: drf, or proportional, each resource by itself."""
@@ -159,7 +159,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """The priority classes whose pods may reclaim beyond what their queue deserves."""
 
 
-class Taking(msgspec.Struct, frozen=True, gc=False):
+class PromisedTaking(msgspec.Struct, frozen=True, gc=False):
     """What victims hold of a resource that a queue above them is promised."""
 
     path: str
@@ -171,15 +171,15 @@ class Taking(msgspec.Struct, frozen=True, gc=False):
     """What each victim holds."""
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One decision to be judged, with the snapshot's own pods and node in place of the decision's copies."""
 
-    ledger: Ledger
+    ledger: AuditState
     decision: Decision
     ask: Pod
     node: Node | None
     victims: tuple[Pod, ...]
-    terms: Terms
+    terms: AuditTerms
 
     @property
     def tree(self) -> QueueTree:
@@ -222,11 +222,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple([held for pod in inside if pod is not without and (held := pod.requests.get(resource, 0))])
 
     @cached_property
-    def takings(self) -> list[Taking]:
+    def takings(self) -> list[PromisedTaking]:
         """Where something is taken that is promised, in the tree's order and by resource."""
         ledger = self.ledger
         return [
-            Taking(path, resource, promised, ledger.victim_side(path, resource), gone)
+            PromisedTaking(path, resource, promised, ledger.victim_side(path, resource), gone)
             for path in self.above_victims
             for resource, promised in ledger.promises[path]
             if (gone := self.taken(path, resource))

@@ -1,14 +1,14 @@
 """The laws of the policy `priority`: fewer than those of `fence`, for priority alone decides."""
 
-from engine.audit.checks import Comparison, Law, LawCheck, Relation, amount, differs, same
+from engine.audit.checks import ComparedValues, Law, LawCheck, Relation, amount, differs, same
 from engine.audit.fence import Check
-from engine.audit.ledger import Case
+from engine.audit.ledger import AuditCase
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod
 
 
-def may_preempt(case: Case) -> LawCheck:
+def may_preempt(case: AuditCase) -> LawCheck:
     """The ask is a pending pod, allowed to preempt, all of whose rules could be read."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -21,7 +21,7 @@ def may_preempt(case: Case) -> LawCheck:
     return LawCheck.of(Law.MAY_PREEMPT, lines)
 
 
-def one_node(case: Case) -> LawCheck:
+def one_node(case: AuditCase) -> LawCheck:
     """All victims, at least one and each once, are bound to the decision's node; some may be on their way out."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
@@ -34,7 +34,7 @@ def one_node(case: Case) -> LawCheck:
     return LawCheck.of(Law.ONE_NODE, lines)
 
 
-def ask_fits(case: Case) -> LawCheck:
+def ask_fits(case: AuditCase) -> LawCheck:
     """With the victims gone the node's filters let the ask in, and no other ask keeps the node."""
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
@@ -44,16 +44,16 @@ def ask_fits(case: Case) -> LawCheck:
     return LawCheck.of(Law.FITS, lines)
 
 
-def minimal(case: Case) -> LawCheck:
+def minimal(case: AuditCase) -> LawCheck:
     """Whichever one victim is put back, the ask no longer fits."""
     return LawCheck.of(Law.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
 
 
-def _needed(case: Case, pod: Pod) -> Comparison:
+def _needed(case: AuditCase, pod: Pod) -> ComparedValues:
     return differs(pod.key, _refused(case, pod), "")
 
 
-def _refused(case: Case, *back: Pod) -> str:
+def _refused(case: AuditCase, *back: Pod) -> str:
     """What keeps the ask out with the victims gone but those put ``back``; empty: nothing does."""
     assert case.node is not None
     gone = {pod.uid for pod in case.victims} - {pod.uid for pod in back}
@@ -61,13 +61,13 @@ def _refused(case: Case, *back: Pod) -> str:
     return f"{found.reason} {found.detail}".strip() if found else ""
 
 
-def lower_priority(case: Case) -> LawCheck:
+def lower_priority(case: AuditCase) -> LawCheck:
     """Every victim has a lower priority than the ask."""
     lines = [amount(pod.key, "", pod.priority, Relation.BELOW, case.ask.priority) for pod in case.victims]
     return LawCheck.of(Law.PRIORITY, lines)
 
 
-def not_shielded(case: Case) -> LawCheck:
+def not_shielded(case: AuditCase) -> LawCheck:
     """No victim is protected."""
     return LawCheck.of(Law.SHIELDED, [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield])
 

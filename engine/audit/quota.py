@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.fence import Check
-from engine.audit.ledger import Case
+from engine.audit.ledger import AuditCase
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.quota import ClusterQueue, Cohort, Take
@@ -14,13 +14,13 @@ from engine.model.quota.tree_reading import FLAVOR, Formed, formed
 Node = ClusterQueue | Cohort
 
 
-class Books:
+class QuotaAudit:
     """Room by the definitions alone, with all victims gone but those that are put ``back``.
 
     What these do not change is added up once for a decision.
     """
 
-    def __init__(self, case: Case, back: Iterable[Pod] = ()) -> None:
+    def __init__(self, case: AuditCase, back: Iterable[Pod] = ()) -> None:
         self.case, self.form, self._back = case, form_of(case), tuple(back)
         queues = {pod.queue for pod in self._back if pod.queue is not None and pod.queue in case.tree}
         self._changed = {path for queue in queues for path in case.tree.lineage(queue)}
@@ -88,13 +88,13 @@ class Books:
                 yield one
 
 
-def form_of(case: Case) -> Formed:
+def form_of(case: AuditCase) -> Formed:
     """The quota of the tree."""
     reading, tree = case.terms.reading, case.tree
     return case.snapshot.once("quota of laws", (tree, reading), lambda: formed(tree, reading))
 
 
-def _asked(case: Case) -> list[tuple[str, int]]:
+def _asked(case: AuditCase) -> list[tuple[str, int]]:
     """Of the quota, by all pods that get it together; without the pods themselves, of which Kueue takes one at most."""
     named = (case.snapshot.pod(one.uid) for one in case.decision.together)
     pods = [case.ask, *(pod for pod in named if pod is not None)]
@@ -103,7 +103,7 @@ def _asked(case: Case) -> list[tuple[str, int]]:
     return [(name, wanted) for name, wanted in asked if wanted]
 
 
-def may_preempt(case: Case) -> LawCheck:
+def may_preempt(case: AuditCase) -> LawCheck:
     """The asks are pending pods of one leaf, allowed to preempt."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -116,7 +116,7 @@ def may_preempt(case: Case) -> LawCheck:
     return LawCheck.of(Law.MAY_PREEMPT, lines)
 
 
-def whole(case: Case) -> LawCheck:
+def whole(case: AuditCase) -> LawCheck:
     """There are victims, all of them bound, each once; and with one pod of a workload all go that hold something."""
     lines = [differs(case.ask.key, str(len(case.victims)), "0")]
     lines.append(same(case.ask.key, str(len(case.victims)), str(len(case.decision.victims))))
@@ -134,29 +134,29 @@ def whole(case: Case) -> LawCheck:
     return LawCheck.of(Law.WHOLE, lines)
 
 
-def quota(case: Case) -> LawCheck:
+def quota(case: AuditCase) -> LawCheck:
     """With the victims gone the quota of the ask's queue holds what is asked."""
-    books, queue = Books(case), form_of(case).queues[case.ask.queue or ""]
+    books, queue = QuotaAudit(case), form_of(case).queues[case.ask.queue or ""]
     lines = [
         amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
     ]
     return LawCheck.of(Law.QUOTA, lines)
 
 
-def filled_back(case: Case) -> LawCheck:
+def filled_back(case: AuditCase) -> LawCheck:
     """Whichever workload is put back, the quota does not hold the ask; but for one: Kueue does not try the last."""
     found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
     return next((check for check in found if check.holds), found[0])
 
 
-def _filled_back(case: Case, *, borrowing: bool) -> LawCheck:
+def _filled_back(case: AuditCase, *, borrowing: bool) -> LawCheck:
     asked = _asked(case)
-    if Books(case).short(asked, borrowing=borrowing):
+    if QuotaAudit(case).short(asked, borrowing=borrowing):
         return LawCheck.of(Law.MINIMAL, [same(case.ask.key, "short", "")])
-    lines: list[Comparison] = []
-    spare: list[Comparison] = []
+    lines: list[ComparedValues] = []
+    spare: list[ComparedValues] = []
     for pods in _workloads(case.victims).values():
-        line = differs(pods[0].key, Books(case, pods).short(asked, borrowing=borrowing), "")
+        line = differs(pods[0].key, QuotaAudit(case, pods).short(asked, borrowing=borrowing), "")
         (lines if line.holds else spare).append(line)
     return LawCheck.of(Law.MINIMAL, lines + (spare if len(spare) > 1 else []))
 
@@ -168,9 +168,9 @@ def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
     return found
 
 
-def from_who_borrows(case: Case) -> LawCheck:
+def from_who_borrows(case: AuditCase) -> LawCheck:
     """Other queues give only while they use more than their own quota of something that is short."""
-    books, asked = Books(case, case.victims), _asked(case)
+    books, asked = QuotaAudit(case, case.victims), _asked(case)
     queues = form_of(case).queues
     short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
     lines: list[Line] = []
@@ -180,12 +180,12 @@ def from_who_borrows(case: Case) -> LawCheck:
     return LawCheck.of(Law.BORROWS, lines)
 
 
-def _over(books: Books, queue: ClusterQueue, resource: str) -> Sum:
+def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
     used, own = books.used(queue, resource), books.has(queue, resource)
     return amount(queue.name, resource, used, Relation.ABOVE, own)
 
 
-def priority(case: Case) -> LawCheck:
+def priority(case: AuditCase) -> LawCheck:
     """Whom the rules of the ask's queue let it take, by priority and age."""
     rules = form_of(case).queues[case.ask.queue or ""].preemption
     lines: list[Line] = []
@@ -201,7 +201,7 @@ def priority(case: Case) -> LawCheck:
     return LawCheck.of(Law.PRIORITY, lines)
 
 
-def in_cohort(case: Case) -> LawCheck:
+def in_cohort(case: AuditCase) -> LawCheck:
     """Victims lie under the same top as the ask, below which quota is shared."""
     tree = form_of(case).tree
 
@@ -212,7 +212,7 @@ def in_cohort(case: Case) -> LawCheck:
     return LawCheck.of(Law.FENCE, lines)
 
 
-def not_disabled(case: Case) -> LawCheck:
+def not_disabled(case: AuditCase) -> LawCheck:
     """Where preemption is disabled, there or above, pods do not preempt, nor are they preempted."""
     lines = []
     for pod in (case.ask, *case.victims):
@@ -221,7 +221,7 @@ def not_disabled(case: Case) -> LawCheck:
     return LawCheck.of(Law.DISABLED, lines)
 
 
-def not_shielded(case: Case) -> LawCheck:
+def not_shielded(case: AuditCase) -> LawCheck:
     """No victim is protected, or of no queue."""
     lines = [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
     lines += [same(pod.key, "no queue", "") for pod in case.victims if pod.queue not in form_of(case).queues]

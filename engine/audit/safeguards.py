@@ -1,14 +1,14 @@
 """What holds of victims where safeguards are known: disruption budgets and pauses, counted here anew."""
 
-from engine.audit.checks import Comparison, Law, LawCheck, Line, Relation, amount, differs, same
-from engine.audit.ledger import Case
+from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, amount, differs, same
+from engine.audit.ledger import AuditCase
 from engine.feasibility import matches
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS
 from engine.model.snapshot import Snapshot
 
 
-def budgets_kept(case: Case) -> LawCheck:
+def budgets_kept(case: AuditCase) -> LawCheck:
     """No disruption budget loses more pods than it allows for, with those that were told to go a moment ago.
 
     The eviction API refuses a pod that more than one budget covers.
@@ -27,7 +27,7 @@ def budgets_kept(case: Case) -> LawCheck:
     return LawCheck.of(Law.BUDGETS, lines)
 
 
-def _evicted(case: Case) -> list[Pod]:
+def _evicted(case: AuditCase) -> list[Pod]:
     """The victims that have to be told to go: others are on their way out already."""
     return [pod for pod in case.victims if pod.uid not in case.ledger.leaving_uids]
 
@@ -44,18 +44,18 @@ def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
     return known and matches(budget.expressions, pod.labels)
 
 
-def pauses_kept(case: Case) -> LawCheck:
+def pauses_kept(case: AuditCase) -> LawCheck:
     """Nothing is evicted in a queue that people have paused, nor for one."""
-    given, lines = case.snapshot.safeguards, list[Comparison]()
+    given, lines = case.snapshot.safeguards, list[ComparedValues]()
     for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
     return LawCheck.of(Law.PAUSED, lines)
 
 
-def scope_kept(case: Case) -> LawCheck:
+def scope_kept(case: AuditCase) -> LawCheck:
     """The ask and all who are evicted are where we act: in one of the namespaces, or of the queues or below."""
-    given, lines = case.snapshot.safeguards, list[Comparison]()
+    given, lines = case.snapshot.safeguards, list[ComparedValues]()
     if given is None:
         return LawCheck.of(Law.SCOPE, lines)
     for pod in (case.ask, *_evicted(case)):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 import numpy as np
 
-from engine.audit.deserving import SETTLED, Shares
-from engine.audit.ledger import Ledger
+from engine.audit.deserving import SETTLED, DeservedAmounts
+from engine.audit.ledger import AuditState
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, fits, subtract, total
 from engine.model.queue_tree import QueueTree
@@ -17,10 +17,10 @@ SYSTEM = "kube-system"
 """The namespace that deserves what it asks, before anybody else."""
 
 
-class Standing:
+class QueueAmounts:
     """The queues before one decision."""
 
-    def __init__(self, ledger: Ledger, ask: Pod, *, alone: bool) -> None:
+    def __init__(self, ledger: AuditState, ask: Pod, *, alone: bool) -> None:
         """``alone``: whether each resource is divided by itself."""
         self._ledger, self._ask, self._alone = ledger, ask, alone
         tree = ledger.tree
@@ -48,14 +48,14 @@ class Standing:
 class _Sharing:
     """What everybody asks and deserves, from decision to decision of a pass: each changes what its victims ask."""
 
-    def __init__(self, base: "_Base", ledger: Ledger, *, alone: bool) -> None:
+    def __init__(self, base: "_Base", ledger: AuditState, *, alone: bool) -> None:
         self._base, self._alone, self._followed = base, alone, len(ledger.gave)
         requests = {leaf: self._requests(ledger, leaf) for leaf in base.waiting}
-        self._shares = Shares(ledger.tree, requests, base.capacity, alone=alone)
+        self._shares = DeservedAmounts(ledger.tree, requests, base.capacity, alone=alone)
         self._turn = {leaf: turn for turn, leaf in enumerate(requests)}
         self._spans = np.array([self._span(asked) for asked in requests.values()], np.float64)
 
-    def follow(self, ledger: Ledger) -> None:
+    def follow(self, ledger: AuditState) -> None:
         """Count what was carried out since."""
         new, self._followed = ledger.gave[self._followed :], len(ledger.gave)
         for leaf in sorted(self._turn.keys() & set(new)):
@@ -73,7 +73,7 @@ class _Sharing:
         most = self._spans.max(axis=0, initial=1.0)
         return dict(zip(self._base.capacity, most.tolist(), strict=True))
 
-    def _requests(self, ledger: Ledger, leaf: str) -> Amounts:
+    def _requests(self, ledger: AuditState, leaf: str) -> Amounts:
         """What the leaf's pods ask, running and waiting."""
         system, waiting = self._base.system[leaf], self._base.waiting[leaf]
         return {

@@ -20,7 +20,7 @@ class CaseError(ValueError):
     """A case that can't be decided. ``str()`` of it is a sentence."""
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
     """A case as recorded; fields that no policy reads are passed over."""
 
     name: str
@@ -49,10 +49,10 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """Why objects of the case could not be read."""
 
 
-_decoder = msgspec.json.Decoder(Case)
+_decoder = msgspec.json.Decoder(RecordedCase)
 
 
-def read_case(line: bytes) -> Case:
+def read_case(line: bytes) -> RecordedCase:
     """A case given as JSON. Raises msgspec.DecodeError, a ValueError."""
     return _decoder.decode(line)
 
@@ -65,7 +65,9 @@ def name_of(line: bytes) -> str:
         return ""
 
 
-def situation(case: Case, protection: Protection | None = None, safeguards: Safeguards | None = None) -> Situation:
+def situation(
+    case: RecordedCase, protection: Protection | None = None, safeguards: Safeguards | None = None
+) -> Situation:
     """The case's snapshot, its tree and its asker; without a protection nothing is shielded.
 
     An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
@@ -95,7 +97,7 @@ def situation(case: Case, protection: Protection | None = None, safeguards: Safe
     return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask, unread=unread)
 
 
-def cluster(case: Case) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
+def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
     """The state, the tree, and why objects could not be read. Raises ValueError."""
     if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
@@ -143,7 +145,7 @@ def milliseconds(text: str, of: str = "now") -> int:
     return round(moment.timestamp() * 1000)
 
 
-def quota_situation(case: Case) -> tuple[QuotaCluster, Workload, tuple[cohort.Strategy, ...] | None]:
+def quota_situation(case: RecordedCase) -> tuple[QuotaCluster, Workload, tuple[cohort.Strategy, ...] | None]:
     """A case of Kueue's policies: the cluster, the workload that waits, and how it shares; None: classically."""
     cluster = quota_cluster(case.objects, now_ms=milliseconds(case.now))
     asker = _the_one(case.asker)

@@ -6,7 +6,16 @@ from typing import Any
 import msgspec
 
 from engine.analysis.optimum import known, optimal
-from engine.cli.cases import Case, CaseError, Situation, cluster, milliseconds, quota_situation, read_case, situation
+from engine.cli.cases import (
+    CaseError,
+    RecordedCase,
+    Situation,
+    cluster,
+    milliseconds,
+    quota_situation,
+    read_case,
+    situation,
+)
 from engine.formats.volcano.cluster import volcano_cluster
 from engine.formats.yunikorn import Partition, read
 from engine.model.decision import Decision, Outcome, PodReason, Reason, encode
@@ -60,7 +69,7 @@ def answer(
     return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
 
 
-def _policy_of(case: Case, dialect: str | None) -> Policy:
+def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
     """The policy that decides a case, in a dialect, the case's own, or the policy's first."""
     try:
         return find(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
@@ -68,7 +77,7 @@ def _policy_of(case: Case, dialect: str | None) -> Policy:
         raise CaseError(str(error)) from error
 
 
-def _situation(case: Case, dialect: str, *, protect: bool) -> Situation:
+def _situation(case: RecordedCase, dialect: str, *, protect: bool) -> Situation:
     """With what our own acting spares, where it is to be ``protect``ed."""
     if not protect:
         return situation(case)
@@ -103,7 +112,7 @@ def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
     return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
 
 
-def _as_yunikorn(case: Case, *, trace: bool) -> dict[str, Any]:
+def _as_yunikorn(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
     """By what a partition says of preemption; without an asker, for a lowered max."""
     partition = read(case.queues).partition if isinstance(case.queues, dict) else Partition()
     parameters = yunikorn.Parameters(preemption=partition.preemption)
@@ -118,7 +127,7 @@ def _as_yunikorn(case: Case, *, trace: bool) -> dict[str, Any]:
     return form
 
 
-def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
+def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, Any]:
     """Without an asker: who goes because a queue's max was lowered."""
     state, tree, _ = cluster(case)
     snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
@@ -156,7 +165,7 @@ def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
     return {"queues": queues}
 
 
-def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
+def _form(case: RecordedCase, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
     """A decision in the form of an answer."""
     form: dict[str, Any] = {
         "name": case.name,
@@ -175,7 +184,7 @@ def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict
     return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
 
 
-def _of_workload(case: Case) -> dict[str, Any]:
+def _of_workload(case: RecordedCase) -> dict[str, Any]:
     """Under Kueue's policies: which flavors a workload gets, and which others go."""
     cluster, ask, strategies = quota_situation(case)
     if why := cohort.inadmissible(cluster, ask):
@@ -197,7 +206,7 @@ def _of_workload(case: Case) -> dict[str, Any]:
     }
 
 
-def _kept_out(case: Case, why: cohort.Inadmissible) -> dict[str, Any]:
+def _kept_out(case: RecordedCase, why: cohort.Inadmissible) -> dict[str, Any]:
     return {
         "name": case.name,
         "policy": case.policy,
@@ -210,7 +219,7 @@ def _kept_out(case: Case, why: cohort.Inadmissible) -> dict[str, Any]:
     }
 
 
-def _of_queues(case: Case) -> dict[str, Any]:
+def _of_queues(case: RecordedCase) -> dict[str, Any]:
     """Under Volcano: what its queues deserve, who goes for all that ask in one session, and who gets room where."""
     cluster = volcano_cluster(case.objects)
     turns = volcano.reclaim(cluster)

@@ -9,7 +9,7 @@ from engine.cli.cases import add_namespaces
 from engine.explain import Message, reason
 from engine.formats import registry
 from engine.formats.imported import Imported
-from engine.formats.kubernetes.decode import Manifests, cluster_state
+from engine.formats.kubernetes.decode import DecodedManifests, cluster_state
 from engine.formats.tree_json.document import read_form
 from engine.formats.yunikorn import read
 from engine.model.decision import PodFacts
@@ -18,11 +18,11 @@ from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards
 from engine.model.snapshot.resource_quotas import limits
 from engine.planning.forecast import Eviction, Forecast, Settling, forecast
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms, within_quotas
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
     """A forecast with what it began from."""
 
     policy: str
@@ -36,7 +36,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast
 
 
-class Given(NamedTuple):
+class GivenTree(NamedTuple):
     """A tree and what it is to be decided by; empty where its document does not say."""
 
     tree: QueueTree | None = None
@@ -44,7 +44,7 @@ class Given(NamedTuple):
     dialect: str = ""
     parameters: Mapping[str, Any] = {}
 
-    def by(self, policy: str, dialect: str) -> "Given":
+    def by(self, policy: str, dialect: str) -> "GivenTree":
         """The same by another policy or dialect, where they are named; of others than its own it has no parameters."""
         own = _ways(self.policy, self.dialect)
         wanted = _ways(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
@@ -57,24 +57,26 @@ def _ways(policy: str, dialect: str) -> tuple[str, str]:
     return policy, dialect or DIALECTS.get(policy, ("",))[0]
 
 
-def given_by(document: Any) -> Given:
+def given_by(document: Any) -> GivenTree:
     """What a parsed document says: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
     if not isinstance(document, Mapping) or "queues" not in document:
-        return Given(read(document if isinstance(document, Mapping) else {}).tree)  # which says what is wrong
+        return GivenTree(read(document if isinstance(document, Mapping) else {}).tree)  # which says what is wrong
     reading = read_form(document)
     if reading.tree is None or reading.failed:
         raise ImportFailure(reading.notes)
-    return Given(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
+    return GivenTree(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
 
 
-def given_in(imported: Imported) -> Given:
+def given_in(imported: Imported) -> GivenTree:
     """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
     terms = imported.terms
     policy = terms.get("policy") or registry.POLICIES.get(imported.form, "")
-    return Given(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
+    return GivenTree(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
 
 
-def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment | None = None) -> Told:
+def foretold(
+    objects: Iterable[Mapping[str, Any]], given: GivenTree, moment: PassInputs | None = None
+) -> ForecastReport:
     """Roll the cluster of these manifests forward by policy ``fence``, and a policy's first dialect, unless it is said.
 
     ``moment``: when it was so, and what else held; where nobody says, the latest time that the manifests tell of. They
@@ -93,13 +95,13 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
     quotas = limits(state.quotas.values()) if within_quotas(by, dialect) else {}
     found = forecast(
         state,
-        moment or Moment(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
+        moment or PassInputs(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
         given.tree or BARE,
         decide,
         terms=terms(given.parameters),
         foreign=dialect in FOREIGN,
     )
-    return Told(
+    return ForecastReport(
         policy=by,
         dialect=dialect,
         pods=len(state.pods),
@@ -110,7 +112,7 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
     )
 
 
-def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> Manifests:
+def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> DecodedManifests:
     """The cluster of which these manifests are all there is. Raises DecodeError."""
     found = cluster_state(objects)
     add_namespaces(found.state)
@@ -123,7 +125,7 @@ def latest_ms(state: ClusterState) -> int:
     return max((time for pod in times for time in pod if time is not None), default=0)
 
 
-def lines(told: Told) -> Iterator[str]:
+def lines(told: ForecastReport) -> Iterator[str]:
     """What people read: round by round who goes for whom, then where it settles and who still waits, and why."""
     found = told.forecast
     yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
@@ -175,7 +177,7 @@ def english(message: Message) -> str:
     return (message.plural if plural else message.id) % message.params
 
 
-def form(told: Told) -> dict[str, Any]:
+def form(told: ForecastReport) -> dict[str, Any]:
     """The same for programs."""
     found = told.forecast
     rounds = [

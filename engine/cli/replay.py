@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.analysis.counterfactuals import Again
-from engine.cli.forecast import Given, english, given_by, whole_cluster
+from engine.cli.forecast import GivenTree, english, given_by, whole_cluster
 from engine.explain import supposed
 from engine.formats.yaml.manifests import load
 from engine.model.decision import Decision, encode
@@ -12,7 +12,7 @@ from engine.model.notes import gettext_noop
 from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.bundle import Bundle, BundleError
-from engine.planning.journal import Moment, replay
+from engine.planning.journal import PassInputs, replay
 from engine.policies import policy, terms
 
 
@@ -42,13 +42,13 @@ def replayed(found: Bundle) -> Replayed:
     return Replayed(decision, decided(state, found.moment, given, decision.ask.uid))
 
 
-def _in_turn(state: ClusterState, moment: Moment, given: Given, uid: str) -> Decision | None:
+def _in_turn(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
     decide = policy(given.policy, given.dialect, given.parameters)
     considered = replay(state, moment, _tree(given), decide, terms=terms(given.parameters))
     return next((one.decision for one in considered if one.decision.ask.uid == uid), None)
 
 
-def _alone(state: ClusterState, moment: Moment, given: Given, uid: str) -> Decision | None:
+def _alone(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
     snapshot = moment.snapshot(state, _tree(given))
     ask = next((pod for pod in snapshot.asks if pod.uid == uid), None)
     if ask is None:
@@ -56,7 +56,7 @@ def _alone(state: ClusterState, moment: Moment, given: Given, uid: str) -> Decis
     return Again(snapshot, snapshot.tree, ask, policy(given.policy, given.dialect, given.parameters)).as_it_was()
 
 
-def _tree(given: Given) -> QueueTree:
+def _tree(given: GivenTree) -> QueueTree:
     return BARE if given.tree is None else given.tree
 
 

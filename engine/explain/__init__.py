@@ -38,16 +38,16 @@ from engine.explain.waiting import (
 from engine.explain.waiting_remedies import remedy_sentence
 from engine.explain.waiting_shares import staying_pods
 from engine.explain.waiting_workloads import workloads_ahead
-from engine.model.message import Cores, Message, Moment, Name, Param
+from engine.model.message import Cores, Message, Name, Param, Timestamp
 
 __all__ = [
     "FLAG_LABELS",
     "Cores",
     "Message",
-    "Moment",
     "Name",
     "Param",
     "Tense",
+    "Timestamp",
     "again",
     "against",
     "allowed",

@@ -6,9 +6,9 @@ from engine.explain.sentences import Forms, Tense
 from engine.model.decision import Decision, DeservedFigures, PodReason, PodVerdict, Reason
 from engine.model.message import (
     Message,
-    Moment,
     Name,
     Param,
+    Timestamp,
     amount,
     counted,
     gettext_noop,
@@ -95,7 +95,7 @@ BROKEN: dict[Law, str] = {
 def reason(decision: Decision) -> Message | None:
     """Why it ended as it did, where that takes numbers of its own; None: it does not, or there are none."""
     if decision.reason is Reason.GRACE and not decision.detail:  # not told to whoever reads it
-        return Message(OTHERS_IN_GRACE, {"due": Moment(decision.due_ms or 0)})
+        return Message(OTHERS_IN_GRACE, {"due": Timestamp(decision.due_ms or 0)})
     template = REASONS.get(decision.reason)
     path, _, resource = decision.detail.partition(" ")
     one = figures(decision, path or decision.ask.queue)
@@ -109,7 +109,7 @@ def reason(decision: Decision) -> Message | None:
         "used": amount(name, one.used.get(name, 0)),
         "would": amount(name, one.used.get(name, 0) + decision.ask.requests.get(name, 0)),
         "deserved": amount(name, one.deserved.get(name, 0)),
-        "due": Moment(decision.due_ms or 0),
+        "due": Timestamp(decision.due_ms or 0),
     }
     return Message(template, _only(template, params))
 
@@ -117,7 +117,7 @@ def reason(decision: Decision) -> Message | None:
 def notices(decision: Decision) -> tuple[Message, ...]:
     """Who is told to give back for it, how much, and until when."""
     return tuple(
-        Message(NOTICE, {"queue": short_name(one.queue), "over": listed(one.over), "due": Moment(one.due_ms)})
+        Message(NOTICE, {"queue": short_name(one.queue), "over": listed(one.over), "due": Timestamp(one.due_ms)})
         for one in decision.notices
     )
 

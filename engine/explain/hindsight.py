@@ -11,9 +11,9 @@ from engine.observation.evictions import (
     Agreement,
     Cause,
     Compared,
+    EvictionSource,
     Hindsight,
     Observed,
-    Source,
     Untold,
     Weighed,
     agrees,
@@ -37,13 +37,13 @@ OTHER_NODE = ngettext_noop(
 NO_PREEMPTION = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, nothing is preempted."
 )
-ANSWERS: dict[Source, dict[Agreement, str]] = {
-    Source.KUBE_SCHEDULER: {
+ANSWERS: dict[EvictionSource, dict[Agreement, str]] = {
+    EvictionSource.KUBE_SCHEDULER: {
         Agreement.SAME: SAME,
         Agreement.OTHER_VICTIMS: OTHER_VICTIMS,
         Agreement.NO_PREEMPTION: NO_PREEMPTION,
     },
-    Source.YUNIKORN: {
+    EvictionSource.YUNIKORN: {
         Agreement.SAME: gettext_noop(
             "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is the same: "
             "these victims."
@@ -55,7 +55,7 @@ ANSWERS: dict[Source, dict[Agreement, str]] = {
             "Decided again by YuniKorn’s own rules, on the cluster as it was just before, nothing is preempted."
         ),
     },
-    Source.VOLCANO: {
+    EvictionSource.VOLCANO: {
         Agreement.SAME: gettext_noop(
             "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is the same: "
             "these victims."
@@ -68,15 +68,15 @@ ANSWERS: dict[Source, dict[Agreement, str]] = {
         ),
     },
 }
-ELSEWHERE: dict[Source, tuple[str, str]] = {
-    Source.KUBE_SCHEDULER: OTHER_NODE,
-    Source.YUNIKORN: ngettext_noop(
+ELSEWHERE: dict[EvictionSource, tuple[str, str]] = {
+    EvictionSource.KUBE_SCHEDULER: OTHER_NODE,
+    EvictionSource.YUNIKORN: ngettext_noop(
         "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
         "%(node)s, with %(count)s victim.",
         "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
         "%(node)s, with %(count)s victims.",
     ),
-    Source.VOLCANO: ngettext_noop(
+    EvictionSource.VOLCANO: ngettext_noop(
         "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
         "%(node)s, with %(count)s victim.",
         "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
@@ -118,7 +118,7 @@ CAUSES_OF_VOLCANO: dict[Cause, str] = {
         "modelled here."
     ),
 }
-_CAUSES = {Source.YUNIKORN: CAUSES_OF_YUNIKORN, Source.VOLCANO: CAUSES_OF_VOLCANO}
+_CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: CAUSES_OF_VOLCANO}
 UNTOLD: dict[Untold, str] = {
     Untold.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
@@ -180,7 +180,7 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
         return _unspared_by_quota(seen.weighed)
     if seen.hindsight is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return (Message(NOBODY_NAMED),)
     if not agrees(seen):
         return (Message(OTHER_ANSWER),)
@@ -196,7 +196,7 @@ def _unspared_by_quota(weighed: Weighed) -> tuple[Message, ...]:
 def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
     """Where YuniKorn's departures from its own design changed what its rules answer: each in a sentence or a few."""
     hindsight = seen.hindsight
-    if hindsight is None or seen.source is not Source.YUNIKORN:
+    if hindsight is None or seen.source is not EvictionSource.YUNIKORN:
         return ()
     if hindsight.quirks is None:
         return ((Message(QUIRKS_UNTOLD),),)
@@ -207,9 +207,9 @@ def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Me
     source, lines = seen.source, [_answer(found, seen.source, hindsight)]
     if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
         lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
-    elif source is Source.VOLCANO and hindsight.decision.evicts:
+    elif source is EvictionSource.VOLCANO and hindsight.decision.evicts:
         lines.append(_for_whom(hindsight.decision))
-    elif found.agreement is Agreement.NO_PREEMPTION and source is not Source.VOLCANO:
+    elif found.agreement is Agreement.NO_PREEMPTION and source is not EvictionSource.VOLCANO:
         lines.append(reason(hindsight.decision))
     if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
         count, pods = len(found.only_theirs), _names(found.only_theirs)
@@ -229,7 +229,7 @@ def _for_whom(decision: Decision) -> Message:
     return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
 
 
-def _answer(found: Compared, source: Source, hindsight: Hindsight) -> Message:
+def _answer(found: Compared, source: EvictionSource, hindsight: Hindsight) -> Message:
     if found.agreement is Agreement.OTHER_NODE:
         decision = hindsight.decision
         return counted(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
 from engine.model.queue_tree import Take
-from engine.observation.evictions import Observed, Source, Taken
+from engine.observation.evictions import EvictionSource, Observed, Taken
 
 WITHIN, RECLAIMED = "InClusterQueue", "InCohortReclamation"
 FAIR, BORROWING = "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
@@ -16,7 +16,7 @@ LABELS: dict[str, str] = {
     RECLAIMED: gettext_noop("reclaimed in the cohort"),
     FAIR: gettext_noop("fair sharing in the cohort"),
     BORROWING: gettext_noop("reclaimed in the cohort while borrowing"),
-    Source.KUEUE: gettext_noop("for quota"),
+    EvictionSource.KUEUE: gettext_noop("for quota"),
 }
 FOR_WORKLOAD = ngettext_noop(
     "%(by)s preempted %(count)s pod for the workload %(ask)s.",

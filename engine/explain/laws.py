@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.audit import Comparison, Law, LawCheck, Line, Relation, Sum
+from engine.audit import ComparedValues, Law, LawCheck, Line, Relation, Sum
 from engine.explain.words import words
 from engine.model.message import Message, Name, Param, gettext_noop, short_name
 from engine.model.quantities import format_amount
@@ -192,7 +192,7 @@ def _sum(of: Sum) -> str:
     return f"{what} {worked} {sign if of.holds else _NOT[sign]} {written(of.bound)}".strip()
 
 
-def _comparison(of: Comparison) -> Message:
+def _comparison(of: ComparedValues) -> Message:
     params: dict[str, Param] = {"left": of.left, "right": of.right}
     if of.relation is Relation.INSIDE:
         return Message(INSIDE if of.holds else NOT_INSIDE, params)

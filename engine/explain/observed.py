@@ -13,19 +13,19 @@ from engine.explain.laws import against
 from engine.model.decision import Reason
 from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
 from engine.model.quantities import format_amount
-from engine.observation.evictions import Flag, Flagged, Observed, Source, Taken
+from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, Taken
 
 HIGHER_PRIORITY = "higher-priority"
 """The reason of a decision of kube-scheduler's."""
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
-    Source.YUNIKORN: gettext_noop("for a guarantee"),
+    EvictionSource.YUNIKORN: gettext_noop("for a guarantee"),
     **kueue.LABELS,
     **volcano.LABELS,
-    Source.API_EVICTION: gettext_noop("asked through the API"),
-    Source.TAINT_MANAGER: gettext_noop("a taint of its node"),
-    Source.POD_GC: gettext_noop("its node is gone"),
-    Source.KUBELET: gettext_noop("by its node"),
+    EvictionSource.API_EVICTION: gettext_noop("asked through the API"),
+    EvictionSource.TAINT_MANAGER: gettext_noop("a taint of its node"),
+    EvictionSource.POD_GC: gettext_noop("its node is gone"),
+    EvictionSource.KUBELET: gettext_noop("by its node"),
 }
 FLAG_LABELS: dict[Flag, str] = {
     Flag.ACROSS_FENCE: gettext_noop("across a fence"),
@@ -72,20 +72,20 @@ FOR_MAX = ngettext_noop(
     "%(by)s preempted %(count)s pods to bring %(queue)s down to its max.",
 )
 """Nobody asked."""
-EVICTED: dict[Source, tuple[str, str]] = {
-    Source.API_EVICTION: ngettext_noop(
+EVICTED: dict[EvictionSource, tuple[str, str]] = {
+    EvictionSource.API_EVICTION: ngettext_noop(
         "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
         "%(count)s pods on %(node)s were evicted through the Eviction API; by whom, the cluster does not tell.",
     ),
-    Source.TAINT_MANAGER: ngettext_noop(
+    EvictionSource.TAINT_MANAGER: ngettext_noop(
         "%(count)s pod on %(node)s was deleted as it does not tolerate a taint of the node.",
         "%(count)s pods on %(node)s were deleted as they do not tolerate a taint of the node.",
     ),
-    Source.POD_GC: ngettext_noop(
+    EvictionSource.POD_GC: ngettext_noop(
         "%(count)s pod of %(node)s was deleted as that node no longer exists.",
         "%(count)s pods of %(node)s were deleted as that node no longer exists.",
     ),
-    Source.KUBELET: ngettext_noop(
+    EvictionSource.KUBELET: ngettext_noop(
         "The kubelet of %(node)s ended %(count)s pod there. Where a node runs short, pods that use more than they "
         "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
         "The kubelet of %(node)s ended %(count)s pods there. Where a node runs short, pods that use more than they "
@@ -130,13 +130,13 @@ VICTIM_OVER_MAX = gettext_noop(
     "%(pod)s was preempted on %(node)s by %(by)s, to bring a queue down to its max: its own, or one above it."
 )
 VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
-VICTIM_EVICTED: dict[Source, str] = {
-    Source.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
-    Source.TAINT_MANAGER: gettext_noop(
+VICTIM_EVICTED: dict[EvictionSource, str] = {
+    EvictionSource.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
+    EvictionSource.TAINT_MANAGER: gettext_noop(
         "%(pod)s was deleted from %(node)s as it does not tolerate a taint of the node."
     ),
-    Source.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
-    Source.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
+    EvictionSource.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
+    EvictionSource.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
 }
 ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
 ASKER_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
@@ -150,9 +150,9 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
     if seen.source in EVICTED:
         return counted(EVICTED[seen.source], count, node=Name(seen.node))
-    if seen.source is Source.KUEUE:
+    if seen.source is EvictionSource.KUEUE:
         return kueue.sentence(seen, by)
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return volcano.sentence(seen, by)
     if seen.over_max:
         return counted(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
@@ -164,7 +164,7 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     if not seen.node:
         return counted(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
     named = Name(", ".join(one.pod.name for one in seen.victims))
-    by_priority = seen.source is Source.KUBE_SCHEDULER
+    by_priority = seen.source is EvictionSource.KUBE_SCHEDULER
     if not (by_priority and seen.ask_known and all(one.known for one in seen.victims)):
         if count > _NAMED_UP_TO:
             return counted(FOR_NAMED_MANY, count, **params)
@@ -177,18 +177,18 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
 
 def observed_reason(seen: Observed) -> str:
     """What the decision has as its reason; LABELS and Reason know the words for it."""
-    if seen.source is Source.KUBE_SCHEDULER:
+    if seen.source is EvictionSource.KUBE_SCHEDULER:
         return HIGHER_PRIORITY
-    if seen.source is Source.KUEUE:
+    if seen.source is EvictionSource.KUEUE:
         return seen.victims[0].why or seen.source.value
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return volcano.reason(seen.victims[0].why)
     return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
 
 
 def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
     """What the sentence leaves open: the rules and laws that it went against, and what is not known."""
-    rules = kueue.because(seen) if seen.source is Source.KUEUE else ()
+    rules = kueue.because(seen) if seen.source is EvictionSource.KUEUE else ()
     found = [*rules, *_flags(seen, by), *_against(seen), *_said(seen)]
     if seen.ask and seen.ask_inferred:
         found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
@@ -206,7 +206,7 @@ def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], b
     told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
     victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
     own = msgspec.structs.replace(seen, victims=victims)
-    rules = kueue.because_plain(taken[0]) if taken and seen.source is Source.KUEUE else ()
+    rules = kueue.because_plain(taken[0]) if taken and seen.source is EvictionSource.KUEUE else ()
     return (*rules, *_flags(own, by), *_said(own))
 
 
@@ -247,9 +247,9 @@ def taken_verdict(seen: Observed, taken: Taken) -> tuple[Message, ...]:
     """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
     if not taken.known:
         return (Message(UNSEEN_ONE),)
-    rules = kueue.verdict(taken) if seen.source is Source.KUEUE else ()
+    rules = kueue.verdict(taken) if seen.source is EvictionSource.KUEUE else ()
     found = [*rules, *(flag_verdict(flag) for flag in taken.flags)]
-    if seen.ask and seen.ask_known and seen.source is Source.KUBE_SCHEDULER:
+    if seen.ask and seen.ask_known and seen.source is EvictionSource.KUBE_SCHEDULER:
         priorities = {"lower": str(taken.pod.priority), "priority": str(seen.ask.priority)}
         return (Message(LOWER, priorities), *found)
     return tuple(found)
@@ -272,14 +272,14 @@ def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = Tr
         return Message(VICTIM_EVICTED[seen.source], params)
     if seen.over_max:
         return Message(VICTIM_OVER_MAX, {**params, "by": by})
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return volcano.victim(pod.name, taken.why, by)
     asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known and tells_queue else ""
-    if seen.source is Source.KUEUE:
+    if seen.source is EvictionSource.KUEUE:
         return kueue.victim(pod.name, asker, by)
     if not asker:
         return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
-    template = VICTIM if seen.source is Source.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
+    template = VICTIM if seen.source is EvictionSource.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
     return Message(template, {**params, "by": by, "asker": asker})
 
 

@@ -9,9 +9,9 @@ from engine.model.change import Change
 from engine.model.decision import Decision
 from engine.model.message import (
     Message,
-    Moment,
     Name,
     Param,
+    Timestamp,
     amount,
     counted,
     gettext_noop,
@@ -147,7 +147,7 @@ def otherwise(one: Counterfactual) -> Message:
         template = AT_LEAST_UNKEPT if rounder else UNKEPT
         return Message(template, _used(template, {**params, "above": short_name(one.unkept)}))
     if one.started_ms is not None:
-        params["moment"] = Moment(one.started_ms)
+        params["moment"] = Timestamp(one.started_ms)
     if one.change is Change.BUDGET:
         return _budgets(one, params)
     template = AT_LEAST if rounder else SIMPLE[one.then, one.change]

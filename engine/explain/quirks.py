@@ -5,7 +5,7 @@ from engine.explain.otherwise import names
 from engine.model.decision import Decision, Outcome, QueueFigures, Reason
 from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop, short_name
 from engine.model.quantities import format_amount
-from engine.policies.yunikorn import Effect, Quirk
+from engine.policies.yunikorn import Quirk, QuirkEffect
 
 RULES: dict[Quirk, str] = {
     Quirk.WHOLE_ASK: gettext_noop(
@@ -103,12 +103,12 @@ NOTHING_AS_IT_FITS_SOON = gettext_noop(
 )
 
 
-def quirk(effect: Effect, decision: Decision | None = None) -> tuple[Message, ...]:
+def quirk(effect: QuirkEffect, decision: Decision | None = None) -> tuple[Message, ...]:
     """What YuniKorn does there, with the ``decision``'s numbers where they tell, and what would have been without."""
     return (Message(RULES[effect.quirk]), *(_numbers(effect.quirk, decision) if decision else ()), _without(effect))
 
 
-def _without(effect: Effect) -> Message:
+def _without(effect: QuirkEffect) -> Message:
     node, pods = Name(effect.node or ""), names(effect.victims)
     if effect.outcome is Outcome.FITS:
         soon = effect.reason is Reason.FITS_SOON

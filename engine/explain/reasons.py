@@ -8,7 +8,17 @@ from engine.explain.limits import limited_decision
 from engine.explain.observed import LABELS as OBSERVED_LABELS
 from engine.explain.words import words
 from engine.model.decision import Decision, Outcome, Reason
-from engine.model.message import Message, Moment, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    Timestamp,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+)
 from engine.model.quantities import format_amount
 from engine.policies import fence
 
@@ -258,7 +268,7 @@ def _never(decision: Decision) -> Message:
 def _delay(decision: Decision) -> Message:
     if decision.due_ms is None:
         return Message(DELAY_UNKNOWN)
-    return Message(SENTENCES[Reason.DELAY], {"due": Moment(decision.due_ms)})
+    return Message(SENTENCES[Reason.DELAY], {"due": Timestamp(decision.due_ms)})
 
 
 def _no_candidates(decision: Decision) -> Message:

@@ -1,13 +1,13 @@
 """What Volcano preempted, in words: its action tells from where, and nothing tells for which job."""
 
 from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop
-from engine.observation.evictions import Observed, Source
+from engine.observation.evictions import EvictionSource, Observed
 
 PREEMPT, RECLAIM = "preempt", "reclaim"
 """Its actions: within a queue, and across queues."""
 LABELS: dict[str, str] = {
-    f"{Source.VOLCANO}-{PREEMPT}": gettext_noop("for a job of its queue"),
-    f"{Source.VOLCANO}-{RECLAIM}": gettext_noop("reclaimed for another queue"),
+    f"{EvictionSource.VOLCANO}-{PREEMPT}": gettext_noop("for a job of its queue"),
+    f"{EvictionSource.VOLCANO}-{RECLAIM}": gettext_noop("reclaimed for another queue"),
 }
 """The reasons of its decisions, see ``reason``; a plugin's own word stands for itself."""
 SENTENCES: dict[str, tuple[str, str]] = {
@@ -37,7 +37,7 @@ VICTIM_OTHER = gettext_noop("%(pod)s was evicted by %(by)s; its word for why: %(
 
 def reason(why: str) -> str:
     """What a decision of Volcano's has as its reason."""
-    return f"{Source.VOLCANO}-{why}"
+    return f"{EvictionSource.VOLCANO}-{why}"
 
 
 def sentence(seen: Observed, by: str) -> Message:

@@ -4,7 +4,7 @@ from engine.analysis.pending_reasons import BORROWS, FLAVORS, NODES, WORKLOADS, 
 from engine.explain import waiting_shares, waiting_workloads
 from engine.explain.limits import limited_tier
 from engine.explain.verdicts import NODE_LABELS
-from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
+from engine.explain.waiting_amounts import LimitTexts, amounts_told, left, limited, part, there
 from engine.model.decision import NodeReason
 from engine.model.message import (
     Message,
@@ -35,7 +35,7 @@ LABELS: dict[TierName, str] = {
     TierName.LEFT: gettext_noop("Quota left"),
 }
 
-_MAX = Limit(
+_MAX = LimitTexts(
     none=gettext_noop("No max stands in its way."),
     room=gettext_noop("%(queue)s has %(left)s left under its max, and that is enough."),
     made=gettext_noop("%(queue)s has only %(left)s left under its max, but evictions below it can make up the rest."),

@@ -8,7 +8,7 @@ from engine.analysis.pending_reasons import Need, Tier
 from engine.model.message import Message, Param, amount, listed, short_name
 
 
-class Limit(NamedTuple):
+class LimitTexts(NamedTuple):
     """What is said of a limit on queues."""
 
     none: str
@@ -18,7 +18,7 @@ class Limit(NamedTuple):
     above: str
 
 
-def limited(tier: Tier, forms: Limit) -> Message:
+def limited(tier: Tier, forms: LimitTexts) -> Message:
     """What is said of a tier that holds an ask against the limits of queues."""
     worst = min(tier.needs, key=part, default=None)
     if worst is None:

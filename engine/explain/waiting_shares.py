@@ -3,11 +3,11 @@
 from engine.analysis.pending_reasons import Tier, TierName
 from engine.explain import deserved
 from engine.explain.verdicts import POD_LABELS
-from engine.explain.waiting_amounts import Limit, limited, there
+from engine.explain.waiting_amounts import LimitTexts, limited, there
 from engine.model.decision import PodReason, Reason
 from engine.model.message import (
     Message,
-    Moment,
+    Timestamp,
     amount,
     counted,
     gettext_noop,
@@ -17,7 +17,7 @@ from engine.model.message import (
     short_names,
 )
 
-_HARD = Limit(
+_HARD = LimitTexts(
     none=gettext_noop("No hard cap stands in its way."),
     room=gettext_noop("%(queue)s has %(left)s left under its hard cap, and that is enough."),
     made=gettext_noop(
@@ -110,7 +110,7 @@ def _nobody_gives(reasons: set[str]) -> str:
 
 
 def _grace(tier: Tier, _priority: int) -> Message:
-    due = Moment(max(notice.due_ms for notice in tier.notices))
+    due = Timestamp(max(notice.due_ms for notice in tier.notices))
     if not all(notice.queue for notice in tier.notices):
         return Message(GRACE_OTHERS, {"due": due})
     queues = short_names(notice.queue for notice in tier.notices)

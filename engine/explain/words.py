@@ -8,7 +8,7 @@ from engine.explain import deserved, priority, quota
 from engine.model.decision import BY_QUOTA, PodReason, Reason
 
 
-class Words(NamedTuple):
+class PolicyTexts(NamedTuple):
     """Each in place of that of ``fence``."""
 
     reasons: Mapping[Reason, str] = {}
@@ -20,10 +20,10 @@ class Words(NamedTuple):
     """Whether its laws have the numbers that the design gives them."""
 
 
-_PRIORITY = Words(priority.REASONS, priority.POD_LABELS, priority.POD_SENTENCES, priority.LAWS, priority.BROKEN)
-_QUOTA = Words(quota.REASONS, quota.POD_LABELS, quota.POD_SENTENCES, quota.LAWS, quota.BROKEN)
-_DESERVED = Words({}, deserved.POD_LABELS, deserved.POD_SENTENCES, deserved.LAWS, deserved.BROKEN)
-_FENCE = Words(counts_laws=True)
+_PRIORITY = PolicyTexts(priority.REASONS, priority.POD_LABELS, priority.POD_SENTENCES, priority.LAWS, priority.BROKEN)
+_QUOTA = PolicyTexts(quota.REASONS, quota.POD_LABELS, quota.POD_SENTENCES, quota.LAWS, quota.BROKEN)
+_DESERVED = PolicyTexts({}, deserved.POD_LABELS, deserved.POD_SENTENCES, deserved.LAWS, deserved.BROKEN)
+_FENCE = PolicyTexts(counts_laws=True)
 _BY_POLICY = {
     "fence": _FENCE,
     "priority": _PRIORITY,
@@ -32,6 +32,6 @@ _BY_POLICY = {
 }
 
 
-def words(policy: str) -> Words:
+def words(policy: str) -> PolicyTexts:
     """Return those of a policy. Raises KeyError for a policy without any."""
     return _BY_POLICY[policy]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.feasibility.checks import Check, Limit, Rule
+from engine.feasibility.checks import AmountCheck, Check, RuleCheck
 from engine.feasibility.limits import Nominated, whole
 from engine.feasibility.selectors import means
 from engine.model.decision import NodeReason
@@ -39,15 +39,15 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
     keys = dict.fromkeys(term.topology_key for term in pod.affinity)
     for key in keys:
         if key not in columns.labels:
-            yield Rule(NodeReason.POD_AFFINITY, np.ones(len(columns.nodes), np.bool_), key)
+            yield RuleCheck(NodeReason.POD_AFFINITY, np.ones(len(columns.nodes), np.bool_), key)
             return
-        yield Rule(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
+        yield RuleCheck(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
     near = columns.pod_kinds.flags(meant)
     every = sum((_counting(columns, near, key) for key in keys), start=np.int64(0))
     first = meant(pod)
     for key in keys:
         weight = -_counting(columns, near, key)
-        yield Limit(
+        yield AmountCheck(
             NodeReason.POD_AFFINITY,
             key,
             held=_in_topology(columns, key, weight),
@@ -60,7 +60,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
         )
 
 
-def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Limit]:
+def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
     columns = snapshot.columns
     for key in dict.fromkeys(term.topology_key for term in pod.anti_affinity):
         if key in columns.labels:
@@ -97,7 +97,7 @@ class _Keeping:
         return sum(means(term, ask.namespace, ask.labels, self.about) for term in terms)
 
 
-def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Limit]:
+def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
     """Where neither the ask nor a running pod has such a rule, kube-scheduler does not ask those nominated either."""
     columns = snapshot.columns
     with_terms = [one for one in columns.anti_kinds.each if one.anti_affinity]
@@ -111,13 +111,17 @@ def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Li
         yield from limits
 
 
-def _none_of(columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _Keeping) -> Limit:
+def _none_of(
+    columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _Keeping
+) -> AmountCheck:
     """None of the pods that count may be in the node's topology; a node outside any has none."""
     weight = times.column(columns)
     labelled = columns.label(key)[0] >= 0
     weight = np.where(labelled[columns.node], weight, 0)
     added = {place: sum(map(times, pods)) for place, pods in nominated.items() if labelled[place]}
-    return Limit(reason, key, held=_in_topology(columns, key, weight), cap=whole(columns), weight=weight, added=added)
+    return AmountCheck(
+        reason, key, held=_in_topology(columns, key, weight), cap=whole(columns), weight=weight, added=added
+    )
 
 
 def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:

@@ -26,7 +26,7 @@ CURABLE = frozenset(
 """What the leaving of pods may cure."""
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class NodeRefusal(msgspec.Struct, frozen=True):
     """Why a pod can't run on a node; ``detail`` names the taint, label or resource."""
 
     reason: NodeReason
@@ -38,18 +38,18 @@ class Refusal(msgspec.Struct, frozen=True):
         return self.reason in CURABLE
 
 
-class Rule:
+class RuleCheck:
     """Keeps the pod off where ``refused``, whoever leaves. ``detail`` takes a node's place."""
 
     def __init__(self, reason: NodeReason, refused: Flags, detail: Callable[[int], str] | str = "") -> None:
         self.reason, self.refused, self._detail = reason, refused, detail
 
-    def refusal(self, place: int) -> Refusal:
+    def refusal(self, place: int) -> NodeRefusal:
         """What it says at a node that it refuses."""
-        return Refusal(self.reason, self._detail if isinstance(self._detail, str) else self._detail(place))
+        return NodeRefusal(self.reason, self._detail if isinstance(self._detail, str) else self._detail(place))
 
 
-class Limit:
+class AmountCheck:
     """Keeps the pod off where ``held``, less the ``weight`` of each pod that leaves, is above ``cap``.
 
     ``added``, by place: what pods nominated to the node hold beside. ``upto``: the running sum of ``weight``, where it
@@ -77,9 +77,9 @@ class Limit:
         self.added = {place: amount for place, amount in added.items() if amount}
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
 
-    def refusal(self) -> Refusal:
+    def refusal(self) -> NodeRefusal:
         """What it says at a node that it refuses."""
-        return Refusal(self.reason, self.detail)
+        return NodeRefusal(self.reason, self.detail)
 
     def more(self) -> Numbers:
         """Place -> ``added``."""
@@ -90,4 +90,4 @@ class Limit:
         return more
 
 
-Check = Rule | Limit
+Check = RuleCheck | AmountCheck

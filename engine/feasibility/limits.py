@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from engine.feasibility.checks import Check, Limit, Rule
+from engine.feasibility.checks import AmountCheck, Check, RuleCheck
 from engine.model.decision import NodeReason
 from engine.model.objects import ANY_ADDRESS, HostPort, Pod
 from engine.model.quantities import PODS
@@ -37,7 +37,7 @@ def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
         return sum(_conflict(wanted, taken) for wanted in pod.host_ports for taken in other.host_ports)
 
     weight = columns.port_kinds.numbers(conflicts)
-    yield Limit(
+    yield AmountCheck(
         NodeReason.HOST_PORT,
         ", ".join(str(port.port) for port in pod.host_ports),
         held=columns.sums(weight),
@@ -62,11 +62,11 @@ def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Chec
     for _, name in asked:
         if name != PODS:
             too_small = np.asarray(columns.allocatable(name) < pod.requests[name], np.bool_)
-            yield Rule(NodeReason.TOO_SMALL, too_small, name)
+            yield RuleCheck(NodeReason.TOO_SMALL, too_small, name)
     for _, name in asked:
         if name == unknown:
             continue
-        yield Limit(
+        yield AmountCheck(
             NodeReason.INSUFFICIENT,
             name,
             held=columns.held(name),
@@ -99,7 +99,7 @@ def claims(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: b
             return 0
         return sum(name in own for name in other.claims)
 
-    yield Limit(
+    yield AmountCheck(
         NodeReason.CLAIM_IN_USE,
         ", ".join(sorted(used)),
         held=whole(columns) + len(used),

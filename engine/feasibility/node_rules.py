@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from engine.feasibility.checks import Rule
+from engine.feasibility.checks import RuleCheck
 from engine.feasibility.selectors import UNSCHEDULABLE_TAINT, matches, tolerated, untolerated
 from engine.model.decision import NodeReason
 from engine.model.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
@@ -18,18 +18,18 @@ RESERVED_TAINT_KEY = "scheduler-admin.io/reserved-for"
 """Ours: the node is kept for the ask whose UID is the value."""
 
 
-def node_state(columns: Columns, pod: Pod) -> Iterator[Rule]:
+def node_state(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
     """Nodes that can't be read, are cordoned, or have a taint that the pod does not tolerate."""
     if columns.unread_nodes.any():
-        yield Rule(NodeReason.UNREAD, columns.unread_nodes)
+        yield RuleCheck(NodeReason.UNREAD, columns.unread_nodes)
     if columns.unschedulable.any() and not tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
-        yield Rule(NodeReason.UNSCHEDULABLE, columns.unschedulable)
+        yield RuleCheck(NodeReason.UNSCHEDULABLE, columns.unschedulable)
     tainted = columns.taint_kinds.flags(lambda node: keeping(pod, node) is not None)
     reserved = columns.taint_kinds.flags(lambda node: _is_reservation(keeping(pod, node)))
     if reserved.any():
-        yield Rule(NodeReason.RESERVED, reserved, lambda place: _told(keeping(pod, columns.nodes[place])))
+        yield RuleCheck(NodeReason.RESERVED, reserved, lambda place: _told(keeping(pod, columns.nodes[place])))
     if tainted.any():
-        yield Rule(NodeReason.TAINT, tainted, lambda place: _told(keeping(pod, columns.nodes[place])))
+        yield RuleCheck(NodeReason.TAINT, tainted, lambda place: _told(keeping(pod, columns.nodes[place])))
 
 
 def keeping(pod: Pod, node: Node) -> Taint | None:
@@ -46,13 +46,13 @@ def _told(taint: Taint | None) -> str:
     return f"{taint.key}:{taint.effect}" if taint else ""
 
 
-def wanted_nodes(columns: Columns, pod: Pod) -> Iterator[Rule]:
+def wanted_nodes(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
     """The pod's node selector and required node affinity."""
     for key, value in sorted(pod.node_selector.items()):
         rule = Requirement(key, "In", (value,))
-        yield Rule(NodeReason.SELECTOR, ~having(columns, rule), f"{key}={value}")
+        yield RuleCheck(NodeReason.SELECTOR, ~having(columns, rule), f"{key}={value}")
     if pod.node_affinity:
-        yield Rule(NodeReason.AFFINITY, ~meeting(columns, pod.node_affinity))
+        yield RuleCheck(NodeReason.AFFINITY, ~meeting(columns, pod.node_affinity))
 
 
 def meeting(columns: Columns, terms: Iterable[NodeSelectorTerm]) -> Flags:
@@ -82,7 +82,7 @@ def having(columns: Columns, rule: Requirement) -> Flags:
     return np.array(answers, np.bool_)[numbers]
 
 
-def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[Rule]:
+def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
     """The volumes that the pod's claims are bound to: some are reached from a few nodes only."""
     columns = snapshot.columns
     for name in dict.fromkeys((*pod.claims, *pod.own_claims)):
@@ -91,7 +91,7 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[Rule]:
         if volume is None:
             continue  # ``unbound`` has refused it
         if volume.node_affinity:
-            yield Rule(NodeReason.VOLUME, ~meeting(columns, volume.node_affinity), name)
+            yield RuleCheck(NodeReason.VOLUME, ~meeting(columns, volume.node_affinity), name)
     zoned = np.zeros(len(columns.nodes), np.bool_)
     for key in ZONES:
         zoned |= columns.label(key)[0] >= 0
@@ -99,7 +99,7 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[Rule]:
         claim = snapshot.claims.get((pod.namespace, name))
         volume = snapshot.volumes.get(claim.volume) if claim else None
         for rule in volume.zones if volume else ():
-            yield Rule(NodeReason.VOLUME_ZONE, zoned & ~_in_zone(columns, rule), name)
+            yield RuleCheck(NodeReason.VOLUME_ZONE, zoned & ~_in_zone(columns, rule), name)
 
 
 def unbound(snapshot: Snapshot, pod: Pod) -> str | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from engine.feasibility.checks import Refusal
+from engine.feasibility.checks import NodeRefusal
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY, ZONES
 from engine.feasibility.selectors import (
     UNSCHEDULABLE_TAINT,
@@ -35,7 +35,7 @@ def refusal(
     *,
     nominated: bool = True,
     miscounting: bool = False,
-) -> Refusal | None:
+) -> NodeRefusal | None:
     """The first reason why ``ask`` can't run on ``node`` once these pods of the node (uids) have left.
 
     ``come``: pods bound since, wherever. ``nominated``: whether room is left for pods nominated to the node, as
@@ -96,7 +96,7 @@ class _View:
     def everywhere(self) -> list[tuple[Pod, Node]]:
         return [*self.staying, *((pod, self.node) for pod in self.added)]
 
-    def refusals(self) -> Iterator[Refusal]:
+    def refusals(self) -> Iterator[NodeRefusal]:
         yield from self._unread()
         yield from self._node_state()
         yield from self._wanted()
@@ -106,52 +106,52 @@ class _View:
         yield from self._spread()
         yield from self._affinity()
 
-    def _unread(self) -> Iterator[Refusal]:
+    def _unread(self) -> Iterator[NodeRefusal]:
         if any(pod.unread for pod in self.here):
-            yield Refusal(NodeReason.UNREAD)
+            yield NodeRefusal(NodeReason.UNREAD)
         for name in (*self.ask.claims, *self.ask.own_claims):
             if self._volume(name) is None or (name in self.ask.own_claims and not self._owns(name)):
-                yield Refusal(NodeReason.UNBOUND_CLAIM, name)
+                yield NodeRefusal(NodeReason.UNBOUND_CLAIM, name)
 
-    def _node_state(self) -> Iterator[Refusal]:
+    def _node_state(self) -> Iterator[NodeRefusal]:
         ask, node = self.ask, self.node
         if node.unread:
-            yield Refusal(NodeReason.UNREAD)
+            yield NodeRefusal(NodeReason.UNREAD)
         if node.unschedulable and not tolerated(UNSCHEDULABLE_TAINT, ask.tolerations):
-            yield Refusal(NodeReason.UNSCHEDULABLE)
+            yield NodeRefusal(NodeReason.UNSCHEDULABLE)
         taint = untolerated(ask.tolerations, [one for one in node.taints if not self._own(one.key, one.value)])
         if taint is not None:
             reason = NodeReason.RESERVED if taint.key == RESERVED_TAINT_KEY else NodeReason.TAINT
-            yield Refusal(reason, f"{taint.key}:{taint.effect}")
+            yield NodeRefusal(reason, f"{taint.key}:{taint.effect}")
 
     def _own(self, key: str, value: str) -> bool:
         return (key, value) == (RESERVED_TAINT_KEY, self.ask.uid)
 
-    def _wanted(self) -> Iterator[Refusal]:
+    def _wanted(self) -> Iterator[NodeRefusal]:
         ask, node = self.ask, self.node
         for key, value in sorted(ask.node_selector.items()):
             if node.labels.get(key) != value:
-                yield Refusal(NodeReason.SELECTOR, f"{key}={value}")
+                yield NodeRefusal(NodeReason.SELECTOR, f"{key}={value}")
         if ask.node_affinity and not any(term_matches(term, node) for term in ask.node_affinity):
-            yield Refusal(NodeReason.AFFINITY)
+            yield NodeRefusal(NodeReason.AFFINITY)
 
-    def _ports(self) -> Iterator[Refusal]:
+    def _ports(self) -> Iterator[NodeRefusal]:
         for wanted in self.ask.host_ports:
             for taken in (port for pod in self.here for port in pod.host_ports):
                 meet = wanted.ip == taken.ip or ANY_ADDRESS in (wanted.ip, taken.ip)
                 if meet and (wanted.port, wanted.protocol) == (taken.port, taken.protocol):
-                    yield Refusal(NodeReason.HOST_PORT, ", ".join(str(one.port) for one in self.ask.host_ports))
+                    yield NodeRefusal(NodeReason.HOST_PORT, ", ".join(str(one.port) for one in self.ask.host_ports))
 
-    def _resources(self) -> Iterator[Refusal]:
+    def _resources(self) -> Iterator[NodeRefusal]:
         node = self.node
         wanted = sorted((name != PODS, name, amount) for name, amount in self.ask.requests.items() if amount > 0)
         for counted, name, amount in wanted:
             if counted and amount > node.allocatable.get(name, 0):
-                yield Refusal(NodeReason.TOO_SMALL, name)
+                yield NodeRefusal(NodeReason.TOO_SMALL, name)
         for _, name, amount in wanted:
             held = sum([pod.requests.get(name, 0) for pod in self.here])
             if held + amount > node.allocatable.get(name, 0):
-                yield Refusal(NodeReason.INSUFFICIENT, name)
+                yield NodeRefusal(NodeReason.INSUFFICIENT, name)
 
     def _volume(self, claim: str) -> Volume | None:
         found = self.snapshot.claims.get((self.ask.namespace, claim))
@@ -160,26 +160,26 @@ class _View:
     def _owns(self, claim: str) -> bool:
         return self.snapshot.claims[self.ask.namespace, claim].owner == self.ask.uid
 
-    def _volumes(self) -> Iterator[Refusal]:
+    def _volumes(self) -> Iterator[NodeRefusal]:
         yield from self._claims_in_use()
         names = tuple(dict.fromkeys((*self.ask.claims, *self.ask.own_claims)))
         for name in names:
             volume = self._volume(name)
             terms = volume.node_affinity if volume else ()
             if terms and not any(term_matches(term, self.node) for term in terms):
-                yield Refusal(NodeReason.VOLUME, name)
+                yield NodeRefusal(NodeReason.VOLUME, name)
         in_any = any(key in self.node.labels for key in ZONES)
         for name in names:
             volume = self._volume(name)
             for rule in volume.zones if volume and in_any else ():
                 if not self._in_zone(rule):
-                    yield Refusal(NodeReason.VOLUME_ZONE, name)
+                    yield NodeRefusal(NodeReason.VOLUME_ZONE, name)
 
     def _in_zone(self, rule: Requirement) -> bool:
         named = self.node.labels.get(rule.key)
         return (self.node.labels.get(ZONES[rule.key]) if named is None else named) in rule.values
 
-    def _claims_in_use(self) -> Iterator[Refusal]:
+    def _claims_in_use(self) -> Iterator[NodeRefusal]:
         claims, ask = self.snapshot.claims, self.ask
         own = [name for name in ask.claims if (ask.namespace, name) in claims]
         own = [name for name in own if claims[ask.namespace, name].exclusive]
@@ -194,14 +194,14 @@ class _View:
                 if pod.namespace == ask.namespace or self.miscounting:
                     left += times * sum(name in own for name in pod.claims)
         if left > 0:
-            yield Refusal(NodeReason.CLAIM_IN_USE, ", ".join(sorted(used)))
+            yield NodeRefusal(NodeReason.CLAIM_IN_USE, ", ".join(sorted(used)))
 
-    def _spread(self) -> Iterator[Refusal]:
+    def _spread(self) -> Iterator[NodeRefusal]:
         keys = [constraint.topology_key for constraint in self.ask.spread]
         for constraint in self.ask.spread:
             here = self.node.labels.get(constraint.topology_key)
             if here is None:
-                yield Refusal(NodeReason.SPREAD_KEY, constraint.topology_key)
+                yield NodeRefusal(NodeReason.SPREAD_KEY, constraint.topology_key)
                 return
             counts = self._counts(constraint, keys)
             least = min(counts.values(), default=counts[here])
@@ -209,7 +209,7 @@ class _View:
                 least = 0
             own = selects(constraint.selector, self.ask.labels)
             if counts.get(here, 0) + own - least > constraint.max_skew:
-                yield Refusal(NodeReason.SPREAD, constraint.topology_key)
+                yield NodeRefusal(NodeReason.SPREAD, constraint.topology_key)
 
     def _counts(self, constraint: SpreadConstraint, keys: Collection[str]) -> Counter[str]:
         """Topology -> the pods there that count, of those with a node that counts."""
@@ -238,17 +238,17 @@ class _View:
     def _meant(self, constraint: SpreadConstraint, pod: Pod) -> bool:
         return pod.namespace == self.ask.namespace and selects(constraint.selector, pod.labels)
 
-    def _affinity(self) -> Iterator[Refusal]:
+    def _affinity(self) -> Iterator[NodeRefusal]:
         if self.ask.affinity:
             yield from self._near()
         keys = [term.topology_key for term in self.ask.anti_affinity]
         for term in sorted(self.ask.anti_affinity, key=lambda term: keys.index(term.topology_key)):
             meant = (where for pod, where in self.everywhere if self._is_meant(term, pod))
             if any(self._same(term.topology_key, where) for where in meant):
-                yield Refusal(NodeReason.ANTI_AFFINITY, term.topology_key)
+                yield NodeRefusal(NodeReason.ANTI_AFFINITY, term.topology_key)
         yield from self._kept_out()
 
-    def _kept_out(self) -> Iterator[Refusal]:
+    def _kept_out(self) -> Iterator[NodeRefusal]:
         keeping = [pod for pod in (*self.snapshot.keeping_apart, *self.come) if pod.anti_affinity]
         bound = [(pod, self.nodes[pod.node or ""]) for pod in keeping]
         at_all = self.ask.affinity or self.ask.anti_affinity
@@ -259,20 +259,20 @@ class _View:
         for pod, where in sorted([*staying, *coming], key=lambda one: one[0].key):
             for key in sorted(self._keep_out(pod, where)):
                 if self._same(key, where):
-                    yield Refusal(NodeReason.KEPT_OUT, key)
+                    yield NodeRefusal(NodeReason.KEPT_OUT, key)
 
-    def _near(self) -> Iterator[Refusal]:
+    def _near(self) -> Iterator[NodeRefusal]:
         terms = self.ask.affinity
         for term in terms:
             if term.topology_key not in self.node.labels:
-                yield Refusal(NodeReason.POD_AFFINITY, term.topology_key)
+                yield NodeRefusal(NodeReason.POD_AFFINITY, term.topology_key)
         meant = [where for pod, where in self.everywhere if all(self._is_meant(term, pod) for term in terms)]
         counted = [where for where in meant if any(term.topology_key in where.labels for term in terms)]
         if not counted and all(self._is_meant(term, self.ask) for term in terms):
             return  # the first of its kind
         for term in terms:
             if not any(self._same(term.topology_key, where) for where in meant):
-                yield Refusal(NodeReason.POD_AFFINITY, term.topology_key)
+                yield NodeRefusal(NodeReason.POD_AFFINITY, term.topology_key)
 
     def _same(self, key: str, where: Node) -> bool:
         """Whether another node is of the same topology."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from engine.feasibility.affinity import affinities
-from engine.feasibility.checks import Check, Limit, Refusal, Rule
+from engine.feasibility.checks import AmountCheck, Check, NodeRefusal, RuleCheck
 from engine.feasibility.limits import Nominated, adding, claims, ports, resources
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
@@ -30,7 +30,7 @@ class Feasibility:
         self.pod, self.columns, self.miscounting = pod, snapshot.columns, miscounting
         self.nominated = _made_way_for(snapshot, pod)
         self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
-        self.limits = tuple(check for check in self.checks if isinstance(check, Limit))
+        self.limits = tuple(check for check in self.checks if isinstance(check, AmountCheck))
 
     def _checks(self, snapshot: Snapshot, *, miscounting: bool) -> Iterator[Check]:
         columns, pod = self.columns, self.pod
@@ -38,9 +38,11 @@ class Feasibility:
             unread = columns.unread.astype(np.int64)
             nothing = np.zeros(len(columns.nodes), np.int64)
             coming = adding(self.nominated, lambda other: other.unread)
-            yield Limit(NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming)
+            yield AmountCheck(
+                NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming
+            )
         if (claim := unbound(snapshot, pod)) is not None:
-            yield Rule(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
+            yield RuleCheck(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
         yield from node_state(columns, pod)
         yield from wanted_nodes(columns, pod)
         yield from ports(columns, pod, self.nominated)
@@ -70,7 +72,7 @@ class Feasibility:
         left = iter(reversed(gone))
         for number in range(len(self.checks) - 1, -1, -1):
             check = self.checks[number]
-            if isinstance(check, Rule):
+            if isinstance(check, RuleCheck):
                 refused = check.refused
             else:
                 held = check.held - next(left) + (check.more() if nominated and check.added else 0)
@@ -93,10 +95,10 @@ class Feasibility:
             if np.any(gone > room):
                 yield limit.weight, room
 
-    def refusal(self, number: int, place: int) -> Refusal:
+    def refusal(self, number: int, place: int) -> NodeRefusal:
         """What the check of that number says at a node that it refuses."""
         check = self.checks[number]
-        return check.refusal(place) if isinstance(check, Rule) else check.refusal()
+        return check.refusal(place) if isinstance(check, RuleCheck) else check.refusal()
 
     def on(self, place: int) -> "Spot":
         """The same for one node, to be asked many times."""
@@ -121,14 +123,14 @@ class Spot:
         rows = columns.rows(place)
         self._turn = {pod.uid: turn for turn, pod in enumerate(columns.on(place))}
         """A uid -> how many of the node's pods come before it."""
-        self._checks: list[tuple[Refusal, _Line | None]] = []
+        self._checks: list[tuple[NodeRefusal, _Line | None]] = []
         for check in feasibility.checks:
-            if isinstance(check, Limit):
+            if isinstance(check, AmountCheck):
                 self._checks.append((check.refusal(), _Line(check, place, rows)))
             elif check.refused[place]:
                 self._checks.append((check.refusal(place), None))
 
-    def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> Refusal | None:
+    def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> NodeRefusal | None:
         """The first reason why the pod can't run there once these pods (uids) have left; others are passed over.
 
         ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
@@ -173,7 +175,7 @@ class Spot:
 class _Line:
     """A limit at one node."""
 
-    def __init__(self, limit: Limit, place: int, rows: range) -> None:
+    def __init__(self, limit: AmountCheck, place: int, rows: range) -> None:
         self.limit = limit
         self.weights: list[int] = limit.weight[rows.start : rows.stop].tolist()
         """Of the node's pods, in their turn."""

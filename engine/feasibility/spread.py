@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.feasibility.checks import Check, Limit, Rule
+from engine.feasibility.checks import AmountCheck, Check, RuleCheck
 from engine.feasibility.limits import Nominated, adding, whole
 from engine.feasibility.node_rules import keeping, wanted_nodes
 from engine.feasibility.selectors import selects
@@ -29,7 +29,7 @@ def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bo
         labelled &= columns.label(constraint.topology_key)[0] >= 0
     for constraint in pod.spread:
         missing = columns.label(constraint.topology_key)[0] < 0
-        yield Rule(NodeReason.SPREAD_KEY, missing, constraint.topology_key)
+        yield RuleCheck(NodeReason.SPREAD_KEY, missing, constraint.topology_key)
         if missing.all():
             return
         counted = labelled & _counted(columns, pod, constraint)
@@ -55,7 +55,7 @@ def _limit(
     nominated: Nominated,
     *,
     miscounting: bool,
-) -> Limit:
+) -> AmountCheck:
     def meant(other: Pod) -> bool:
         return other.namespace == pod.namespace and selects(constraint.selector, other.labels)
 
@@ -72,7 +72,7 @@ def _limit(
     least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
     held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else whole(columns)
     cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else whole(columns)
-    return Limit(
+    return AmountCheck(
         NodeReason.SPREAD,
         constraint.topology_key,
         held=held,

@@ -9,7 +9,7 @@ from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.queue_tree import QueueTree
 
 
-class Source(msgspec.Struct, frozen=True):
+class QueueSource(msgspec.Struct, frozen=True):
     """What a queue is in the document that it was read from."""
 
     title: str
@@ -26,7 +26,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
     terms: Mapping[str, Any] = {}
     """Policy, dialect and parameters, as far as the document says any."""
-    sources: Mapping[str, Source]
+    sources: Mapping[str, QueueSource]
     """Path -> what it was; a queue that the document only implies is not in it."""
     others: Mapping[tuple[str, str], tuple[int | None, Any]] = {}
     """What means nothing here: see Notebook.others."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.formats.imported import Imported, Source
+from engine.formats.imported import Imported, QueueSource
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, check_path, differing, name_of, rename, with_ours
 from engine.formats.written import Written
 from engine.formats.yaml.documents import line_of
-from engine.formats.yaml.object_list import Manifests, Object
+from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 
@@ -23,7 +23,7 @@ IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 _DEEPEST = 200
 
 
-class Words(NamedTuple):
+class FormatMessages(NamedTuple):
     """What a system's documents are told of, as message ids."""
 
     none: str
@@ -51,7 +51,7 @@ class System:
     """Let an object say what a queue's amounts and weight are; what it says already stays as it was typed."""
     new: Callable[[str], Mapping[str, Any]]
     """An object of a name without anything in it."""
-    words: Words
+    words: FormatMessages
     called: Callable[[Object], str] = lambda one: one.name
     """What others name it."""
     above: str = ""
@@ -68,7 +68,7 @@ class _Read(NamedTuple):
 def read(system: System, text: str) -> Imported:
     """The tree of the objects in a text. Raises ImportFailure, with every error in it, for a text without any."""
     book = Notebook()
-    manifests = Manifests(text)
+    manifests = ObjectList(text)
     manifests.note_unnamed(book)
     found = _read(system, manifests, book)
     for one in manifests.objects:
@@ -82,7 +82,7 @@ def read(system: System, text: str) -> Imported:
         form=system.form,
         tree=QueueTree([*root.values(), *found.queues.values()]),
         notes=tuple(book.notes),
-        sources={path: Source(one.title, one.line) for path, one in found.objects.items()},
+        sources={path: QueueSource(one.title, one.line) for path, one in found.objects.items()},
     )
 
 
@@ -93,7 +93,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     refuses.
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
-    manifests = Manifests(text, changing=True)
+    manifests = ObjectList(text, changing=True)
     found = _read(system, manifests, Notebook()) if text.strip() else _Read({}, {}, {})
     root = msgspec.structs.replace(tree[tree.root], parent_declared=True)
     implied = ROOT not in found.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
@@ -114,7 +114,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     return Written(text=manifests.written(), notes=notes)
 
 
-def _read(system: System, manifests: Manifests, book: Notebook) -> _Read:
+def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
     """What they say. Raises ImportFailure where they form no tree; other errors are noted."""
     below = _below(system, _known(system, manifests, book), book)
     tops = below.get("", [])
@@ -137,7 +137,7 @@ def _read(system: System, manifests: Manifests, book: Notebook) -> _Read:
     return _Read(found, native, {path: with_ours(found[path], queue, book) for path, queue in native.items()})
 
 
-def _known(system: System, manifests: Manifests, book: Notebook) -> dict[str, Object]:
+def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, Object]:
     """Every queue by what others call it. Raises ImportFailure."""
     known: dict[str, Object] = {}
     for one in filter(system.is_queue, manifests.objects):
@@ -199,7 +199,7 @@ def _put_below(system: System, one: Object, above: Object | None) -> None:
         del one.spec[system.parent]
 
 
-def _annotate(system: System, manifests: Manifests, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
+def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
     """What the objects can't say goes into our annotation. Yields what that is, and what is left out altogether."""
     native = _read(system, manifests, Notebook()).native if objects else {}
     for path, one in objects.items():

@@ -9,10 +9,10 @@ import msgspec
 
 from engine.formats import kai, kueue, yunikorn
 from engine.formats.arbitrator import consumers
-from engine.formats.imported import Imported, Source
+from engine.formats.imported import Imported, QueueSource
 from engine.formats.tree_json import tree_file
 from engine.formats.tree_json.document import write_sharing
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.volcano import queues as volcano
 from engine.formats.written import Written
 from engine.formats.yaml.config_map import failed, rewrapped, unwrapped
@@ -72,7 +72,7 @@ def _detect(text: str) -> Format | None:
     return next((form for form, mark in _MARKS.items() if mark.search(text)), None)
 
 
-def read(text: str, form: Format | None = None, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+def read(text: str, form: Format | None = None, capacity: PercentageBase = PercentageBase()) -> Imported:  # noqa: B008 - frozen
     """The tree in a text, of a format that its words tell where none is given. Raises ImportFailure.
 
     ``capacity`` is what shares of the cluster are of, which our own form knows.
@@ -97,7 +97,7 @@ def read(text: str, form: Format | None = None, capacity: Capacity = Capacity())
             return tree_file.read(text, capacity)
 
 
-def _read_yunikorn(text: str) -> yunikorn.Imported:
+def _read_yunikorn(text: str) -> yunikorn.YuniKornDocument:
     """A queues.yaml, as it is or inside another document."""
     wrapped = unwrapped(text)
     if wrapped is None:
@@ -108,7 +108,7 @@ def _read_yunikorn(text: str) -> yunikorn.Imported:
         raise failed(wrapped, failure) from failure
     above = wrapped.above
     sources = {
-        path: Source(source.title, source.line + above if source.line is not None and above is not None else None)
+        path: QueueSource(source.title, source.line + above if source.line is not None and above is not None else None)
         for path, source in found.sources.items()
     }
     return msgspec.structs.replace(found, notes=tuple(map(wrapped.outside, found.notes)), sources=sources)

@@ -9,16 +9,16 @@ import msgspec
 from engine.formats.tree_json.queue_annotation import ANNOTATION
 from engine.formats.yaml.documents import dump
 from engine.formats.yaml.manifests import plain
-from engine.formats.yaml.object_list import Manifests, Object
+from engine.formats.yaml.object_list import Object, ObjectList
 
 
-class Found(msgspec.Struct, frozen=True):
+class TreeObject(msgspec.Struct, frozen=True):
     """One object, without status and what the API server notes of it. Two that say the same are equal."""
 
     body: dict[str, Any]
 
     @classmethod
-    def of(cls, obj: Mapping[str, Any]) -> "Found":
+    def of(cls, obj: Mapping[str, Any]) -> "TreeObject":
         """Down to apiVersion, kind, name, namespace, our annotation, and spec."""
         one = Object(dict(obj))
         ours = one.annotation(ANNOTATION)
@@ -63,7 +63,7 @@ class Family:
     """Kind -> resource, those first that others name."""
     anchor: str
     """The kind without which none of them is there."""
-    decided: Callable[[Found], tuple[str, ...]]
+    decided: Callable[[TreeObject], tuple[str, ...]]
     """The fields of an object's spec that say what a tree says."""
     by_key: tuple[str, ...] = ()
     """Those of them that are mappings of which every key is decided."""
@@ -71,21 +71,21 @@ class Family:
     """Where inside a field that a tree does not decide it decides one."""
 
 
-def manifest(family: Family, found: Iterable[Found]) -> str:
+def manifest(family: Family, found: Iterable[TreeObject]) -> str:
     """Objects as one text, the same for the same objects."""
     order = list(family.resources)
     ordered = sorted(found, key=lambda one: (order.index(one.kind), one.namespace, one.name))
     return dump([one.body for one in ordered], "---") if ordered else ""
 
 
-def parse(family: Family, text: str) -> dict[tuple[str, str, str], Found]:
+def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:
     """The objects of such a text, those first that others name. Raises ImportFailure."""
     order = list(family.resources)
-    found = [Found.of(plain(one.fields)) for one in Manifests(text).objects if one.kind in order]
+    found = [TreeObject.of(plain(one.fields)) for one in ObjectList(text).objects if one.kind in order]
     return {one.key: one for one in sorted(found, key=lambda one: order.index(one.kind))}
 
 
-def sent(family: Family, before: Found | None, wanted: Found, own: Iterable[str] = ()) -> dict[str, Any]:
+def sent(family: Family, before: TreeObject | None, wanted: TreeObject, own: Iterable[str] = ()) -> dict[str, Any]:
     """What is applied to make an object what it is to be: of one that is there only what a tree decides.
 
     ``own``: the fields of its spec that we applied before, which go if they are no longer sent.
@@ -97,11 +97,11 @@ def sent(family: Family, before: Found | None, wanted: Found, own: Iterable[str]
     return {**wanted.body, "spec": spec}
 
 
-def halfway(family: Family, before: Found, wanted: Found) -> Found:
+def halfway(family: Family, before: TreeObject, wanted: TreeObject) -> TreeObject:
     """What an object says when all was sent, and nothing taken away yet."""
     body = sent(family, before, wanted)
     metadata = {**before.body["metadata"], **body["metadata"]}
-    return Found({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
+    return TreeObject({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
 
 
 def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any
     return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
-def taken_away(family: Family, there: Found, wanted: Found) -> dict[str, Any]:
+def taken_away(family: Family, there: TreeObject, wanted: TreeObject) -> dict[str, Any]:
     """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
     has, wants = there.body["spec"], wanted.body["spec"]
     gone = [one for one in family.decided(wanted) if one in has and one not in wants]

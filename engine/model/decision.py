@@ -356,7 +356,7 @@ class DeservedFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     deserved: Amounts
 
 
-class Notice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ReclaimNotice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A queue that is told to give back."""
 
     queue: str
@@ -420,7 +420,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     victims: tuple[PodVerdict, ...] = ()
     together: tuple[PodFacts, ...] = ()
     """The other pods of its workload, which get quota with it."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[ReclaimNotice, ...] = ()
     """Under ``deserved``: who is told to give back for the ask."""
     safeguard: Safeguard | UnsetType = UNSET
     """What lastingly holds it back, as no set of victims is let through. Unset where nothing does: then it is not

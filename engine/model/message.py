@@ -30,7 +30,7 @@ class After(str):
     __slots__ = ()
 
 
-class Moment(int):
+class Timestamp(int):
     """Milliseconds since 1970: pages write it in the reader's time zone."""
 
 

@@ -52,14 +52,14 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
         return f"{place}: {self.text}" if place else self.text
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where in a document of our own form something is; see Note for the fields."""
 
     path: str = ""
     index: int | None = None
     field: str = ""
 
-    def at(self, *parts: str) -> "Place":
+    def at(self, *parts: str) -> "DocumentPlace":
         """A setting of this queue, or a part of it: ``at("max", "memory")``. Slashes in names are written ``~1``."""
         escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
         return msgspec.structs.replace(self, field="/".join((*([self.field] if self.field else []), *escaped)))
@@ -85,7 +85,7 @@ class Notebook:
         """One more note on a document with lines; ``params`` fill the message's names."""
         self.notes.append(Note(severity=severity, path=path, line=line, message=message, params=params))
 
-    def error(self, place: Place, message: str, **params: str) -> None:
+    def error(self, place: DocumentPlace, message: str, **params: str) -> None:
         """One more error in a document of our own form."""
         note = Note(severity=Severity.ERROR, path=place.path, line=None, message=message, params=params)
         self.notes.append(msgspec.structs.replace(note, field=place.field, index=place.index))

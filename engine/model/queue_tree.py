@@ -85,7 +85,7 @@ TAKES_RECLAIM = (Take.NEVER, Take.LOWER_PRIORITY, Take.ANY)
 """Those that there are towards other queues."""
 
 
-class Standing(StrEnum):
+class GuaranteeStatus(StrEnum):
     """A queue's usage of one resource against its guarantee."""
 
     BELOW = "below"
@@ -95,7 +95,7 @@ class Standing(StrEnum):
     """Nothing is guaranteed, nothing is used."""
 
     @classmethod
-    def of(cls, used: int, guaranteed: int | None) -> "Standing":
+    def of(cls, used: int, guaranteed: int | None) -> "GuaranteeStatus":
         """Where ``used`` stands; without a guarantee all use is above it."""
         if guaranteed is None:
             return cls.ABOVE if used else cls.NONE

@@ -16,7 +16,15 @@ from engine.formats.imported import Imported
 from engine.formats.registry import POLICIES
 from engine.formats.volcano import queues as volcano
 from engine.model.notes import ImportFailure, Note
-from engine.model.objects import YUNIKORN_SCHEDULER, ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, Sharing
+from engine.model.objects import (
+    YUNIKORN_SCHEDULER,
+    ClassQuota,
+    DisruptionBudget,
+    KueueSettings,
+    Node,
+    Pod,
+    PriorityClass,
+)
 from engine.model.placement import grown
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
@@ -29,7 +37,7 @@ SYSTEM = f"{ROOT}.system"
 """The parent of the leaves of namespaces that run the cluster itself."""
 
 
-class Survey(msgspec.Struct, frozen=True, kw_only=True):
+class ClusterScan(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster as it was read once. What may be missing is named in ``unread``."""
 
     version: str = ""
@@ -51,7 +59,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Volcano's Queues, likewise."""
     consumers: str = ""
     """kube-arbitrator's Consumers, likewise."""
-    sharing: Sharing | None = None
+    sharing: KueueSettings | None = None
     """How Kueue is set to preempt; None: it is not known."""
     unread: tuple[str, ...] = ()
     """``verb resource`` of what may not be read, and can be done without."""
@@ -59,7 +67,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Objects that could not be read, a sentence each."""
 
 
-class Scheduler(msgspec.Struct, frozen=True, kw_only=True):
+class FoundScheduler(msgspec.Struct, frozen=True, kw_only=True):
     """A scheduler that runs there, and how that is known."""
 
     name: str
@@ -79,7 +87,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Found:
+class ClusterFacts:
     """What people are told before they connect, and after."""
 
     version: str
@@ -91,7 +99,7 @@ class Found:
     """By value, the highest first."""
     budgets: int
     quotas: int
-    schedulers: tuple[Scheduler, ...]
+    schedulers: tuple[FoundScheduler, ...]
     leaves: tuple[Leaf, ...]
     unplaced: int
     """Pods that run in no queue of the tree."""
@@ -100,7 +108,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class TreeProposal:
     """A tree for the cluster as it stands."""
 
     tree: QueueTree
@@ -118,7 +126,7 @@ class Proposal:
     """Policy and parameters by which the scheduler there decides, as far as that is another than its format's."""
 
 
-def propose(survey: Survey) -> Proposal:
+def propose(survey: ClusterScan) -> TreeProposal:
     """The scheduler's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left.
 
     YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's, nor to Volcano's: a
@@ -136,7 +144,7 @@ def propose(survey: Survey) -> Proposal:
     imported, notes, refused = _imported(_READ[scheduler], text) if text else (None, (), ())
     if imported and scheduler in ("kueue", "volcano"):
         terms = _terms(survey.sharing) if scheduler == "kueue" else {}
-        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
+        return TreeProposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
     placement = imported.placement if imported else ()
@@ -154,10 +162,10 @@ def propose(survey: Survey) -> Proposal:
     origin = scheduler if imported else "labels" if labelled else "namespaces"
     tree = QueueTree(queues.values(), placement)
     text = text if imported else ""
-    return Proposal(tree=tree, origin=origin, text=text, notes=notes, refused=refused, scheduler=scheduler)
+    return TreeProposal(tree=tree, origin=origin, text=text, notes=notes, refused=refused, scheduler=scheduler)
 
 
-def _terms(sharing: Sharing | None) -> dict[str, Any]:
+def _terms(sharing: KueueSettings | None) -> dict[str, Any]:
     """Whether Kueue shares fairly, and by which of its strategies."""
     if sharing is None or not sharing.fair:
         return {}
@@ -228,13 +236,13 @@ def _runs_the_cluster(namespace: str) -> bool:
     return namespace.startswith("kube-") or namespace.endswith("-system")
 
 
-def facts(survey: Survey, tree: QueueTree) -> Found:
+def facts(survey: ClusterScan, tree: QueueTree) -> ClusterFacts:
     """What was found, and how it lies in a tree: the proposed one, or the one that holds already."""
     pods = [pod for pod in survey.pods if not pod.finished]
     in_leaf = Counter(queue_of(pod, tree) for pod in pods)
     tree = grown(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
     running = sum(1 for pod in pods if pod.node)
-    return Found(
+    return ClusterFacts(
         version=survey.version,
         nodes=len(survey.nodes),
         capacity=total(node.allocatable for node in survey.nodes),
@@ -269,11 +277,11 @@ _TRAITS = {
 }
 
 
-def _schedulers(survey: Survey) -> tuple[Scheduler, ...]:
+def _schedulers(survey: ClusterScan) -> tuple[FoundScheduler, ...]:
     named = Counter(pod.scheduler for pod in survey.pods if not pod.finished)
     found = []
     for name, traits in _TRAITS.items():
-        one = Scheduler(
+        one = FoundScheduler(
             name=name,
             named_by=named.pop(traits.scheduler_name, 0),
             own_pods=tuple(sorted(pod.key for pod in survey.pods if _is_own(pod, traits.own))),
@@ -281,7 +289,7 @@ def _schedulers(survey: Survey) -> tuple[Scheduler, ...]:
         )
         if one.named_by or one.own_pods or one.groups:
             found.append(one)
-    return (*found, *(Scheduler(name=name, named_by=count) for name, count in sorted(named.items())))
+    return (*found, *(FoundScheduler(name=name, named_by=count) for name, count in sorted(named.items())))
 
 
 def rivals(pods: Iterable[Pod]) -> list[str]:

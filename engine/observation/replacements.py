@@ -11,7 +11,7 @@ from engine.model.snapshot import ClusterState
 _SECOND_MS = 1000
 
 
-class Lost(msgspec.Struct, frozen=True, kw_only=True):
+class EvictedPod(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that was evicted at some moment, and had a controller (``Kind/name``)."""
 
     uid: str
@@ -20,7 +20,7 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
     evicted_ms: int
 
 
-def successors(state: ClusterState, lost: Iterable[Lost], *, taken: Collection[str] = ()) -> dict[str, Pod]:
+def successors(state: ClusterState, lost: Iterable[EvictedPod], *, taken: Collection[str] = ()) -> dict[str, Pod]:
     """By the uids of the lost, each the first pod that its controller made since and that stands in for no other.
 
     ``taken`` are uids of pods that stand in for others already. Controllers make pods when they see that one is going,

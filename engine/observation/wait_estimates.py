@@ -16,7 +16,7 @@ _DOUBT = Fraction(1, 40)
 """What a true estimate would bring about less often than this, on either side, speaks against it."""
 
 
-class Wait(msgspec.Struct, frozen=True):
+class ObservedWait(msgspec.Struct, frozen=True):
     """One ask's: how long it is known to have waited, and whether it then got room; else it went away, or waits on."""
 
     lasted_ms: int
@@ -34,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """From how many that got room."""
 
 
-def estimate(waits: Iterable[Wait]) -> Estimate | None:
+def estimate(waits: Iterable[ObservedWait]) -> Estimate | None:
     """What the waits so far tell of another one; None where too few are known.
 
     Those that went away, or wait on, count for as long as they waited: the product-limit estimator of Kaplan and Meier
@@ -48,7 +48,7 @@ def estimate(waits: Iterable[Wait]) -> Estimate | None:
     return None if half is None else Estimate(half_ms=half, most_ms=most, known=known)
 
 
-def _within(waits: Sequence[Wait], parts: Sequence[Fraction]) -> list[int | None]:
+def _within(waits: Sequence[ObservedWait], parts: Sequence[Fraction]) -> list[int | None]:
     """The first time by which each part of them would have got room, had none gone away; None: never known."""
     bound = Counter(wait.lasted_ms for wait in waits if wait.bound)
     ended = Counter(wait.lasted_ms for wait in waits)
@@ -69,7 +69,7 @@ def shape_of(requests: Mapping[str, int]) -> Amounts:
     }
 
 
-class Verdict(StrEnum):
+class PredictionVerdict(StrEnum):
     """What came of what was told."""
 
     TOO_FEW = "too-few"
@@ -80,11 +80,11 @@ class Verdict(StrEnum):
     TOO_LONG = "too-long"
 
 
-class Told(msgspec.Struct, frozen=True):
+class WaitPrediction(msgspec.Struct, frozen=True):
     """What was told of an ask when it was first seen, and how it went."""
 
     within_ms: int
-    wait: Wait
+    wait: ObservedWait
     since_ms: int
     """How long ago it was first seen."""
 
@@ -94,10 +94,10 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
     in_time: int
     of: int
-    verdict: Verdict
+    verdict: PredictionVerdict
 
 
-def check(told: Iterable[Told], part: Fraction) -> Checked:
+def check(told: Iterable[WaitPrediction], part: Fraction) -> Checked:
     """Whether that ``part`` of them got room within what was told.
 
     Left out are those whose time is not over, as those that got room early would count and the others not yet; and
@@ -109,15 +109,15 @@ def check(told: Iterable[Told], part: Fraction) -> Checked:
     return Checked(in_time=in_time, of=len(judged), verdict=_verdict(in_time, len(judged), part))
 
 
-def _verdict(count: int, of: int, part: Fraction) -> Verdict:
+def _verdict(count: int, of: int, part: Fraction) -> PredictionVerdict:
     """By the binomial distribution, exactly: how likely so few, or so many, are if the estimate is true."""
     if of < FEWEST:
-        return Verdict.TOO_FEW
+        return PredictionVerdict.TOO_FEW
     chances = _chances(of, part)
     doubt = _DOUBT * part.denominator**of
     if sum(chances[: count + 1]) < doubt:
-        return Verdict.TOO_SHORT
-    return Verdict.TOO_LONG if sum(chances[count:]) < doubt else Verdict.TRUE
+        return PredictionVerdict.TOO_SHORT
+    return PredictionVerdict.TOO_LONG if sum(chances[count:]) < doubt else PredictionVerdict.TRUE
 
 
 def _chances(of: int, part: Fraction) -> list[int]:

@@ -27,7 +27,7 @@ class Aspect(StrEnum):
     DELAY = "delay"
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that both say of one queue, as people type it; empty: nothing is said."""
 
     queue: str
@@ -37,22 +37,22 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     theirs: str = ""
 
 
-def differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[Difference, ...]:
+def differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[QueueDifference, ...]:
     """Everything in which the two differ, queue by queue in YuniKorn's order; then queues that it does not know.
 
     The root has its max from the nodes there, and is not compared in that; nor in what only queues below it have.
     """
     known = {queue.path: queue for queue in theirs}
     used, leaving = snapshot.usage(tree), _leaving(snapshot, tree)
-    found: list[Difference] = []
+    found: list[QueueDifference] = []
     for path, queue in known.items():
         if path in tree:
             found += _in_amounts(queue, tree, used[path], leaving[path])
             found += _in_settings(queue, tree) if path != tree.root else ()
         else:
-            found.append(Difference(queue=path, aspect=Aspect.UNKNOWN_HERE))
+            found.append(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_HERE))
     missing = (path for path in tree.walk() if path not in known)
-    return (*found, *(Difference(queue=path, aspect=Aspect.UNKNOWN_THERE) for path in missing))
+    return (*found, *(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_THERE) for path in missing))
 
 
 def _leaving(snapshot: Snapshot, tree: QueueTree) -> Mapping[str, Amounts]:
@@ -64,7 +64,7 @@ def _leaving(snapshot: Snapshot, tree: QueueTree) -> Mapping[str, Amounts]:
     return tree.roll_up({leaf: total(requests) for leaf, requests in by_leaf.items()})
 
 
-def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amounts) -> Iterable[Difference]:
+def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amounts) -> Iterable[QueueDifference]:
     queue = tree[theirs.path]
     yield from _amounts(theirs.path, Aspect.GUARANTEED, queue.guaranteed, theirs.guaranteed)
     if theirs.path != tree.root:
@@ -76,12 +76,12 @@ def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amo
 
 def _amounts(
     path: str, aspect: Aspect, ours: Amounts, theirs: Amounts, *, limits: bool = False
-) -> Iterable[Difference]:
+) -> Iterable[QueueDifference]:
     """``limits``: a limit of nothing is not the same as none."""
     nothing = None if limits else 0
     for name in sorted(ours.keys() | theirs.keys()):
         if ours.get(name, nothing) != theirs.get(name, nothing):
-            yield Difference(
+            yield QueueDifference(
                 queue=path, aspect=aspect, resource=name, ours=_text(ours, name), theirs=_text(theirs, name)
             )
 
@@ -90,7 +90,7 @@ def _text(amounts: Amounts, name: str) -> str:
     return format_amount(name, amounts[name]) if name in amounts else ""
 
 
-def _in_settings(theirs: TheirQueue, tree: QueueTree) -> Iterable[Difference]:
+def _in_settings(theirs: TheirQueue, tree: QueueTree) -> Iterable[QueueDifference]:
     path = theirs.path
     switches = (
         (Aspect.FENCE, tree[path].preemption_policy is PreemptionPolicy.FENCE, theirs.fence),
@@ -98,10 +98,10 @@ def _in_settings(theirs: TheirQueue, tree: QueueTree) -> Iterable[Difference]:
     )
     for aspect, ours, others in switches:
         if ours != others:
-            yield Difference(queue=path, aspect=aspect, ours=_switch(ours), theirs=_switch(others))
+            yield QueueDifference(queue=path, aspect=aspect, ours=_switch(ours), theirs=_switch(others))
     if theirs.leaf and theirs.delay_ms is not None and tree.delay_ms(path) != theirs.delay_ms:
         delays = format_duration(tree.delay_ms(path)), format_duration(theirs.delay_ms)
-        yield Difference(queue=path, aspect=Aspect.DELAY, ours=delays[0], theirs=delays[1])
+        yield QueueDifference(queue=path, aspect=Aspect.DELAY, ours=delays[0], theirs=delays[1])
 
 
 def _switch(on: bool) -> str:

@@ -24,7 +24,7 @@ from engine.model.decision import Decision
 from engine.model.notes import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 
 _CLUSTER, _TREE, _MOMENT, _README = "manifests/cluster.json", "tree.json", "moment.json", "README.txt"
 _DECISION = "decision.json"
@@ -73,12 +73,12 @@ class Bundle(NamedTuple):
 
     objects: list[dict[str, Any]]
     tree: Any = None
-    moment: Moment | None = None
+    moment: PassInputs | None = None
     kept: Kept | None = None
 
 
 def pack(
-    state: ClusterState, moment: Moment, tree: QueueTree, terms: Mapping[str, Any], kept: Kept | None = None
+    state: ClusterState, moment: PassInputs, tree: QueueTree, terms: Mapping[str, Any], kept: Kept | None = None
 ) -> bytes:
     """The zip. ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``kept``: what is to be replayed."""
     packed = BytesIO()
@@ -127,10 +127,10 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     if not objects:
         raise BundleError(gettext_noop("There is no file of manifests in it, such as %(name)s."), name=_CLUSTER)
     tree = _json(texts[_TREE], _TREE) if _TREE in texts else None
-    return Bundle(objects, tree, _typed(texts, _MOMENT, Moment), _typed(texts, _DECISION, Kept))
+    return Bundle(objects, tree, _typed(texts, _MOMENT, PassInputs), _typed(texts, _DECISION, Kept))
 
 
-def _text(part: Moment | Kept) -> bytes:
+def _text(part: PassInputs | Kept) -> bytes:
     return msgspec.json.format(msgspec.json.encode(part, order="deterministic"), indent=2)
 
 

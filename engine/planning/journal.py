@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from engine.audit import Terms
+from engine.audit import AuditTerms
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, Pod, PriorityClass, Volume
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import Decide
 
 FORM = 3
@@ -36,7 +36,7 @@ class TornError(JournalError):
     """Cut short, altered, or not in its place in a chain."""
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PassInputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that a pass adds to the cluster's state before it decides, and what its interlocks held back."""
 
     now_ms: int
@@ -68,12 +68,12 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         frozen = frozen.guarded(self.safeguards)
         return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
 
-    def hold(self, considered: Considered) -> str:
+    def hold(self, considered: AuditedDecision) -> str:
         """The interlock that held a decision back; empty: none."""
         return self.holds.get(considered.decision.ask.uid, "")
 
 
-def holds_of(considered: Iterable[Considered]) -> dict[str, str]:
+def holds_of(considered: Iterable[AuditedDecision]) -> dict[str, str]:
     """What a moment keeps of a pass's interlocks."""
     return {one.decision.ask.uid: one.hold for one in considered if one.hold}
 
@@ -90,7 +90,7 @@ _Altered: Any = msgspec.defstruct(
 class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is put into the state before it, what is taken out, in the order of their keys, and which pods changed."""
 
-    moment: Moment
+    moment: PassInputs
     whole: bool = False
     """Whether it is the first of its chain: nothing was there before it."""
     nodes: tuple[Node, ...] = ()
@@ -131,17 +131,17 @@ def same(one: ClusterState, other: ClusterState) -> bool:
     return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
 
 
-def begin(state: ClusterState, moment: Moment) -> bytes:
+def begin(state: ClusterState, moment: PassInputs) -> bytes:
     """The first blob of a chain: a keyframe, with all that the state holds."""
     return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
 
 
-def advance(before: ClusterState, after: ClusterState, moment: Moment) -> bytes:
+def advance(before: ClusterState, after: ClusterState, moment: PassInputs) -> bytes:
     """The next blob of a chain that has come as far as ``before``."""
     return _packed(_Blob(moment=moment, **_changes(before, after)))
 
 
-def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, Moment]]:
+def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
     """State and moment after each blob of a chain; the state is one object, moved on from step to step.
 
     Raises OtherFormError and TornError.
@@ -156,7 +156,7 @@ def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, Moment]]:
         yield state, blob.moment
 
 
-def read(chain: Iterable[bytes]) -> tuple[ClusterState, Moment]:
+def read(chain: Iterable[bytes]) -> tuple[ClusterState, PassInputs]:
     """State and moment at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
     last = None
     for last in frames(chain):  # noqa: B007 - the last one is wanted
@@ -168,12 +168,12 @@ def read(chain: Iterable[bytes]) -> tuple[ClusterState, Moment]:
 
 def replay(
     state: ClusterState,
-    moment: Moment,
+    moment: PassInputs,
     tree: QueueTree,
     decide: Decide,
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> list[Considered]:
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
+) -> list[AuditedDecision]:
     """Run a pass again, as it was then: the same decisions, audits and holds. See ``scheduling_pass.plan``."""
     snapshot = moment.snapshot(state, tree)
     return plan(snapshot, snapshot.tree, decide, terms=terms, hold=moment.hold)

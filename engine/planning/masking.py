@@ -34,7 +34,7 @@ from engine.model.objects import (
 )
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards, Snapshot
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 
 _SYSTEM = "kube-system"
 _KEPT = frozenset({ROOT, _SYSTEM})
@@ -51,11 +51,11 @@ class Masked(NamedTuple):
     """What is left: no rule of placement, as every pod names the queue that it was in."""
 
     state: ClusterState
-    moment: Moment
+    moment: PassInputs
     tree: QueueTree
 
 
-def masked(state: ClusterState, moment: Moment, tree: QueueTree) -> Masked:
+def masked(state: ClusterState, moment: PassInputs, tree: QueueTree) -> Masked:
     """All three without names. Pods are where they are under the tree: dynamic queues become written ones."""
     snapshot = moment.snapshot(state, tree)
     asked = _Mask(snapshot, {}, {})
@@ -83,7 +83,7 @@ class _Mask:
         self._own: dict[tuple[str, str], str] = {}
         """Claims, by namespace and name, that are called after the pod that they are made for."""
 
-    def all(self, state: ClusterState, moment: Moment) -> Masked:
+    def all(self, state: ClusterState, moment: PassInputs) -> Masked:
         tree, found = self._tree(self._snapshot.tree), ClusterState()
         found.namespaces = {one.name: one for one in map(self._namespace, state.namespaces.values())}
         found.nodes = {one.name: one for one in map(self._node, state.nodes.values())}
@@ -246,8 +246,8 @@ class _Mask:
             disrupted=tuple(sorted(self.name("pod", name) for name in one.disrupted)),
         )
 
-    def _moment(self, moment: Moment) -> Moment:
-        return Moment(
+    def _moment(self, moment: PassInputs) -> PassInputs:
+        return PassInputs(
             now_ms=moment.now_ms,
             scheduler=moment.scheduler,
             protection=msgspec.structs.replace(

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from engine.audit import Auditor, LawCheck, Terms, broken
+from engine.audit import Auditor, AuditTerms, LawCheck, broken
 from engine.model.decision import Decision, carried_out
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -21,7 +21,7 @@ class Choosing(Protocol):
         """Which of some asks is decided next; they come in the order that is otherwise theirs."""
 
 
-class Considered(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A decision with its audit; one that breaks a law is refused, and leaves the state as it was.
 
     Not where the dialect is another scheduler's: no law of ours stops what that carries out.
@@ -48,9 +48,9 @@ def plan(
     tree: QueueTree,
     decide: Decide,
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
-    hold: Callable[[Considered], str] = lambda _considered: "",
-) -> list[Considered]:
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
+    hold: Callable[[AuditedDecision], str] = lambda _considered: "",
+) -> list[AuditedDecision]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
     A policy may choose otherwise (Choosing).
@@ -67,9 +67,9 @@ def each(
     tree: QueueTree,
     decide: Decide,
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
-    hold: Callable[[Considered], str] = lambda _considered: "",
-) -> Iterator[tuple[Snapshot, Considered]]:
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
+    hold: Callable[[AuditedDecision], str] = lambda _considered: "",
+) -> Iterator[tuple[Snapshot, AuditedDecision]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
@@ -79,7 +79,7 @@ def each(
         ask = choosing.first(snapshot, tree, asks) if choosing else asks[0]
         asks.remove(ask)
         decision = decide(snapshot, tree, ask)
-        found = Considered(decision=decision, laws=auditor.judge(decision))
+        found = AuditedDecision(decision=decision, laws=auditor.judge(decision))
         if decision.evicts and not found.refused:
             lasting = str(decision.safeguard.interlock) if decision.safeguard else ""
             found = msgspec.structs.replace(found, hold=lasting or hold(found))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.audit import Terms
+from engine.audit import AuditTerms
 from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -98,10 +98,10 @@ def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
     return own.reach(parameters)
 
 
-def terms(parameters: Mapping[str, Any]) -> Terms:
+def terms(parameters: Mapping[str, Any]) -> AuditTerms:
     """Return what a revision's parameters say that an audit needs to know."""
     own, shares = fence.Parameters(), known_parameters(parameters, deserved.Parameters)
-    return Terms(
+    return AuditTerms(
         last_resort=str(parameters.get("last_resort", own.last_resort)),
         check_delay=bool(parameters.get("check_delay", own.check_delay)),
         reading=cohort.reading_of(known_parameters(parameters, cohort.Parameters)),

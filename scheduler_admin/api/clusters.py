@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from engine.cluster.errors import ClusterError
 from engine.formats.tree_json.document import write_form
-from engine.observation.discovery import Leaf, Proposal
+from engine.observation.discovery import Leaf, TreeProposal
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api.base import ApiView, tagged
@@ -196,6 +196,6 @@ def _connected(seen: Look) -> dict[str, Any]:
     }
 
 
-def _proposed(proposal: Proposal) -> dict[str, Any]:
+def _proposed(proposal: TreeProposal) -> dict[str, Any]:
     notes = [said(note) for note in (*proposal.notes, *proposal.refused)]
     return {"origin": proposal.origin, "notes": notes, "tree": write_form(proposal.tree)}

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.check import Level, Line
+from engine.cluster.inspection.check import CheckLevel, CheckResult
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems
@@ -92,10 +92,10 @@ class LineSerializer(serializers.Serializer[Any]):
     """One thing that was found."""
 
     subject = serializers.CharField()
-    level = serializers.ChoiceField([(level.value, level.value) for level in Level])
+    level = serializers.ChoiceField([(level.value, level.value) for level in CheckLevel])
     text = serializers.SerializerMethodField()
 
-    def get_text(self, line: Line) -> str:
+    def get_text(self, line: CheckResult) -> str:
         """For people."""
         return told_line(line)
 

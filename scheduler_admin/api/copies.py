@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
@@ -67,9 +67,9 @@ class CopySerializer(serializers.Serializer[View]):
     namespace = serializers.CharField(source="copy.namespace", default="", help_text="Empty: where YuniKorn runs.")
     looked_at = UtcField(source="copy.looked_at", default=None, allow_null=True)
     effect = serializers.ChoiceField(
-        [one.value for one in Effect],
+        [one.value for one in CopyEffect],
         source="copy.effect",
-        default=Effect.UNKNOWN.value,
+        default=CopyEffect.UNKNOWN.value,
         help_text="Whether the scheduler uses what the copy says, asked of the scheduler itself.",
     )
     effect_note = serializers.CharField(

@@ -11,13 +11,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from engine.formats import registry
-from engine.formats.imported import Imported, Source
+from engine.formats.imported import Imported, QueueSource
 from engine.formats.registry import Format
-from engine.formats.tree_json.document import Reading, read_form, write_beside, write_queue
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.document import TreeDocument, read_form, write_beside, write_queue
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.yaml import documents
 from engine.formats.yunikorn.document import load
-from engine.formats.yunikorn.lines import Lines
+from engine.formats.yunikorn.lines import DocumentLines
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
@@ -45,7 +45,7 @@ class Sent:
     notes: tuple[Note, ...]
     """What reading it has to say; no errors."""
     place: Place
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, QueueSource] = field(default_factory=dict)
     """Path -> what it is in a document that is not of our own form in JSON."""
     form: str = ""
     """By whose rules lint judges it: those of the scheduler that reads it, or of its document's format."""
@@ -122,7 +122,7 @@ def with_format_checked(sent: Sent, hierarchy: Hierarchy | None, *, writes: bool
     return replace(sent, notes=(*sent.notes, note))
 
 
-def read_import(body: Body, capacity: Capacity, form: Format | None = None) -> tuple[Imported, str]:
+def read_import(body: Body, capacity: PercentageBase, form: Format | None = None) -> tuple[Imported, str]:
     """What a body says, be it such that it could be published or not, and the document that is kept with it, if any.
 
     Raises as ``read`` does.
@@ -143,7 +143,7 @@ def _text_of(body: Body) -> str:
         raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
 
 
-def _imported(text: str, form: Format | None, capacity: Capacity) -> Imported:
+def _imported(text: str, form: Format | None, capacity: PercentageBase) -> Imported:
     form = form or registry.detect(text) or Format.YUNIKORN
     try:
         return registry.read(text, form, capacity)
@@ -151,8 +151,8 @@ def _imported(text: str, form: Format | None, capacity: Capacity) -> Imported:
         raise _refused(text, form, failure) from failure
 
 
-def _capacity_of(hierarchy: Hierarchy | None) -> Capacity:
-    return hierarchy.capacity if hierarchy else Capacity()
+def _capacity_of(hierarchy: Hierarchy | None) -> PercentageBase:
+    return hierarchy.capacity if hierarchy else PercentageBase()
 
 
 def _terms_in_force(hierarchy: Hierarchy | None, form: str = "") -> Terms:
@@ -163,7 +163,7 @@ def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) 
     imported = _imported(text, form, _capacity_of(hierarchy))
     form, terms = Format(imported.form), _terms_in_force(hierarchy, imported.form)._replace(**imported.terms)
     consumers = consumers_of(hierarchy)
-    lines = Lines(load(text)) if form is Format.YUNIKORN else None
+    lines = DocumentLines(load(text)) if form is Format.YUNIKORN else None
 
     def place(note: Note) -> dict[str, Any]:
         source = imported.sources.get(note.path)
@@ -200,7 +200,7 @@ def _read_own_form(text: str, hierarchy: Hierarchy | None, part: Part | None) ->
     return Sent(reading.tree, terms, None, (), place, form=consumers.form(kept))
 
 
-def _reading(text: str, capacity: Capacity, part: Part | None = None) -> tuple[Reading, Place]:
+def _reading(text: str, capacity: PercentageBase, part: Part | None = None) -> tuple[TreeDocument, Place]:
     """What JSON says, and where each of its queues stands. Raises Unreadable for what is none."""
     try:
         document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
@@ -212,7 +212,7 @@ def _reading(text: str, capacity: Capacity, part: Part | None = None) -> tuple[R
     return reading, _pointing(queue["path"] for queue in document["queues"]) if reading.tree else _pointing(())
 
 
-def _given(reading: Reading) -> dict[str, Any]:
+def _given(reading: TreeDocument) -> dict[str, Any]:
     """Policy, dialect and parameters, as far as a document says any."""
     found = {name: getattr(reading, name) for name in Terms._fields}
     return {name: value for name, value in found.items() if value is not None}

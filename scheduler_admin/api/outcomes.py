@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.document import write_queue
 from engine.model.queue_tree import QueueTree
-from engine.planning.forecast import Eviction, Loop, Placed, Toll, grouped
+from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, grouped
 from engine.planning.journal import TornError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
@@ -86,8 +86,8 @@ def told(found: Outlook, scope: Scope) -> dict[str, Any]:
         "settles": found.proposed.settles.value,
         "loop": _loop(found, scope),
         "passes": found.proposed.passes,
-        "next_pass": Toll.of(one for one in mine if one.round == 1),
-        "total": Toll.of(mine),
+        "next_pass": EvictionCount.of(one for one in mine if one.round == 1),
+        "total": EvictionCount.of(mine),
         "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
         "caused": _summed(_own(found.change.caused, scope), scope),
         "spared": _summed(_own(found.change.spared, scope), scope),
@@ -103,7 +103,7 @@ def _loop(found: Outlook, scope: Scope) -> Loop | None:
     return loop and msgspec.structs.replace(loop, queues=tuple(filter(scope.has_path, loop.queues)))
 
 
-def _asks(placed: Iterable[Placed], scope: Scope) -> list[Placed]:
+def _asks(placed: Iterable[PlacedPod], scope: Scope) -> list[PlacedPod]:
     return [one for one in placed if scope.has_pod(one.ask.namespace, one.ask.queue)]
 
 
@@ -113,4 +113,4 @@ def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:
 
 def _summed(evictions: list[Eviction], scope: Scope) -> dict[str, Any]:
     groups = Redaction.of(scope).groups(grouped(evictions))
-    return {**msgspec.structs.asdict(Toll.of(evictions)), "groups": groups}
+    return {**msgspec.structs.asdict(EvictionCount.of(evictions)), "groups": groups}

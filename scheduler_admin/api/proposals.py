@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.tree_json.canonical import encode_tree
-from engine.formats.tree_json.diff import Change, Kind, Setting, changes, said_alone, sentences
+from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes, said_alone, sentences
 from engine.model.queue_tree import BARE, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
@@ -44,7 +44,7 @@ class Proposal:
         return tree_of(self.current) if self.current else BARE
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[QueueChange, ...]:
         """Queue by queue."""
         return changes(self.before, self.sent.tree)
 
@@ -64,23 +64,23 @@ class Proposal:
         return differing(self.changes, self.terms)
 
 
-def differing(found: Iterable[Change], beside: Iterable[Setting]) -> list[dict[str, Any]]:
+def differing(found: Iterable[QueueChange], beside: Iterable[Setting]) -> list[dict[str, Any]]:
     """Changes as rows of an answer, one for each sentence, first of what is ``beside`` the queues."""
-    rows = [_row("", Kind.CHANGED, one, text(said_alone(one))) for one in beside]
+    rows = [_row("", ChangeKind.CHANGED, one, text(said_alone(one))) for one in beside]
     for change in found:
         told = zip(_settings(change), sentences(change), strict=True)
         rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
     return rows
 
 
-def _settings(change: Change) -> tuple[Setting, ...]:
+def _settings(change: QueueChange) -> tuple[Setting, ...]:
     """What each sentence is about; of a queue that moved the first is where it was, and is."""
-    if change.kind is Kind.CHANGED:
+    if change.kind is ChangeKind.CHANGED:
         return change.settings
-    if change.kind is Kind.MOVED:
+    if change.kind is ChangeKind.MOVED:
         return (Setting(field="", before=change.former, after=change.path), *change.settings)
     return (Setting(field=""),)
 
 
-def _row(queue: str, kind: Kind, setting: Setting, sentence: str) -> dict[str, Any]:
+def _row(queue: str, kind: ChangeKind, setting: Setting, sentence: str) -> dict[str, Any]:
     return {"queue": queue, "kind": kind.value, **msgspec.structs.asdict(setting), "sentence": sentence}

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from engine.explain import share_sentence
 from engine.model.quantities import format_amount
-from engine.model.quota import Line, ShareParts
+from engine.model.quota import FlavorStatus, ShareParts
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.views import QueueView
@@ -108,7 +108,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 _AMOUNTS = ("nominal", "total", "borrowing_limit", "lending_limit", "used", "borrowed", "lent", "available")
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: FlavorStatus) -> dict[str, Any]:
     amounts = {name: getattr(line, name) for name in _AMOUNTS}
     said = {name: None if one is None else format_amount(line.resource, one) for name, one in amounts.items()}
     return {"flavor": line.flavor, "resource": line.resource, **said}

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.decision import Interlock, Outcome
-from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy, Standing
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, GuaranteeStatus, PriorityPolicy
 from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, TakeField, UtcField, WeightField, WorkField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
@@ -180,14 +180,16 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
     used = serializers.CharField(allow_null=True)
     guaranteed = serializers.CharField(allow_null=True)
     max = serializers.CharField(allow_null=True)
-    standing = serializers.ChoiceField([*(standing.value for standing in Standing), UNKNOWN])
+    standing = serializers.ChoiceField([*(standing.value for standing in GuaranteeStatus), UNKNOWN])
     difference = serializers.CharField(allow_null=True, help_text="used - guaranteed; without a guarantee, used.")
     requested = serializers.CharField(
         allow_null=True, help_text="By its pods, running and waiting; null where the policy is not `deserved`."
     )
     deserved = serializers.CharField(allow_null=True, help_text="Null where the policy is not `deserved`.")
     against_deserved = serializers.ChoiceField(
-        [standing.value for standing in Standing], allow_null=True, help_text="As `standing`, against `deserved`."
+        [standing.value for standing in GuaranteeStatus],
+        allow_null=True,
+        help_text="As `standing`, against `deserved`.",
     )
     lent = serializers.CharField(
         allow_null=True,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.model.quantities import format_amount
-from engine.model.queue_tree import QueueTree, Standing
+from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from engine.policies import INHERITS_DELAY
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue
@@ -23,7 +23,7 @@ class ResourceStanding:
     guaranteed: str | None
     max: str | None
     standing: str
-    """engine.model.queue_tree.Standing, or UNKNOWN."""
+    """A GuaranteeStatus, or UNKNOWN."""
     difference: str | None
     """``used - guaranteed``; without a guarantee, what is used."""
     requested: str | None
@@ -84,11 +84,11 @@ def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> Resour
         used=_text(name, has),
         guaranteed=_text(name, promised),
         max=_text(name, queue.max.get(name)),
-        standing=UNKNOWN if has is None else Standing.of(has, promised).value,
+        standing=UNKNOWN if has is None else GuaranteeStatus.of(has, promised).value,
         difference=None if has is None else format_amount(name, has - (promised or 0)),
         requested=_text(name, requested),
         deserved=_text(name, deserved),
-        against_deserved=None if has is None or deserved is None else Standing.of(has, deserved).value,
+        against_deserved=None if has is None or deserved is None else GuaranteeStatus.of(has, deserved).value,
         lent=_text(name, (lent or 0) if read else None),
     )
 

@@ -6,12 +6,12 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engine.formats.registry import Format
-from engine.formats.tree_json.diff import Kind
+from engine.formats.tree_json.diff import ChangeKind
 from engine.model.decision import PodFacts
 from engine.model.notes import Severity
 from engine.model.placement_rules import RuleName
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
-from engine.planning.forecast import Group, Loop, Placed, Settling, Toll, Unreached
+from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, Unreached
 from engine.tree.orphans import Orphans
 from scheduler_admin.api.fail_on import Limit, limits_of
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
@@ -181,7 +181,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
     """One change. Without a queue it is beside the queues; without a field, about the whole queue, or its path."""
 
     queue = serializers.CharField(allow_blank=True)
-    kind = serializers.ChoiceField([one.value for one in Kind])
+    kind = serializers.ChoiceField([one.value for one in ChangeKind])
     field = serializers.CharField(allow_blank=True)
     resource = serializers.CharField(allow_blank=True)
     before = serializers.CharField(allow_blank=True, help_text="Empty: not set.")
@@ -205,14 +205,14 @@ class FindingSerializer(serializers.Serializer[Any]):
     remedy = serializers.CharField(allow_blank=True, help_text="What to do about it; empty: nothing.")
 
 
-class TollSerializer(serializers.Serializer[Toll]):
+class TollSerializer(serializers.Serializer[EvictionCount]):
     """How many pods go, of how many applications. A pod that goes twice counts twice."""
 
     pods = serializers.IntegerField()
     applications = serializers.IntegerField()
 
 
-class GroupSerializer(serializers.Serializer[Group]):
+class GroupSerializer(serializers.Serializer[EvictionGroup]):
     """Pods of one application that go from one node, for one queue."""
 
     asker_queue = serializers.CharField()
@@ -246,7 +246,7 @@ class AskFactsSerializer(serializers.Serializer[PodFacts]):
     queue = serializers.CharField(allow_blank=True)
 
 
-class PlacedSerializer(serializers.Serializer[Placed]):
+class PlacedSerializer(serializers.Serializer[PlacedPod]):
     """An ask that would get a node."""
 
     round = serializers.IntegerField(help_text="The pass that finds it; 1 is the next one.")

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from engine.analysis.pending_reasons import Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import asks_ahead, remedy_sentence, tier_sentence, workloads_ahead
 from engine.model.change import Change
-from engine.model.decision import JointLimit, NodeReason, Notice
+from engine.model.decision import JointLimit, NodeReason, ReclaimNotice
 from engine.model.quantities import PODS, format_amount
 from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
@@ -104,7 +104,7 @@ class LimitSerializer(serializers.Serializer[JointLimit]):
         return format_amount(limit.resource or PODS, limit.held)
 
 
-class GraceSerializer(serializers.Serializer[Notice]):
+class GraceSerializer(serializers.Serializer[ReclaimNotice]):
     """A queue that still has time to give back."""
 
     queue = serializers.CharField(help_text="Empty for tenants where it is not theirs.")
@@ -112,7 +112,7 @@ class GraceSerializer(serializers.Serializer[Notice]):
     due_at = serializers.SerializerMethodField()
 
     @extend_schema_field(UtcField())
-    def get_due_at(self, notice: Notice) -> str:
+    def get_due_at(self, notice: ReclaimNotice) -> str:
         """From when on its pods may go."""
         return str(UtcField().to_representation(datetime.fromtimestamp(notice.due_ms / 1000, UTC)))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from engine.observation.wait_estimates import Checked, Estimate, Verdict
+from engine.observation.wait_estimates import Checked, Estimate, PredictionVerdict
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.history.models import Wait
 from scheduler_admin.history.sentences import text
@@ -37,7 +37,7 @@ class CheckedSerializer(serializers.Serializer[Checked]):
 
     in_time = serializers.IntegerField()
     of = serializers.IntegerField()
-    verdict = serializers.ChoiceField([one.value for one in Verdict])
+    verdict = serializers.ChoiceField([one.value for one in PredictionVerdict])
 
 
 class QueueWaitsSerializer(serializers.Serializer[Any]):

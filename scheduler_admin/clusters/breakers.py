@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 
-from engine.cluster.acting.outcomes import EvictionOutcome, Outcome
+from engine.cluster.acting.outcomes import EvictionOutcome, OperationOutcome
 from engine.cluster.watching.watcher import Health
 from engine.model.decision import Interlock
 from engine.model.objects import Node
@@ -19,7 +19,9 @@ SKEW_S = 30.0
 NOT_READY_PERCENT = 45
 """More nodes than that not ready point to a fault between us and them rather than of theirs."""
 
-_FAILURES = frozenset({EvictionOutcome.RETRY, EvictionOutcome.REFUSED, Outcome.RETRY, Outcome.REFUSED})
+_FAILURES = frozenset(
+    {EvictionOutcome.RETRY, EvictionOutcome.REFUSED, OperationOutcome.RETRY, OperationOutcome.REFUSED}
+)
 FIRST_READING = "The cluster is being read for the first time."
 
 
@@ -49,12 +51,12 @@ class Writes:
         self._refused = False
         """Whether a node or an ask may not be written to, as without the rights: one such answer is enough."""
 
-    def note(self, outcome: Outcome | EvictionOutcome) -> None:
+    def note(self, outcome: OperationOutcome | EvictionOutcome) -> None:
         """One request more, and how it ended. The first that succeeds while too many have failed clears them all."""
         failed = outcome in _FAILURES
         if not failed and self.failing:
             self._last.clear()
-        self._refused = outcome is Outcome.REFUSED or (self._refused and failed)
+        self._refused = outcome is OperationOutcome.REFUSED or (self._refused and failed)
         self._last.append((self._clock(), failed))
 
     @property

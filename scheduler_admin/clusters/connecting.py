@@ -13,7 +13,7 @@ from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.scan import survey
 from engine.model.notes import ImportFailure
-from engine.observation.discovery import Found, Proposal, facts, propose
+from engine.observation.discovery import ClusterFacts, TreeProposal, facts, propose
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.credentials import check_uid, keep
 from scheduler_admin.clusters.models import Cluster
@@ -38,8 +38,8 @@ class Look:
     """The cluster, where it has been connected before."""
     revision: Revision | None
     """The tree that holds there already, or would; None: ``proposal`` would be published."""
-    proposal: Proposal
-    found: Found
+    proposal: TreeProposal
+    found: ClusterFacts
     """As it lies in the tree that holds, or in the proposed one."""
 
 

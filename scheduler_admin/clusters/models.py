@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from engine.cluster.watching.yunikorn import SERVICE
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.windows import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
@@ -323,9 +323,9 @@ class ClusterStatus(models.Model):
         return f"status of {self.cluster}"
 
     @property
-    def room(self) -> Room:
+    def room(self) -> ClusterRoom:
         """What lint holds a tree against."""
-        return Room(self.capacity, self.quotas)
+        return ClusterRoom(self.capacity, self.quotas)
 
     def refresh_from_db(
         self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.kueue.names import paths
-from engine.model.quota import Line, QuotaError, Standing, standings
+from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, standings
 from engine.model.quota.encoding import StoredQuota, decode, encode
 from engine.model.snapshot import ClusterState
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -22,14 +22,14 @@ class _Document(msgspec.Struct, frozen=True):
     """What a pass stores."""
 
     fair: bool | None
-    standings: tuple[Standing, ...]
+    standings: tuple[QuotaStatus, ...]
 
 
 @dataclass(frozen=True)
 class Entry:
     """A queue or cohort of Kueue's as somebody may see it."""
 
-    standing: Standing
+    standing: QuotaStatus
     path: str | None
     """Its queue in the tree that is in force; None: it has none there."""
 
@@ -133,7 +133,7 @@ def quota_of(user: Who, cluster: Cluster, seen: Collection[str]) -> Quota | None
     return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in own))
 
 
-def _lenders(every: Iterable[Standing], scope: Scope, where: Mapping[tuple[bool, str], str]) -> set[str]:
+def _lenders(every: Iterable[QuotaStatus], scope: Scope, where: Mapping[tuple[bool, str], str]) -> set[str]:
     """The cohorts with all that they could lend from in a scope; and none, which lends nothing."""
     found = {""}
     for one in every:
@@ -143,10 +143,10 @@ def _lenders(every: Iterable[Standing], scope: Scope, where: Mapping[tuple[bool,
     return found
 
 
-def _own(one: Standing) -> Standing:
+def _own(one: QuotaStatus) -> QuotaStatus:
     return msgspec.structs.replace(one, lines=tuple(map(_own_line, one.lines)))
 
 
-def _own_line(line: Line) -> Line:
+def _own_line(line: FlavorStatus) -> FlavorStatus:
     free = max(0, line.total - line.used - line.lent)
     return msgspec.structs.replace(line, available=min(line.available, free))

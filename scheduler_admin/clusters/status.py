@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.watching.yunikorn import Reading
+from engine.cluster.watching.yunikorn import YuniKornReading
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import QueueTree
@@ -65,7 +65,7 @@ def store_status(
     moved: bool = False,
     missing: Mapping[str, str] | None = None,
     odd: Mapping[str, str] | None = None,
-    yunikorn: Reading | None = None,
+    yunikorn: YuniKornReading | None = None,
     held: Iterable[Pod] = (),
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
@@ -120,7 +120,7 @@ def schedulers(pods: Iterable[Pod]) -> list[str]:
     return [name for name, namespaces in found.items() if not namespaces <= tenants]
 
 
-def _differs(reading: Reading | None, snapshot: Snapshot, tree: QueueTree) -> list[dict[str, Any]]:
+def _differs(reading: YuniKornReading | None, snapshot: Snapshot, tree: QueueTree) -> list[dict[str, Any]]:
     """Compared once, when it is new: usage moves on, and what it said then does not."""
     found = differences(snapshot, tree, reading.queues) if reading else ()
     return [msgspec.to_builtins(one) for one in found[:_DIFFERENCES_KEPT]]

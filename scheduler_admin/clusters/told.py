@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from engine.cluster.acting.allocations import KIND as WRITTEN
 from engine.cluster.acting.lease import KIND as LEASE
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.check import Line
+from engine.cluster.inspection.check import CheckResult
 from engine.cluster.watching.tables import EVERY
 from engine.cluster.watching.yunikorn import KIND
 
@@ -37,7 +37,7 @@ def told_missing(missing: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(found))  # two tables may be of one kind
 
 
-def told_line(line: Line) -> str:
+def told_line(line: CheckResult) -> str:
     """A line of a check, translated, and what it names as well where that is a word of ours."""
     params = {name: _(value) if value else "" for name, value in line.params.items()}
     return _(line.message) % params if params else _(line.message)

@@ -20,7 +20,7 @@ from engine.cluster.errors import SettingsError
 from engine.cluster.timing import Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
-from engine.cluster.watching.yunikorn import KIND, Reading, YunikornReader
+from engine.cluster.watching.yunikorn import KIND, YunikornReader, YuniKornReading
 from engine.model.notes import gettext_noop
 from engine.observation.evictions import Key
 from scheduler_admin.clusters import ownership
@@ -83,7 +83,7 @@ class Watch:
             self._yunikorn.start()
 
     @property
-    def yunikorn(self) -> Reading | None:
+    def yunikorn(self) -> YuniKornReading | None:
         """What YuniKorn last said of its queues; None where it has not, or is not asked."""
         return self._yunikorn.reading if self._yunikorn is not None else None
 

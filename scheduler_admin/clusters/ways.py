@@ -11,15 +11,15 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.connecting.credentials import ConnectionSettings, alone, as_kubeconfig
 from engine.cluster.connecting.kubeconfig import Kubeconfig, at_home
-from engine.cluster.connecting.offered import Places
+from engine.cluster.connecting.offered import OfferedFiles
 from engine.cluster.errors import SettingsError
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
 
 
-def places() -> Places:
+def places() -> OfferedFiles:
     """Where kubeconfigs lie that pages and the REST API offer."""
-    return Places.of(settings.KUBECONFIG_PLACES)
+    return OfferedFiles.of(settings.KUBECONFIG_PLACES)
 
 
 @dataclass(frozen=True, kw_only=True)

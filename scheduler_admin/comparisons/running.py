@@ -17,16 +17,16 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.comparison import (
+    ComparedSide,
     EmptyRecordError,
-    Figures,
     Recording,
-    Side,
+    SideFigures,
     at_moment,
     looks,
     record,
     replayed,
 )
-from engine.planning.journal import JournalError, Moment
+from engine.planning.journal import JournalError, PassInputs
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import side_of
 from scheduler_admin.history.journal_selectors import as_of, stretch
@@ -96,7 +96,7 @@ class _Progress:
         if not running.update(done=self._done, seen_at=timezone.now(), **more):
             raise _StoppedError
 
-    def watching(self, side: Side) -> Side:
+    def watching(self, side: ComparedSide) -> ComparedSide:
         """The side, whose every decision looks whether it is to stop: one look at a large cluster takes long."""
 
         def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
@@ -123,7 +123,7 @@ def _compared(one: Comparison, progress: _Progress) -> dict[str, Any]:
     }
 
 
-def _at_moment(one: Comparison, sides: list[Side], progress: _Progress) -> dict[str, Any]:
+def _at_moment(one: Comparison, sides: list[ComparedSide], progress: _Progress) -> dict[str, Any]:
     progress.expect(len(sides))
     state, moment = _seen(one)
     found = []
@@ -133,7 +133,7 @@ def _at_moment(one: Comparison, sides: list[Side], progress: _Progress) -> dict[
     return {"since_ms": moment.now_ms, "step_ms": None, "record": None, "sides": found}
 
 
-def _seen(one: Comparison) -> tuple[ClusterState, Moment]:
+def _seen(one: Comparison) -> tuple[ClusterState, PassInputs]:
     """What was seen of the cluster. Raises EmptyRecordError where that is gone, JournalError."""
     if one.of_snapshot:
         if one.snapshot is None:
@@ -149,7 +149,7 @@ def _seen(one: Comparison) -> tuple[ClusterState, Moment]:
 def _recorded(one: Comparison, since_ms: int, until_ms: int, each: Callable[[], None]) -> Recording:
     assert one.until is not None
     victims = Victim.objects.filter(cluster=one.cluster, evicted_at__gte=one.since, evicted_at__lt=one.until)
-    frames: Iterator[tuple[ClusterState, Moment]] = stretch(one.cluster, one.since, one.until)
+    frames: Iterator[tuple[ClusterState, PassInputs]] = stretch(one.cluster, one.since, one.until)
     return record(
         frames,
         decode_tree(one.measure.encode()) if one.measure else BARE,
@@ -160,7 +160,7 @@ def _recorded(one: Comparison, since_ms: int, until_ms: int, each: Callable[[], 
     )
 
 
-def _plain(figures: Figures) -> dict[str, Any]:
+def _plain(figures: SideFigures) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(figures)
     return plain
 

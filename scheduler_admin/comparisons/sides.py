@@ -8,7 +8,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
-from engine.planning.comparison import Side
+from engine.planning.comparison import ComparedSide
 from engine.policies import DIALECTS, FOREIGN, Decide, policy, terms
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -87,10 +87,10 @@ def _of_revision(revision: Revision) -> tuple[dict[str, Any], str, Terms]:
     return {"revision": revision.number}, revision.document, terms_of(revision)
 
 
-def side_of(one: Mapping[str, Any]) -> Side:
+def side_of(one: Mapping[str, Any]) -> ComparedSide:
     """A kept side, ready to decide. Raises what engine.policies.policy raises."""
     decide: Decide = policy(one["policy"], one["dialect"], one["parameters"])
-    return Side(
+    return ComparedSide(
         tree=decode_tree(one["document"].encode()),
         decide=decide,
         terms=terms(one["parameters"]),

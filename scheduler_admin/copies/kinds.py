@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.sync.config_map import read_config_map, write_config_map
-from engine.cluster.sync.copies import Answer, Copy, Effect, Rewrite
+from engine.cluster.sync.copies import ClusterCopy, CopyEffect, Rewrite, SchedulerAnswer
 from engine.cluster.sync.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.arbitrator import consumers
@@ -13,9 +13,9 @@ from engine.formats.kueue.family import KUEUE
 from engine.formats.registry import Format
 from engine.formats.tree_objects import Family
 
-Read = Callable[[Connection, Iterable[str]], Copy | None]
-Write = Callable[[Connection, Copy, Rewrite], Copy]
-FindEffect = Callable[[Connection, str, str], Answer]
+Read = Callable[[Connection, Iterable[str]], ClusterCopy | None]
+Write = Callable[[Connection, ClusterCopy, Rewrite], ClusterCopy]
+FindEffect = Callable[[Connection, str, str], SchedulerAnswer]
 FindRefusal = Callable[[Connection, str, str], str]
 
 
@@ -33,7 +33,7 @@ class Kind:
     """Tells why the scheduler would not take a text, likewise; empty where it would. Raises ClusterError."""
 
 
-def _of(family: Family, effect: Callable[[Connection], Answer]) -> Kind:
+def _of(family: Family, effect: Callable[[Connection], SchedulerAnswer]) -> Kind:
     return Kind(
         lambda connection, _namespaces: read_objects(family, connection),
         lambda connection, _there, asked: write_objects(family, connection, asked),
@@ -42,8 +42,8 @@ def _of(family: Family, effect: Callable[[Connection], Answer]) -> Kind:
     )
 
 
-def _yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
-    return yunikorn_effect(connection, service, text) if service else Answer(effect=Effect.UNKNOWN)
+def _yunikorn_effect(connection: Connection, service: str, text: str) -> SchedulerAnswer:
+    return yunikorn_effect(connection, service, text) if service else SchedulerAnswer(effect=CopyEffect.UNKNOWN)
 
 
 def _yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
@@ -53,7 +53,7 @@ def _yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
 KINDS = {
     Format.YUNIKORN: Kind(read_config_map, write_config_map, _yunikorn_effect, _yunikorn_refusal),
     Format.KUEUE: _of(KUEUE, kueue_effect),
-    Format.CONSUMERS: _of(consumers.FAMILY, lambda _connection: Answer(effect=Effect.UNKNOWN)),
+    Format.CONSUMERS: _of(consumers.FAMILY, lambda _connection: SchedulerAnswer(effect=CopyEffect.UNKNOWN)),
 }
 
 

@@ -9,8 +9,8 @@ from django.db.models import F, Q
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
-from engine.cluster.sync.copies import Answer, Effect
-from engine.cluster.sync.copies import Copy as Seen
+from engine.cluster.sync.copies import ClusterCopy as Seen
+from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from engine.formats import registry
 from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import encode_tree
@@ -43,15 +43,15 @@ def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: 
 
 
 @transaction.atomic
-def keep_effect(*, copy: Copy, answer: Answer, now: datetime) -> None:
+def keep_effect(*, copy: Copy, answer: SchedulerAnswer, now: datetime) -> None:
     """Store whether the scheduler uses what was seen; what it uses is kept, to be put back."""
     effect, settled = answer.effect, copy.changed_at is None or now - copy.changed_at >= SETTLES
-    if effect is Effect.REFUSED and not settled:
-        effect = Effect.PENDING
-    elif effect is Effect.PENDING and settled:
-        effect = Effect.UNKNOWN  # nobody looks at it: the scheduler does not run
+    if effect is CopyEffect.REFUSED and not settled:
+        effect = CopyEffect.PENDING
+    elif effect is CopyEffect.PENDING and settled:
+        effect = CopyEffect.UNKNOWN  # nobody looks at it: the scheduler does not run
     found: dict[str, object] = {"effect": effect.value, "effect_note": answer.why}
-    if effect is Effect.IN_FORCE:
+    if effect is CopyEffect.IN_FORCE:
         found |= {"good": copy.text, "good_at": now}
     _store(copy, **found)
     note_used(copy=copy, now=now)
@@ -79,7 +79,7 @@ def keep(
     found |= {"writer": seen.writer[:150], "written_at": seen.written_at}
     if seen.text != copy.text or not copy.there:
         found |= _read(seen.text, copy.form)
-        found |= {"changed_at": now, "effect": Effect.UNKNOWN.value, "effect_note": ""}
+        found |= {"changed_at": now, "effect": CopyEffect.UNKNOWN.value, "effect_note": ""}
     document = str(found.get("document", copy.document))
     current = written or in_force(copy)
     if document and current is not None:

@@ -5,7 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from engine.formats.registry import Format
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
@@ -47,8 +47,8 @@ class Copy(models.Model):
     agreed_with = models.ForeignKey(Revision, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     effect = models.CharField(
         max_length=10,
-        choices=[(one.value, one.value) for one in Effect],
-        default=Effect.UNKNOWN.value,
+        choices=[(one.value, one.value) for one in CopyEffect],
+        default=CopyEffect.UNKNOWN.value,
         help_text=_("Whether the scheduler uses it."),
     )
     effect_note = models.TextField(blank=True, help_text=_("Why, in the scheduler's own words."))
@@ -64,7 +64,7 @@ class Copy(models.Model):
     @property
     def can_be_put_back(self) -> bool:
         """Whether it says what the scheduler refuses, and what that last used is known."""
-        refused = self.effect == Effect.REFUSED or not self.document
+        refused = self.effect == CopyEffect.REFUSED or not self.document
         return self.there and refused and bool(self.good) and self.good != self.text
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from django.db.models import F, Q
 
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from engine.formats import registry
 from engine.formats.registry import Format
-from engine.formats.tree_json.diff import Change, changes
+from engine.formats.tree_json.diff import QueueChange, changes
 from engine.formats.written import Written
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Who
@@ -51,7 +51,7 @@ def standing(copy: Copy, current: Revision | None) -> Standing:
     if not copy.document:
         return Standing.UNREAD
     if copy.document == current.document:
-        return Standing.REFUSED if copy.effect == Effect.REFUSED else Standing.IN_STEP
+        return Standing.REFUSED if copy.effect == CopyEffect.REFUSED else Standing.IN_STEP
     if copy.document == copy.agreed:
         return Standing.AHEAD
     belonging = {copy.agreed, copy.agreed_with.document if copy.agreed_with else ""}
@@ -66,7 +66,7 @@ def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
     same = Q(document=F("cluster__hierarchy__current__document"))
     changed = ~same & (Q(document="") | ~Q(document=F("agreed"))) & Q(cluster__hierarchy__current__isnull=False)
     rows = Copy.objects.restrict(user, "view").filter(cluster__in=clusters, there=True)
-    rows = rows.filter(changed | Q(effect=Effect.REFUSED))
+    rows = rows.filter(changed | Q(effect=CopyEffect.REFUSED))
     return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at", "effect", "effect_note")}
 
 
@@ -79,9 +79,9 @@ def copied_tree(copy: Copy) -> QueueTree | None:
 class Differences:
     """What stands between the two."""
 
-    there: tuple[Change, ...]
+    there: tuple[QueueChange, ...]
     """What others changed in the cluster since the two were last known to belong together."""
-    writing: tuple[Change, ...]
+    writing: tuple[QueueChange, ...]
     """What writing the revision changes there."""
     placement: bool
     """Whether writing changes the placement rules."""

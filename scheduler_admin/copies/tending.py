@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.identity import SameCluster
 from engine.cluster.errors import ClusterError
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from scheduler_admin.copies.looking import keep_error, look
 from scheduler_admin.copies.models import Copy, Writing, WritingQuerySet
 from scheduler_admin.copies.writing import carry_out, put_off
@@ -53,7 +53,7 @@ def fail(*, copy: Copy, error: ClusterError, now: datetime) -> None:
 
 def _come_again(copy: Copy, now: datetime) -> None:
     """Unless somebody asked for another look in the meantime."""
-    settling = Copy.objects.filter(pk=copy.pk, effect=Effect.PENDING).exists()
+    settling = Copy.objects.filter(pk=copy.pk, effect=CopyEffect.PENDING).exists()
     after = AGAIN if _asked_for(copy).exists() else SETTLING if settling else EVERY
     Copy.objects.filter(pk=copy.pk, due_at=now + CLAIM).update(due_at=now + after)
 

@@ -8,9 +8,9 @@ from django.utils.translation import gettext_noop
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.refusals import RefusedError
-from engine.cluster.sync.copies import ClashError, Conflict, MovedError, Rewrite
-from engine.cluster.sync.copies import Copy as Seen
+from engine.cluster.inspection.refusals import ApiRefusedError
+from engine.cluster.sync.copies import ClusterCopy as Seen
+from engine.cluster.sync.copies import FieldConflict, FieldConflictError, MovedError, Rewrite
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.status import mark_news
@@ -34,7 +34,7 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
     Where no answer comes it stays to be tried again, for a minute. A repetition does nothing: what is there says so.
     """
     state = Writing.State
-    confirmed = tuple(msgspec.convert(one, Conflict) for one in writing.confirmed)
+    confirmed = tuple(msgspec.convert(one, FieldConflict) for one in writing.confirmed)
     asked = Rewrite(onto=writing.onto, before=writing.before, text=writing.text, confirmed=confirmed)
     kind = kind_of(writing.form)
     try:
@@ -56,10 +56,10 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
             _end(writing, state.DONE, now, made)
     except MovedError as error:
         _end(writing, state.OVERTAKEN, now, note=str(error))
-    except ClashError as error:
+    except FieldConflictError as error:
         writing.clashes = [msgspec.to_builtins(one) for one in error.conflicts]
         _end(writing, state.CLASH, now, note=str(error))
-    except RefusedError as error:
+    except ApiRefusedError as error:
         _end(writing, state.REFUSED, now, note=str(error))
     except (ClusterError, ImportFailure) as error:
         put_off(writing=writing, why=str(error), now=now)

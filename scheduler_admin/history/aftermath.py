@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from engine.model.snapshot import ClusterState
-from engine.observation.replacements import Lost, successors
+from engine.observation.replacements import EvictedPod, successors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import seen_pod
 from scheduler_admin.history.models import Victim
@@ -65,7 +65,7 @@ def _recent(cluster: Cluster, now: datetime) -> list[Victim]:
 def _take_down(waiting: list[Victim], state: ClusterState, taken: set[str]) -> bool:
     """Who stands in for those that nobody stands in for, or nobody any more."""
     lost = [
-        Lost(
+        EvictedPod(
             uid=victim.uid,
             namespace=victim.namespace,
             controller=victim.controller,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.formats.arbitrator.allocations import Picture, allocations, missing_consumers
+from engine.formats.arbitrator.allocations import AllocationInputs, allocations, missing_consumers
 from engine.model.decision import Decision
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.model.snapshot.resource_quotas import Narrower
 from engine.planning.reclaim_notices import followed
-from engine.policies.deserved import Standing
+from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.watching import Watch
 
 _QUOTAS = "ResourceQuota"
@@ -15,7 +15,7 @@ _QUOTAS = "ResourceQuota"
 
 def tell(
     *,
-    standings: Mapping[str, Standing],
+    standings: Mapping[str, ShareStatus],
     watch: Watch,
     state: ClusterState,
     snapshot: Snapshot,
@@ -33,7 +33,7 @@ def tell(
         watch.allocations.trouble = ""
         return
     tree = snapshot.tree
-    picture = Picture(
+    picture = AllocationInputs(
         tree=tree,
         standings=standings,
         namespaces=state.namespaces,

@@ -12,7 +12,15 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
+from engine.cluster.acting.outcomes import (
+    EvictionOutcome,
+    EvictionResult,
+    Executor,
+    KeptBy,
+    OperationOutcome,
+    ReservationTerms,
+    Result,
+)
 from engine.model.decision import Interlock
 from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
@@ -55,7 +63,7 @@ class Carrier(Books):
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     broken: Callable[[Decision], str]
     """Asked once the node is kept: which law or disruption budget the decision would break by now; empty: none."""
-    heard: Callable[[Outcome | EvictionOutcome], None]
+    heard: Callable[[OperationOutcome | EvictionOutcome], None]
     """Told how each request that acts has ended."""
 
     def carry(self, row: Decision) -> None:
@@ -98,12 +106,12 @@ class Carrier(Books):
         """End a decision where we act no longer; it stays open until its node is free."""
         self._watch_victims(row)
         released = self._release(row)
-        if released.outcome is not Outcome.RETRY:
+        if released.outcome is not OperationOutcome.RETRY:
             self.end(row, Decision.Ending.EXPIRED, note, released=released.done)
 
     def _release(self, row: Decision) -> Result:
         """Of one that takes from anywhere no node was kept."""
-        return self.executor.release(row.node, row.ask_uid) if row.node else Result(outcome=Outcome.DONE)
+        return self.executor.release(row.node, row.ask_uid) if row.node else Result(outcome=OperationOutcome.DONE)
 
     def _link(self, row: Decision) -> str:
         return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
@@ -158,10 +166,12 @@ class Carrier(Books):
         kept_s = self.cluster.bind_margin_s if kept else None
         self.executor.event(_asker(row), "RoomIsMade", told_ask(row, self._link(row), kept_s=kept_s))
 
-    def _terms(self, row: Decision, until: datetime) -> Terms:
+    def _terms(self, row: Decision, until: datetime) -> ReservationTerms:
         """How the room is kept, and what is told of it on the node."""
         link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
-        return Terms(kept_by=KeptBy(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link)
+        return ReservationTerms(
+            kept_by=KeptBy(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link
+        )
 
     def _all_may_go(self, row: Decision, victims: list[Victim]) -> bool:
         """Whether the API server would let every victim go now; closes the decision where it would not."""
@@ -195,14 +205,14 @@ class Carrier(Books):
     def _reserved(self, row: Decision, result: Result) -> bool:
         self.heard(result.outcome)
         match result.outcome:
-            case Outcome.DONE:
+            case OperationOutcome.DONE:
                 return True
-            case Outcome.RETRY:
+            case OperationOutcome.RETRY:
                 return False
-            case Outcome.GONE:  # the ask, or the node
+            case OperationOutcome.GONE:  # the ask, or the node
                 gone = self.pod(row.ask_uid) is None
                 self.close(row, Decision.Ending.GONE if gone else Decision.Ending.OVERTAKEN, note=result.sentence)
-            case Outcome.BOUND:
+            case OperationOutcome.BOUND:
                 self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence)
             case _:
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)

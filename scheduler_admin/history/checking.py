@@ -4,7 +4,7 @@ from django.conf import settings
 
 from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import SettingsError
-from engine.cluster.inspection.check import Expected, Level, Line, Report, check
+from engine.cluster.inspection.check import CheckLevel, CheckResult, Expected, Report, check
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import holder
@@ -27,7 +27,9 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         way = Way.to(cluster)
         note_program(way=way, actor=actor, target=cluster.name)
     except SettingsError as error:
-        return Report(mode or cluster.mode, (Line("credentials", Level.ERROR, error.message, error.params),))
+        return Report(
+            mode or cluster.mode, (CheckResult("credentials", CheckLevel.ERROR, error.message, error.params),)
+        )
     expected = Expected(
         mode=mode or cluster.mode,
         publish=cluster.publish,

@@ -26,7 +26,7 @@ def less(revision: Revision, state: ClusterState) -> dict[str, Narrower]:
     return narrower(tree_of(revision), state.namespaces, quotas(revision, state))
 
 
-def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.Standing]:
+def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.ShareStatus]:
     """Path -> where the queue stands; empty under other policies, and other schedulers' rules."""
     if not divides(revision):
         return {}
@@ -34,7 +34,7 @@ def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.S
     return deserved.standing(snapshot, snapshot.tree, method)
 
 
-def shares(found: Mapping[str, deserved.Standing], snapshot: Snapshot) -> dict[str, dict[str, Amounts]]:
+def shares(found: Mapping[str, deserved.ShareStatus], snapshot: Snapshot) -> dict[str, dict[str, Amounts]]:
     """Path -> what of ClusterStatus.queues is about shares, given the ``standings``."""
     if not found:
         return {}

@@ -17,8 +17,8 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Safeguards, Snapshot
 from engine.planning.forecast import (
-    Difference,
     Forecast,
+    ForecastDifference,
     Settling,
     Unreached,
     difference,
@@ -58,7 +58,7 @@ class Outlook:
     """The proposed one."""
 
     @cached_property
-    def change(self) -> Difference:
+    def change(self) -> ForecastDifference:
         """What the proposed tree adds to what would happen anyway, and what it spares."""
         return difference(self.present, self.proposed)
 

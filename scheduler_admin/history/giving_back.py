@@ -6,9 +6,9 @@ from heapq import nsmallest
 
 from django.conf import settings
 
-from engine.cluster.acting.outcomes import Executor, Outcome
+from engine.cluster.acting.outcomes import Executor, OperationOutcome
 from engine.model.decision import Decision as EngineDecision
-from engine.model.decision import Notice as EngineNotice
+from engine.model.decision import ReclaimNotice as EngineNotice
 from engine.model.message import listed
 from engine.model.objects import Pod, Shield
 from engine.planning.reclaim_notices import followed
@@ -88,7 +88,7 @@ def publish(*, cluster: Cluster, executor: Executor, pods: Iterable[Pod]) -> Non
     for notice in waiting:
         message = _message(cluster, notice)
         for pod in readers[notice.queue]:
-            if executor.event(pod, "GiveBackRequested", message, "Warning").outcome is Outcome.RETRY:
+            if executor.event(pod, "GiveBackRequested", message, "Warning").outcome is OperationOutcome.RETRY:
                 return
         Notice.objects.filter(pk=notice.pk).update(published=True)
 

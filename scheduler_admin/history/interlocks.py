@@ -10,7 +10,7 @@ from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import Interlock
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.planning.scheduling_pass import Considered
+from engine.planning.scheduling_pass import AuditedDecision
 from scheduler_admin.clusters.acting import acts_within, places_of
 from scheduler_admin.clusters.breakers import open_breakers, unreadable
 from scheduler_admin.clusters.holds import Hold
@@ -57,7 +57,7 @@ class Interlocks:
         self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
         self._cooling = _cooling(cluster, now)
 
-    def hold(self, considered: Considered) -> str:
+    def hold(self, considered: AuditedDecision) -> str:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
         decision = considered.decision
         losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.to_evict]

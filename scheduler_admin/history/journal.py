@@ -10,7 +10,7 @@ import msgspec
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
@@ -31,7 +31,7 @@ class _Head:
     at: datetime
     entries: int
     state: ClusterState
-    moment: Moment
+    moment: PassInputs
     keyframe: int
     """Bytes of the segment's first entry."""
     since: int = 0
@@ -52,7 +52,7 @@ class _Head:
         """Whether a new segment is due."""
         return now - self.began_at >= KEYFRAME_EVERY or self.since > OUTGROWN * self.keyframe
 
-    def saw(self, state: ClusterState, moment: Moment) -> bool:
+    def saw(self, state: ClusterState, moment: PassInputs) -> bool:
         """Whether this entry says it all already, but for the time."""
         return msgspec.structs.replace(self.moment, now_ms=moment.now_ms) == moment and journal.same(self.state, state)
 
@@ -84,7 +84,7 @@ def seen(*, watch: Watch, now: datetime) -> ClusterState:
 
 
 def write(
-    *, cluster: Cluster, watch: Watch, state: ClusterState, moment: Moment, decided: Collection[int], now: datetime
+    *, cluster: Cluster, watch: Watch, state: ClusterState, moment: PassInputs, decided: Collection[int], now: datetime
 ) -> int:
     """Keep what a pass saw, and let the rows (ids) that it ``decided`` point at it. Returns the entry (id) that has it.
 
@@ -107,12 +107,12 @@ def write(
     return entry.pk
 
 
-def _begun(cluster: Cluster, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:
+def _begun(cluster: Cluster, size: int, now: datetime, state: ClusterState, moment: PassInputs) -> _Head:
     segment = JournalSegment.objects.create(cluster=cluster, began_at=now, entries=1, size=size)
     return _Head(segment=segment.pk, began_at=now, at=now, entries=1, state=state, moment=moment, keyframe=size)
 
 
-def _followed(head: _Head, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:
+def _followed(head: _Head, size: int, now: datetime, state: ClusterState, moment: PassInputs) -> _Head:
     new = replace(head, at=now, entries=head.entries + 1, since=head.since + size, state=state, moment=moment)
     JournalSegment.objects.filter(pk=head.segment).update(entries=new.entries, size=new.keyframe + new.since)
     return new

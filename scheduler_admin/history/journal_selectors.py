@@ -9,7 +9,7 @@ from django.db.models import Max
 
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
-from engine.planning.journal import Moment, OtherFormError
+from engine.planning.journal import OtherFormError, PassInputs
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import JournalEntry, JournalSegment
 
@@ -19,7 +19,7 @@ class LiveMoment:
     """A cluster as it was last seen. ``at``: the last pass that saw it so."""
 
     state: ClusterState
-    moment: Moment
+    moment: PassInputs
     at: datetime
 
 
@@ -59,7 +59,7 @@ def recorded_since(cluster: Cluster) -> datetime | None:
     return JournalSegment.objects.filter(cluster=cluster).order_by("pk").values_list("began_at", flat=True).first()
 
 
-def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tuple[ClusterState, Moment]]:
+def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tuple[ClusterState, PassInputs]]:
     """All that was seen of a cluster in a time, and what was seen last before it. Raises JournalError.
 
     A segment is read as a whole: no query is open while others go over what was found.

@@ -12,7 +12,7 @@ from engine.audit import broken
 from engine.explain import observed_reason
 from engine.model.decision import Outcome, Reason
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EVIDENCE, Observed, Source, Taken, decode, encode, joined, parted
+from engine.observation.evictions import EVIDENCE, EvictionSource, Observed, Taken, decode, encode, joined, parted
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
@@ -270,7 +270,7 @@ def _at(seen: Observed) -> datetime:
 
 
 def _place(source: str, node: str, ask: str, reason: str) -> _Place:
-    evidence = EVIDENCE.get(Source(source))
+    evidence = EVIDENCE.get(EvictionSource(source))
     if evidence is None:
         return source, node, ask
     return source, node if evidence.one_node else "", ask if evidence.asks else reason

@@ -38,7 +38,7 @@ class Otherwise:
     counterfactuals: tuple[Counterfactual, ...] = ()
     troubles: tuple[Recognised, ...] = ()
     least: Optimal | None = None
-    quirks: tuple[yunikorn.Effect, ...] = ()
+    quirks: tuple[yunikorn.QuirkEffect, ...] = ()
     """YuniKorn's departures from its own design that changed it."""
     others: tuple[EngineDecision, ...] = ()
     """The same ask at the same moment by every other policy."""

@@ -16,10 +16,10 @@ from engine.model.decision import Interlock, Reason
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot, pending_workloads
 from engine.model.snapshot.resource_quotas import Narrower
-from engine.planning.journal import Moment, holds_of
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.journal import PassInputs, holds_of
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
-from engine.policies.deserved import Standing
+from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.acting import limited
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -62,9 +62,9 @@ class _Plan:
     """What a pass saw and worked out, before anything is done."""
 
     state: ClusterState
-    moment: Moment
+    moment: PassInputs
     snapshot: Snapshot
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, ShareStatus]
     less: Mapping[str, Narrower]
     """The leaves whose namespaces may have less than the tree says."""
     findings: list[Finding]
@@ -241,7 +241,7 @@ def _moment(
     now: datetime,
     *,
     but: Decision | None = None,
-) -> Moment:
+) -> PassInputs:
     """What people paused, and what open decisions (all ``but`` one) will leave: their room kept, their victims going.
 
     Also those that the API server still holds back: what they hold is promised, and nobody else may count on it.
@@ -250,7 +250,7 @@ def _moment(
     acting = cluster.mode != Cluster.Mode.OBSERVE
     within = guarded(revision.policy, revision.dialect, acting=acting)
     others = sorted((row for row in opened if row != but), key=lambda row: (row.ask_uid, row.pk))
-    return Moment(
+    return PassInputs(
         now_ms=int(now.timestamp() * 1000),
         protection=Protection(namespaces=frozenset(cluster.protected_namespaces), min_run_ms=cluster.min_run_s * 1000),
         reservations=tuple(
@@ -309,7 +309,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     )
 
 
-def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: bool) -> list[Finding]:
+def _findings(snapshot: Snapshot, considered: list[AuditedDecision], *, enforced: bool) -> list[Finding]:
     asks = {ask.uid: ask for ask in snapshot.asks}
     return [
         Finding(

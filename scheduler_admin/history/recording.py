@@ -11,7 +11,7 @@ from django.db.models import CharField, F, Model
 
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import Outcome, Reason, encode
-from engine.planning.scheduling_pass import Considered
+from engine.planning.scheduling_pass import AuditedDecision
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.many import create, insert, update
@@ -40,7 +40,7 @@ def deadline(cluster: Cluster, graces: Iterable[int], now: datetime) -> datetime
 class Finding:
     """A decision of a pass, and what becomes of it now."""
 
-    considered: Considered
+    considered: AuditedDecision
     act: bool = False
     """Whether it is to be carried out now."""
     since_ms: int | None = None

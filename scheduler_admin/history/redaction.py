@@ -7,7 +7,7 @@ from typing import Any, Self
 import msgspec
 
 from engine.observation.preemption_loops import named
-from engine.planning.forecast import Group
+from engine.planning.forecast import EvictionGroup
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.accounts.selectors import site
@@ -109,7 +109,7 @@ class Redaction:
             decision=turn.decision if gave else None,
         )
 
-    def groups(self, found: Iterable[Group]) -> list[Group]:
+    def groups(self, found: Iterable[EvictionGroup]) -> list[EvictionGroup]:
         """What a forecast says of the reader's pods, without the queues for which they would go that are not told."""
         return [
             one if self.tells_queue(one.asker_queue) else msgspec.structs.replace(one, asker_queue="") for one in found

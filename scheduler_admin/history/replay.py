@@ -9,8 +9,8 @@ from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import encode
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.journal import Moment, frames, read, replay
-from engine.planning.scheduling_pass import Considered, each
+from engine.planning.journal import PassInputs, frames, read, replay
+from engine.planning.scheduling_pass import AuditedDecision, each
 from engine.policies import UnknownPolicyError, policy, terms
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -74,7 +74,9 @@ def as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     raise CannotReplayError(f"Decision {row.pk} does not come out again.")
 
 
-def each_decided(state: ClusterState, moment: Moment, revision: Revision) -> Iterator[tuple[Snapshot, Considered]]:
+def each_decided(
+    state: ClusterState, moment: PassInputs, revision: Revision
+) -> Iterator[tuple[Snapshot, AuditedDecision]]:
     """What a pass decides one by one, each with the snapshot that it is decided on."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     whole = moment.snapshot(state, tree_of(revision))
@@ -86,7 +88,7 @@ def _place(row: Decision) -> tuple[int, int]:
     return row.entry.segment_id, row.entry.offset
 
 
-def _documents(state: ClusterState, moment: Moment, revision: Revision) -> dict[str, bytes]:
+def _documents(state: ClusterState, moment: PassInputs, revision: Revision) -> dict[str, bytes]:
     """An ask's uid -> what the whole pass decides about it."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     considered = replay(state, moment, tree_of(revision), decide, terms=terms(revision.parameters))

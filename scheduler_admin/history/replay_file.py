@@ -5,7 +5,7 @@ import msgspec
 from engine.model.decision import decode
 from engine.planning import journal
 from engine.planning.bundle import Kept, pack
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from scheduler_admin.history import rewinding
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -41,7 +41,7 @@ def replay_file(row: Decision) -> bytes:
     tree = rewinding.tree_gone_by(row)
     return pack(
         state,
-        Moment(now_ms=moment.now_ms, scheduler=moment.scheduler),
+        PassInputs(now_ms=moment.now_ms, scheduler=moment.scheduler),
         tree,
         terms,
         Kept(decision=decision, alone=True),

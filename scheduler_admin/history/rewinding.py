@@ -11,10 +11,10 @@ from engine.model.decision import encode
 from engine.model.message import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import RULES, Observed, Source, Weighed, agrees, decode
+from engine.observation.evictions import RULES, EvictionSource, Observed, Weighed, agrees, decode
 from engine.observation.replay import question
 from engine.planning import journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.copies.used import tree_used
@@ -45,7 +45,7 @@ def keep(
             decision=rows[number],
             entry_id=entry,
             tree=trees.get(number),
-            blob=journal.advance(state, one, Moment(now_ms=found[number].at_ms, scheduler=state.scheduler)),
+            blob=journal.advance(state, one, PassInputs(now_ms=found[number].at_ms, scheduler=state.scheduler)),
         )
         for number, one in before.items()
         if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another
@@ -123,7 +123,7 @@ def again_lines(row: Decision, seen: Observed, running: str = "") -> tuple[Messa
 def running_of(row: Decision) -> str:
     """Which version of the scheduler that decided runs in the cluster now; empty where that is not known."""
     status = status_of(row.cluster)
-    name = "kube-scheduler" if row.source == Source.KUBE_SCHEDULER else str(row.get_source_display())
+    name = "kube-scheduler" if row.source == EvictionSource.KUBE_SCHEDULER else str(row.get_source_display())
     return str(status.versions.get(name, "")) if status else ""
 
 
@@ -133,7 +133,7 @@ def tree_gone_by(row: Decision) -> QueueTree:
     return tree_of(row.revision) if row.rewound.tree is None else tree_used(row.rewound.tree)
 
 
-def just_before(row: Decision) -> tuple[ClusterState, Moment]:
+def just_before(row: Decision) -> tuple[ClusterState, PassInputs]:
     """The cluster of just before another's decision, of which it is kept. Raises JournalError."""
     entry = row.rewound.entry
     return journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])

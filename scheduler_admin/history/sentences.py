@@ -12,10 +12,10 @@ from django.utils.translation import gettext_noop, ngettext
 from engine.explain import (
     Cores,
     Message,
-    Moment,
     Name,
     Param,
     Tense,
+    Timestamp,
     interlock,
     observed_victim,
     victim_sentence,
@@ -96,7 +96,7 @@ def _template(message: Message) -> str:
 
 
 def _plain(value: Param) -> str:
-    if isinstance(value, Moment):
+    if isinstance(value, Timestamp):
         return f"{_utc(value):%Y-%m-%d %H:%M:%S} UTC"
     if isinstance(value, Cores):
         return ngettext("%(n)s core", "%(n)s cores", value) % {"n": int(value)}
@@ -104,7 +104,7 @@ def _plain(value: Param) -> str:
 
 
 def _marked(value: Param) -> SafeString:
-    if isinstance(value, Moment):
+    if isinstance(value, Timestamp):
         at = _utc(value)
         return format_html(
             '<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), _plain(value), f"{at:%H:%M:%S} UTC"
@@ -113,7 +113,7 @@ def _marked(value: Param) -> SafeString:
     return format_html(f"<{tag}>{{}}</{tag}>", value) if tag else escape(_plain(value))
 
 
-def _utc(value: Moment) -> datetime:
+def _utc(value: Timestamp) -> datetime:
     return datetime.fromtimestamp(value / 1000, UTC)
 
 

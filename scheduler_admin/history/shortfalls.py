@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from engine.model.message import Message, Moment, counted, gettext_noop, listed, ngettext_noop
+from engine.model.message import Message, Timestamp, counted, gettext_noop, listed, ngettext_noop
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_paths import is_inside
@@ -132,7 +132,7 @@ def _say(
     _pods: object,
 ) -> Told:
     """Of what it lacks: what it is guaranteed, and what it holds."""
-    headline = counted(BELOW, asks, queue=path, since=Moment(since.timestamp() * 1000))
+    headline = counted(BELOW, asks, queue=path, since=Timestamp(since.timestamp() * 1000))
     holds = {"used": listed(_held(figures[path], lacks)), "guaranteed": listed(lacks)}
     return Told(
         lines=[text(headline), text(Message(HOLDS, holds))],

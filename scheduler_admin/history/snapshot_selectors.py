@@ -8,7 +8,7 @@ from django.http import Http404
 from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning import bundle, journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.masking import masked
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -20,7 +20,7 @@ class Saved(NamedTuple):
     """What a saved snapshot holds. Without a tree of its own it is a bare root."""
 
     state: ClusterState
-    moment: Moment
+    moment: PassInputs
     tree: QueueTree
 
 

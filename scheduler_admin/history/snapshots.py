@@ -9,15 +9,15 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine.cli.forecast import Given, given_by, latest_ms, whole_cluster
-from engine.formats.kubernetes.decode import DecodeError, Manifests
+from engine.cli.forecast import GivenTree, given_by, latest_ms, whole_cluster
+from engine.formats.kubernetes.decode import DecodedManifests, DecodeError
 from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.yaml.manifests import ManifestError, load
 from engine.model.notes import ImportFailure
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
 from engine.planning.bundle import Bundle, BundleError, unpack
-from engine.planning.journal import JournalError, Moment
+from engine.planning.journal import JournalError, PassInputs
 from engine.policies import UnknownPolicyError, policy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
@@ -66,14 +66,14 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
     try:
         found = unpack(data, MOST_BYTES)
         state, ignored, _unread = _cluster(found)
-        given = Given() if found.tree is None else given_by(found.tree)
+        given = GivenTree() if found.tree is None else given_by(found.tree)
     except BundleError as error:
         raise ValidationError(_(error.message) % error.params) from error
     except ImportFailure as error:
         raise ValidationError([f"tree.json: {said(note)}" for note in error.notes]) from error
     if not state.nodes and not state.pods:
         raise ValidationError(_("There is neither a node nor a pod in it."))
-    moment = found.moment or Moment(now_ms=latest_ms(state))
+    moment = found.moment or PassInputs(now_ms=latest_ms(state))
     document = encode_tree(given.tree).decode() if given.tree is not None else ""
     return _kept(
         cluster,
@@ -96,14 +96,14 @@ def delete_snapshot(*, snapshot: SavedSnapshot, actor: User) -> None:
     snapshot.delete()
 
 
-def _cluster(found: Bundle) -> Manifests:
+def _cluster(found: Bundle) -> DecodedManifests:
     try:
         return whole_cluster(document.obj for document in load(found.objects))
     except (DecodeError, ManifestError) as error:
         raise BundleError("%(problem)s", problem=str(error)) from error
 
 
-def _time(moment: Moment) -> datetime:
+def _time(moment: PassInputs) -> datetime:
     """When it was. Raises ValidationError where no calendar goes so far."""
     try:
         return datetime.fromtimestamp(0, timezone.get_default_timezone()) + timedelta(milliseconds=moment.now_ms)
@@ -111,7 +111,7 @@ def _time(moment: Moment) -> datetime:
         raise ValidationError(_("The time that it names does not exist.")) from error
 
 
-def _terms(given: Given) -> dict[str, Any]:
+def _terms(given: GivenTree) -> dict[str, Any]:
     """What its tree says of the policy, where that can be used; nothing where it says nothing."""
     if not given.policy:
         return {}
@@ -122,7 +122,9 @@ def _terms(given: Given) -> dict[str, Any]:
     return {"policy": given.policy, "dialect": given.dialect, "parameters": dict(given.parameters)}
 
 
-def _kept(cluster: Cluster, name: str, actor: User, state: ClusterState, moment: Moment, **facts: Any) -> SavedSnapshot:
+def _kept(
+    cluster: Cluster, name: str, actor: User, state: ClusterState, moment: PassInputs, **facts: Any
+) -> SavedSnapshot:
     if SavedSnapshot.objects.filter(cluster=cluster).count() >= MOST_KEPT:
         raise ValidationError(_("%(most)s snapshots are kept: delete one first.") % {"most": MOST_KEPT})
     snapshot = SavedSnapshot(

@@ -2,7 +2,7 @@
 
 from engine.explain import Message
 from engine.model.message import counted, gettext_noop, ngettext_noop
-from engine.observation.wait_estimates import Checked, Estimate, Verdict
+from engine.observation.wait_estimates import Checked, Estimate, PredictionVerdict
 from scheduler_admin.history.sentences import seconds
 from scheduler_admin.history.waits import LOOKED_BACK, QueueWaits
 
@@ -38,17 +38,17 @@ MOST_CAME = ngettext_noop(
     "%(in_time)s of %(count)s pod got room within the time told for nine of ten.",
     "%(in_time)s of %(count)s pods got room within the time told for nine of ten.",
 )
-VERDICTS: dict[Verdict, str] = {
-    Verdict.TOO_FEW: gettext_noop("too few to tell"),
-    Verdict.TRUE: gettext_noop("as told"),
-    Verdict.TOO_SHORT: gettext_noop("told too short"),
-    Verdict.TOO_LONG: gettext_noop("told too long"),
+VERDICTS: dict[PredictionVerdict, str] = {
+    PredictionVerdict.TOO_FEW: gettext_noop("too few to tell"),
+    PredictionVerdict.TRUE: gettext_noop("as told"),
+    PredictionVerdict.TOO_SHORT: gettext_noop("told too short"),
+    PredictionVerdict.TOO_LONG: gettext_noop("told too long"),
 }
-KINDS: dict[Verdict, str] = {
-    Verdict.TOO_FEW: "none",
-    Verdict.TRUE: "ok",
-    Verdict.TOO_SHORT: "warn",
-    Verdict.TOO_LONG: "warn",
+KINDS: dict[PredictionVerdict, str] = {
+    PredictionVerdict.TOO_FEW: "none",
+    PredictionVerdict.TRUE: "ok",
+    PredictionVerdict.TOO_SHORT: "warn",
+    PredictionVerdict.TOO_LONG: "warn",
 }
 """How pages mark a verdict."""
 
@@ -68,7 +68,7 @@ def late() -> Message:
     return Message(LATE)
 
 
-def checks(found: QueueWaits) -> list[tuple[Message, Verdict]]:
+def checks(found: QueueWaits) -> list[tuple[Message, PredictionVerdict]]:
     """What came of what was told, where it is known of any."""
     both = ((HALF_CAME, found.half), (MOST_CAME, found.most))
     return [(_came(forms, one), one.verdict) for forms, one in both if one.of]
@@ -78,6 +78,6 @@ def _came(forms: tuple[str, str], one: Checked) -> Message:
     return counted(forms, one.of, in_time=str(one.in_time))
 
 
-def verdict(one: Verdict) -> Message:
+def verdict(one: PredictionVerdict) -> Message:
     """A verdict in a word or two."""
     return Message(VERDICTS[one])

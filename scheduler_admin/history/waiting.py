@@ -9,8 +9,8 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from engine.analysis import pending_reasons as engine
-from engine.analysis.pending_reasons import WORKLOADS, Need, Tier, TierName, Waiting
-from engine.model.decision import Notice, Outcome
+from engine.analysis.pending_reasons import WORKLOADS, Need, PendingReasons, Tier, TierName
+from engine.model.decision import Outcome, ReclaimNotice
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort import strategies_of
@@ -34,7 +34,7 @@ REMEMBERED_S = 60
 class AskWaits:
     """What was worked out, and as of when."""
 
-    waiting: Waiting
+    waiting: PendingReasons
     priority: int
     at: datetime
 
@@ -122,7 +122,7 @@ def _by_kueues_rules(cluster: Cluster, workload: PendingWorkload) -> AskWaits:
     return AskWaits(waiting, ask.priority, at)
 
 
-def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
+def seen_by(scope: Scope, found: PendingReasons, queue: str) -> PendingReasons:
     """For a tenant with an ask of ``queue``: without counts, nor figures of queues that are not theirs."""
     if scope.everything:
         return found
@@ -158,7 +158,9 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         reached=tuple(one for one in tier.reached if own(one.queue)),
         held={},
         staying=dict.fromkeys(tier.staying, 0),
-        notices=tuple(one if own(one.queue) else Notice(queue="", over={}, due_ms=one.due_ms) for one in tier.notices),
+        notices=tuple(
+            one if own(one.queue) else ReclaimNotice(queue="", over={}, due_ms=one.due_ms) for one in tier.notices
+        ),
         limited=tier.limited if limit else "",
         limit=limit,
         remedies=tuple(one for one in tier.remedies if all(map(own, one.queues))),

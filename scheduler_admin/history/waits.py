@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from engine.model.message import listed
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
-from engine.observation.wait_estimates import HALF, MOST, Checked, Estimate, Told, check, estimate, shape_of
-from engine.observation.wait_estimates import Wait as EngineWait
+from engine.observation.wait_estimates import HALF, MOST, Checked, Estimate, WaitPrediction, check, estimate, shape_of
+from engine.observation.wait_estimates import ObservedWait as EngineWait
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.following import seen_pod
@@ -123,9 +123,11 @@ def waits_of(cluster: Cluster, queue: str, now: datetime) -> QueueWaits:
     )
 
 
-def _told(waits: Iterable[Wait], name: str, now: datetime) -> list[Told]:
+def _told(waits: Iterable[Wait], name: str, now: datetime) -> list[WaitPrediction]:
     told = [(getattr(wait, name), wait) for wait in waits]
-    return [Told(within, _lasted(wait, now), _ms(now - wait.since)) for within, wait in told if within is not None]
+    return [
+        WaitPrediction(within, _lasted(wait, now), _ms(now - wait.since)) for within, wait in told if within is not None
+    ]
 
 
 def is_late(wait: Wait, now: datetime) -> bool:

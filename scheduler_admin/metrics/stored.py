@@ -12,7 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from engine.model.decision import Interlock
 from engine.model.quantities import CPU, base, column, is_bytes
 from scheduler_admin.clusters.holds import holds_of
@@ -98,8 +98,8 @@ def _copies(clusters: Iterable[Cluster]) -> Metric:
     refused = _gauge("copy_refused", says, "cluster")
     for cluster in clusters:
         copy = getattr(cluster, "copy", None)
-        if copy is not None and copy.there and copy.effect in (Effect.IN_FORCE, Effect.REFUSED):
-            refused.add_metric([cluster.name], copy.effect == Effect.REFUSED)
+        if copy is not None and copy.there and copy.effect in (CopyEffect.IN_FORCE, CopyEffect.REFUSED):
+            refused.add_metric([cluster.name], copy.effect == CopyEffect.REFUSED)
     return refused
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from engine.formats.tree_json.amounts import AmountError, read_amount
-from engine.formats.tree_json.document import Known, Reading, read_form, write_queue
-from engine.formats.tree_json.percentages import Capacity, is_share, read_share, write_share
+from engine.formats.tree_json.document import Known, TreeDocument, read_form, write_queue
+from engine.formats.tree_json.percentages import PercentageBase, is_share, read_share, write_share
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.tree_json.policy_terms import read_parameters, write_parameters
 from engine.formats.tree_json.weights import read_weight
@@ -103,10 +103,10 @@ def _place(row: DraftQueue, above: Placed | None) -> Placed:
     return Placed(row, f"{above.path}.{row.name}", above.depth + 1, row.id, above.pk)
 
 
-def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
+def reading(draft: Draft, queues: Sequence[Placed]) -> TreeDocument:
     """The draft as a tree and its terms, with what is wrong; a note's ``index`` is the place in ``queues``."""
     documents = [one.document for one in queues]
-    capacity = draft.hierarchy.capacity if any(one.has_shares for one in queues) else Capacity()
+    capacity = draft.hierarchy.capacity if any(one.has_shares for one in queues) else PercentageBase()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
     tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
@@ -143,7 +143,7 @@ def capacities(draft: Draft, resource: str) -> dict[str, str]:
     return now | ({format_amount(resource, then[resource]): "base"} if resource in then else {})
 
 
-def terms_in(read: Reading) -> Terms:
+def terms_in(read: TreeDocument) -> Terms:
     """By which policy a draft that was read is to be enforced."""
     return Terms(read.policy or "", read.dialect or "", read.parameters or {})
 

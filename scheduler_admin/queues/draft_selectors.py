@@ -10,13 +10,13 @@ import msgspec
 from django.db import transaction
 from django.http import Http404
 
-from engine.formats.tree_json.diff import Change, Kind, Setting, changes
-from engine.formats.tree_json.document import Reading
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes
+from engine.formats.tree_json.document import TreeDocument
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.notes import Note
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import remarks
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.differences import differing_terms, differing_tree
@@ -34,7 +34,7 @@ class DraftRow(msgspec.Struct, frozen=True, gc=False):
     placed: Placed
     leaf: bool
     errors: tuple[Note, ...]
-    change: Change | None
+    change: QueueChange | None
     queue: Queue | None = None
     """As it was read, without the settings that can't be; None where the queues form no tree."""
 
@@ -46,7 +46,7 @@ class DraftRow(msgspec.Struct, frozen=True, gc=False):
     @property
     def added(self) -> bool:
         """Whether the base does not have it."""
-        return self.change is not None and self.change.kind is Kind.ADDED
+        return self.change is not None and self.change.kind is ChangeKind.ADDED
 
     def setting(self, field: str, resource: str = "") -> Setting | None:
         """How a setting differs from the base; None: not, or the whole queue is new."""
@@ -66,7 +66,7 @@ class DraftState:
     """What it says, without the settings that can't be read; None when the queues form no tree."""
     errors: tuple[Note, ...]
     """What keeps it from being published. A note's ``index`` is the place in ``rows`` where it comes from reading."""
-    changes: tuple[Change, ...]
+    changes: tuple[QueueChange, ...]
     terms: Terms
     """By which policy it is to be enforced, without the parameters that can't be read."""
     beside: tuple[Setting, ...] = ()
@@ -160,7 +160,7 @@ def may_edit(user: Who, draft: Draft) -> bool:
     return scope_of(user, "edit").everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
 
 
-def state_for(user: Who, draft: Draft, room: Room | None = None, *, editable: bool) -> DraftState:
+def state_for(user: Who, draft: Draft, room: ClusterRoom | None = None, *, editable: bool) -> DraftState:
     """What a user sees of a draft; where it is ``editable`` to them, what is not theirs to change is an error."""
     checked = scope_of(user, "edit") if editable else EVERYTHING
     return state(draft, room, checked).part(scope_of(user, "view"))
@@ -178,7 +178,7 @@ def _unfit(draft: Draft) -> Note | None:
     return not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
 
 
-def state(draft: Draft, room: Room | None = None, scope: Scope = EVERYTHING) -> DraftState:
+def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHING) -> DraftState:
     """Everything about a draft as it is now; what it changes outside of a scope is an error. ``room``: see lint."""
     unfit, consumers = _unfit(draft), consumers_of(draft.hierarchy)
     kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit, consumers)
@@ -192,7 +192,7 @@ def state(draft: Draft, room: Room | None = None, scope: Scope = EVERYTHING) -> 
 
 
 @lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, Capacity | None, DraftState]]:
+def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, PercentageBase | None, DraftState]]:
     """What was found last, with all that it came from: a form that is opened changes nothing of it."""
     del draft, begun
     return {}
@@ -201,7 +201,7 @@ def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, Capacity | N
 def _worked_out(
     draft: Draft,
     queues: Sequence[Placed],
-    room: Room | None,
+    room: ClusterRoom | None,
     scope: Scope,
     unfit: Note | None,
     consumers: Consumers,
@@ -211,7 +211,7 @@ def _worked_out(
     terms, kept = terms_in(read), native_of(draft.base).format
     wrong = read.notes if unfit is None else (unfit, *read.notes)
     others = differing_terms(terms_of(draft.base), terms)
-    found: tuple[Change, ...] = ()
+    found: tuple[QueueChange, ...] = ()
     if read.tree is not None:
         others += differing_tree(base, read.tree)
         foreign = (*outside(base, read.tree, scope), *beside(others, scope))
@@ -220,7 +220,7 @@ def _worked_out(
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
-    by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
+    by_path = {one.path: one for one in found if one.kind is not ChangeKind.REMOVED}
     parents = {one.above for one in queues}
     by_place: dict[Any, list[Note]] = {}
     for note in wrong:
@@ -244,7 +244,7 @@ def forget() -> None:
     _kept.cache_clear()
 
 
-def _remarks(read: Reading, room: Room | None, terms: Terms, form: str) -> tuple[Note, ...]:
+def _remarks(read: TreeDocument, room: ClusterRoom | None, terms: Terms, form: str) -> tuple[Note, ...]:
     """What lint remarks that is so whatever the settings that can't be read are to say.
 
     That is what is about queues without such a setting, also above and below them.
@@ -258,9 +258,9 @@ def _remarks(read: Reading, room: Room | None, terms: Terms, form: str) -> tuple
     return tuple(note for note in found if note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
 
 
-def _as_typed(change: Change, row: DraftQueue | None) -> Change:
+def _as_typed(change: QueueChange, row: DraftQueue | None) -> QueueChange:
     """What can't be read is missing in the tree, but was not taken away: it says what was typed."""
-    if row is None or change.kind is Kind.REMOVED:
+    if row is None or change.kind is ChangeKind.REMOVED:
         return change
     return msgspec.structs.replace(change, settings=tuple(_setting_as_typed(one, row) for one in change.settings))
 

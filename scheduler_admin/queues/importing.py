@@ -11,7 +11,7 @@ from engine.formats import registry
 from engine.formats.imported import Imported
 from engine.formats.registry import Format
 from engine.formats.tree_json.document import write_queue
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.tree_json.policy_terms import write_parameters
 from engine.model.notes import Note
@@ -46,7 +46,7 @@ def import_tree(
     ImportFailure, ValidationError for a bad name, and OrphansError as ``publish`` does.
     """
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
-    imported = registry.read(text, form, found.capacity if found else Capacity())
+    imported = registry.read(text, form, found.capacity if found else PercentageBase())
     kept = Native(imported.form, text)
     current = found.current if found else None
     if not change_format and current and format_changes(found, native_of(current), kept):

@@ -6,7 +6,7 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
@@ -38,10 +38,10 @@ class Hierarchy(models.Model):
         return self.name
 
     @property
-    def capacity(self) -> Capacity:
+    def capacity(self) -> PercentageBase:
         """What its clusters hold, as far as they were read: percentages of the whole cluster are of that."""
         held = self.clusters.filter(status__isnull=False).values_list("status__capacity", flat=True)
-        return Capacity.of(one for one in held if one)
+        return PercentageBase.of(one for one in held if one)
 
 
 class RevisionQuerySet(RestrictedQuerySet["Revision"]):

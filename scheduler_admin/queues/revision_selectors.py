@@ -8,7 +8,7 @@ from django.http import Http404
 
 from engine.formats import registry
 from engine.formats.registry import Format
-from engine.formats.tree_json.diff import Change, Setting, changes
+from engine.formats.tree_json.diff import QueueChange, Setting, changes
 from engine.formats.written import Written
 from engine.model.notes import ImportFailure
 from engine.model.queue_tree import BARE
@@ -68,7 +68,7 @@ def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
     return list(rows.values_list("number", flat=True))
 
 
-def difference(before: Revision | None, after: Revision) -> tuple[Change, ...]:
+def difference(before: Revision | None, after: Revision) -> tuple[QueueChange, ...]:
     """What makes one revision of another; before the first there was a bare root."""
     return changes(tree_of(before) if before else BARE, tree_of(after))
 

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.model.placement import grown
 from engine.model.quantities import CPU, PODS, Amounts, total
-from engine.model.queue_tree import QueueTree, Standing
+from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import services
@@ -36,9 +36,9 @@ class Figure(msgspec.Struct, frozen=True, gc=False):
         return self.guaranteed if self.deserved is None else self.deserved
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> GuaranteeStatus:
         """Against what is promised."""
-        return Standing.of(self.used, self.promised)
+        return GuaranteeStatus.of(self.used, self.promised)
 
     @property
     def excess(self) -> float:

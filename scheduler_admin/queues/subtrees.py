@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from engine.formats.tree_json.diff import Change, Kind, Setting, changes
-from engine.model.notes import Note, Place, Severity, gettext_noop
+from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes
+from engine.model.notes import DocumentPlace, Note, Severity, gettext_noop
 from engine.model.quantities import Amounts, format_amount, total
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
@@ -30,7 +30,7 @@ def outside(before: QueueTree, after: QueueTree, scope: Scope) -> list[Note]:
         return []
     found = changes(before, after)
     foreign = [change for change in found if not scope.may_change(change.path)]
-    notes = [_foreign(change, scope) for change in foreign if change.kind is not Kind.REMOVED]
+    notes = [_foreign(change, scope) for change in foreign if change.kind is not ChangeKind.REMOVED]
     lost = len(notes) < len(foreign) or any(one.former and not scope.may_change(one.former) for one in found)
     notes += [error("", LOST, "queues")] if lost else []
     notes += [error(path, NOT_THEIRS, "former_paths") for path in _renamed_to(before, after, scope)]
@@ -45,7 +45,7 @@ def beside(settings: Iterable[Setting], scope: Scope) -> list[Note]:
     return [] if scope.everything else [error("", FOREIGN, one.field) for one in settings]
 
 
-def _foreign(change: Change, scope: Scope) -> Note:
+def _foreign(change: QueueChange, scope: Scope) -> Note:
     return error(change.path, GIVEN if scope.has_path(change.path) else FOREIGN)
 
 
@@ -87,7 +87,7 @@ def _promised(before: QueueTree, after: QueueTree, scope: Scope) -> Iterator[Not
                     error(
                         path,
                         PROMISED,
-                        Place().at("guaranteed", resource).field,
+                        DocumentPlace().at("guaranteed", resource).field,
                         queue=top,
                         resource=resource,
                         below=format_amount(resource, below),

@@ -10,7 +10,7 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from engine.model.quantities import column
-from engine.planning.comparison import WHOLE, Figures
+from engine.planning.comparison import WHOLE, SideFigures
 from engine.policies import DIALECTS
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.web.words import SECONDS, exact, span, work_hours, work_unit
@@ -60,13 +60,13 @@ def terms_name(policy: str, dialect: str) -> str:
     return f"{policy} ({dialect})" if len(DIALECTS.get(policy, ())) > 1 else policy
 
 
-def columns(comparison: Comparison) -> list[tuple[str, Figures]]:
+def columns(comparison: Comparison) -> list[tuple[str, SideFigures]]:
     """What every column is about, and its figures."""
     result = comparison.result or {}
     given = [(side_name(side), one) for side, one in zip(comparison.sides, result.get("sides", ()), strict=False)]
     if result.get("record"):
         given.insert(0, (_("what happened"), result["record"]))
-    return [(name, msgspec.convert(one, Figures)) for name, one in given]
+    return [(name, msgspec.convert(one, SideFigures)) for name, one in given]
 
 
 def found(comparison: Comparison) -> Found | None:
@@ -85,8 +85,8 @@ def found(comparison: Comparison) -> Found | None:
     )
 
 
-def _rows(figures: list[Figures], *, past: bool, lasting: bool) -> Iterator[Row]:
-    def row(name: str, value: Callable[[Figures], int | None], write: Callable[[int], str], **more: Any) -> Row:
+def _rows(figures: list[SideFigures], *, past: bool, lasting: bool) -> Iterator[Row]:
+    def row(name: str, value: Callable[[SideFigures], int | None], write: Callable[[int], str], **more: Any) -> Row:
         return _row(name, [value(one) for one in figures], write, past=past, **more)
 
     yield row(_("Pods preempted"), lambda one: one.preempted, str)
@@ -135,12 +135,12 @@ def _row(
     return Row(name, cells, meaning)
 
 
-def _wait(name: str) -> Callable[[Figures], int | None]:
+def _wait(name: str) -> Callable[[SideFigures], int | None]:
     """A figure of those who got a node; none where nobody did."""
     return lambda one: None if one.waits is None else getattr(one.waits, name)
 
 
-def _work(figures: list[Figures], *, past: bool) -> Iterator[Row]:
+def _work(figures: list[SideFigures], *, past: bool) -> Iterator[Row]:
     for resource in sorted({name for one in figures for name, done in one.work.items() if done}, key=column):
         name = _("Work thrown away, %(unit)s") % {"unit": work_unit(resource)}
         values = [one.work.get(resource, 0) for one in figures]
@@ -152,7 +152,7 @@ def _work(figures: list[Figures], *, past: bool) -> Iterator[Row]:
         yield Row(name, cells, _("runtime times requests since the start, or the last checkpoint"))
 
 
-def _queues(figures: list[Figures], *, lasting: bool) -> list[Row]:
+def _queues(figures: list[SideFigures], *, lasting: bool) -> list[Row]:
     if lasting:
         return _by_path([one.below for one in figures], _time)
     return _by_path([one.short for one in figures], str)
@@ -163,7 +163,7 @@ def _by_path(each: list[dict[str, int]], write: Callable[[int], str]) -> list[Ro
     return [Row(path, [Cell(write(one[path]) if path in one else "–") for one in each]) for path in paths]
 
 
-def _rest(one: Figures) -> str:
+def _rest(one: SideFigures) -> str:
     if one.loop:
         return _("never: in turn in %(queues)s") % {"queues": ", ".join(one.loop[:4])}
     return _("yes") if one.settles else _("not within the passes looked at")

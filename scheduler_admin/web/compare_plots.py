@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engine.planning.comparison import WHOLE, Figures, Point
+from engine.planning.comparison import WHOLE, CoursePoint, SideFigures
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.web.compare_page import columns
 
@@ -32,7 +32,7 @@ def course_figure(comparison: Comparison, what: str) -> dict[str, Any]:
     return {"data": data, "layout": _layout(min(times, default=""), max(times, default=""), highest, what)}
 
 
-def _line(place: int, name: str, one: Figures, what: str) -> dict[str, Any]:
+def _line(place: int, name: str, one: SideFigures, what: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -45,7 +45,7 @@ def _line(place: int, name: str, one: Figures, what: str) -> dict[str, Any]:
     }
 
 
-def _value(point: Point, what: str) -> float | None:
+def _value(point: CoursePoint, what: str) -> float | None:
     value: int | None = getattr(point, what)
     return value / WHOLE if what == "jain" and value is not None else value
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.model.message import listed
-from engine.observation.discovery import Found, Leaf
+from engine.observation.discovery import ClusterFacts, Leaf
 from scheduler_admin.clusters.connecting import Look
 
 SHOWN = 30
@@ -15,7 +15,7 @@ class ConnectPage:
     """Ready for the template."""
 
     look: Look
-    found: Found
+    found: ClusterFacts
     capacity: str
     classes: str
     leaves: list[Leaf]

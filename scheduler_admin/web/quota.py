@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from engine.explain import Message, share_sentence
 from engine.model.quantities import format_amount
-from engine.model.quota import Line
+from engine.model.quota import FlavorStatus
 from scheduler_admin.clusters.quota import Entry, Quota
 
 
@@ -23,7 +23,7 @@ class QuotaLine:
     available: str
 
     @classmethod
-    def of(cls, line: Line) -> "QuotaLine":
+    def of(cls, line: FlavorStatus) -> "QuotaLine":
         """Nothing borrowed and nothing lent is left empty: what is there stands out."""
 
         def told(amount: int | None) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from engine.model.quantities import CPU, DOMINANT, column, format_amount, is_bytes
-from engine.model.queue_tree import Standing
+from engine.model.queue_tree import GuaranteeStatus
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 
@@ -140,14 +140,14 @@ def amount_text(resource: str, value: int) -> str:
 
 def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> str:
     """Where usage stands and by how much, as ``write`` writes amounts: ``below by 2``, or ``below by 2, 1 lent``."""
-    match Standing.of(used, guaranteed):
-        case Standing.NONE:
+    match GuaranteeStatus.of(used, guaranteed):
+        case GuaranteeStatus.NONE:
             return _("not granted")
-        case Standing.AT:
+        case GuaranteeStatus.AT:
             return _("at")
-        case Standing.BELOW:
+        case GuaranteeStatus.BELOW:
             pattern = _("below by %(amount)s, %(lent)s lent") if lent else _("below by %(amount)s")
-        case Standing.ABOVE:
+        case GuaranteeStatus.ABOVE:
             pattern = _("above by %(amount)s")
     return pattern % {"amount": write(abs(used - (guaranteed or 0))), "lent": write(lent)}
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from engine.cluster.watching.yunikorn import KIND
-from engine.observation.yunikorn_diff import Aspect, Difference
+from engine.observation.yunikorn_diff import Aspect, QueueDifference
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.told import told_missing
@@ -54,11 +54,11 @@ def yunikorn_section(cluster: Cluster) -> Section | None:
     if status is None:
         return Section("", None, [])
     why = {name: text for name, text in status.missing.items() if name == KIND}
-    found = msgspec.convert(status.yunikorn_differs, list[Difference])
+    found = msgspec.convert(status.yunikorn_differs, list[QueueDifference])
     return Section("".join(told_missing(why)), status.yunikorn_at, [_line(one) for one in found])
 
 
-def _line(one: Difference) -> Line:
+def _line(one: QueueDifference) -> Line:
     what = _(_LABELS[one.aspect])
     return Line(queue=one.queue, what=f"{what} {one.resource}".strip(), ours=_word(one.ours), theirs=_word(one.theirs))
 

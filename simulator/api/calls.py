@@ -23,7 +23,7 @@ from simulator.storage.managed_fields import Manager
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simulator.kinds import Kind, Registry
+    from simulator.kinds import ApiResource, Registry
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -43,7 +43,7 @@ class Call:
     """What is asked for. `namespace` is None for all of them, `name` for a collection."""
 
     verb: str
-    kind: Kind
+    kind: ApiResource
     namespace: str | None
     name: str | None
     subresource: str | None
@@ -118,7 +118,7 @@ def _rest(parts: Sequence[str], at: int) -> tuple[str, list[str]]:
     return parts[at], list(parts[at + 1 :])
 
 
-def _verb(kind: Kind, method: str, name: str | None, subresource: str | None, query: Mapping[str, str]) -> str:
+def _verb(kind: ApiResource, method: str, name: str | None, subresource: str | None, query: Mapping[str, str]) -> str:
     verbs = SUBRESOURCE_VERBS if subresource else OBJECT_VERBS if name else COLLECTION_VERBS
     verb = verbs.get(method)
     if verb is None or (subresource is None and verb not in kind.verbs):
@@ -184,7 +184,7 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
             raise UndecodableError(f"json: cannot unmarshal metadata.ownerReferences.{wrong[0]}")
 
 
-def _check_owners(kind: Kind, meta: Mapping[str, Any]) -> None:
+def _check_owners(kind: ApiResource, meta: Mapping[str, Any]) -> None:
     """Check that owners are named whole. Raises ApiError 422."""
     causes = [
         cause("FieldValueInvalid", 'Invalid value: "": must not be empty', f"metadata.ownerReferences.{field}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simulator.kinds import Kind, Registry
+    from simulator.kinds import ApiResource, Registry
     from simulator.objects import Object
 
 VERSION: Object = {
@@ -72,7 +72,7 @@ def resource_list(kinds: Registry, group_name: str, version: str) -> Object | No
     }
 
 
-def _resource(kind: Kind) -> Object:
+def _resource(kind: ApiResource) -> Object:
     entry: Object = {
         "name": kind.plural,
         "singularName": kind.singular,
@@ -87,7 +87,7 @@ def _resource(kind: Kind) -> Object:
     return entry
 
 
-def _subresources(kind: Kind) -> list[Object]:
+def _subresources(kind: ApiResource) -> list[Object]:
     entries = []
     for name in kind.subresources:
         entry: Object = {

@@ -9,7 +9,7 @@ from simulator.api import calls
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simulator.kinds import Kind, Registry
+    from simulator.kinds import ApiResource, Registry
     from simulator.objects import Object
 
 INFO = {"title": "Kubernetes", "version": "v1.36.0-simulator"}
@@ -41,11 +41,11 @@ def version_3(kinds: Registry, root: str) -> Object | None:
     return {"openapi": "3.0.0", "info": INFO, "paths": dict(_paths(found)), "components": {"schemas": {}}}
 
 
-def _root(kind: Kind) -> str:
+def _root(kind: ApiResource) -> str:
     return f"apis/{kind.group}/{kind.version}" if kind.group else f"api/{kind.version}"
 
 
-def _paths(kinds: Iterable[Kind]) -> Iterable[tuple[str, Object]]:
+def _paths(kinds: Iterable[ApiResource]) -> Iterable[tuple[str, Object]]:
     for kind in kinds:
         space = "/namespaces/{namespace}" if kind.namespaced else ""
         collection = f"/{_root(kind)}{space}/{kind.plural}"

@@ -10,10 +10,10 @@ from simulator.objects import Object, clone
 from simulator.status import ApiError, bad_request, unsupported_media_type
 
 if TYPE_CHECKING:
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
 
 
-def apply_patch(kind: Kind, obj: Object, patch: Any, media_type: str) -> Object:
+def apply_patch(kind: ApiResource, obj: Object, patch: Any, media_type: str) -> Object:
     """Return an object with a patch of the given type applied. Raises ApiError 400, 415 and 422."""
     accepted = [calls.JSON_PATCH, calls.MERGE_PATCH, calls.APPLY_PATCH]
     if not kind.custom:

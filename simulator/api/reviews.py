@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.store import Store
 
@@ -17,7 +17,7 @@ TOKEN = "simulated.{namespace}.{name}"  # noqa: S105 - there are no secrets in a
 """The token of a service account, for the API server's own audience and for all others."""
 
 
-def review(kind: Kind, obj: Object, store: Store) -> Object:
+def review(kind: ApiResource, obj: Object, store: Store) -> Object:
     """Return a SelfSubjectAccessReview, SelfSubjectReview or TokenReview with its answer."""
     match kind.kind:
         case "SelfSubjectAccessReview":

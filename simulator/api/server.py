@@ -12,8 +12,8 @@ from aiohttp import web
 from simulator import status
 from simulator.api import calls, discovery, openapi
 from simulator.api.resources import carry_out
-from simulator.api.views import View, negotiate
-from simulator.api.watch import Watches
+from simulator.api.views import AnswerForm, negotiate
+from simulator.api.watch import OpenWatches
 from simulator.doors import Refused, refused
 from simulator.kubeconfig import kubeconfig
 
@@ -60,7 +60,7 @@ def create_app(
     With a token every request but those for health and version has to carry it. `audit` is called once for every
     request, as soon as its answer begins.
     """
-    watches = Watches()
+    watches = OpenWatches()
     server = Server(store, token, watches)
     app = web.Application(client_max_size=LARGEST_BODY)
     app.router.add_route("*", "/{path:.*}", server.handle)
@@ -118,7 +118,7 @@ def _wanted(call: Call) -> str:
 class Server:
     """Turns requests into calls on the store and answers into responses."""
 
-    def __init__(self, store: Store, token: str | None, watches: Watches) -> None:
+    def __init__(self, store: Store, token: str | None, watches: OpenWatches) -> None:
         self._store = store
         self._token = token
         self._watches = watches
@@ -195,7 +195,7 @@ class Server:
             return web.Response(status=code, text=answer)
         return _json(code, self._shown(call, view, answer))
 
-    def _shown(self, call: Call, view: View, answer: Object) -> Object:
+    def _shown(self, call: Call, view: AnswerForm, answer: Object) -> Object:
         if not view.form or answer["kind"] in ("Status", "Scale"):
             return answer
         if "items" in answer and answer["kind"] == f"{call.kind.kind}List":

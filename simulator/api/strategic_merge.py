@@ -9,7 +9,7 @@ from simulator.objects import Object, clone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
 
 Path = tuple[str, ...]
 
@@ -40,7 +40,7 @@ MERGED_SETS = ("finalizers", "podCIDRs")
 DIRECTIVES = ("$patch", "$retainKeys")
 
 
-def strategic_merge(obj: Object, patch: Object, kind: Kind) -> Object:
+def strategic_merge(obj: Object, patch: Object, kind: ApiResource) -> Object:
     """Return an object of a kind with a strategic merge patch applied; custom kinds have no keyed lists."""
     keys: dict[Path, str] = {("ownerReferences",): "uid"} if kind.custom else MERGE_KEYS
     return _merge(obj, patch, (), keys)

@@ -12,7 +12,7 @@ from simulator.selectors import field_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
 
     Cells = Callable[[Object, datetime], list[Any]]
@@ -33,7 +33,7 @@ SHORTENED: tuple[tuple[int, Unit, Unit | None], ...] = (
 )
 
 
-def columns(kind: Kind) -> tuple[list[Column], Cells]:
+def columns(kind: ApiResource) -> tuple[list[Column], Cells]:
     """Return the column definitions of a kind and the function from an object and the time to its cells."""
     if kind.columns:
         names = (f"{'+' if column.priority else ''}{column.name}" for column in kind.columns)
@@ -45,7 +45,7 @@ def columns(kind: Kind) -> tuple[list[Column], Cells]:
     return _headers(*titles), cells
 
 
-def _custom(kind: Kind, obj: Object, now: datetime) -> list[Any]:
+def _custom(kind: ApiResource, obj: Object, now: datetime) -> list[Any]:
     values = ((column.type, look_up(obj, column.path)) for column in kind.columns)
     return [name(obj), *(since(value, now) if type_ == "date" else value for type_, value in values)]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
 
 # Fields of an Event in v1 and in events.k8s.io/v1.
@@ -27,7 +27,7 @@ EVENT_FIELDS = {
 FROM_EVENT_VIEW = {new: old for old, new in EVENT_FIELDS.items()}
 
 
-def present(kind: Kind, obj: Object) -> Object:
+def present(kind: ApiResource, obj: Object) -> Object:
     """Return a stored object as its kind shows it."""
     if obj["apiVersion"] == kind.api_version:
         return obj
@@ -35,7 +35,7 @@ def present(kind: Kind, obj: Object) -> Object:
     return {**shown, "apiVersion": kind.api_version}
 
 
-def accept(kind: Kind, stored: Kind, obj: Mapping[str, Any]) -> Object:
+def accept(kind: ApiResource, stored: ApiResource, obj: Mapping[str, Any]) -> Object:
     """Return an object that came in through a kind as the store keeps it."""
     taken = _renamed(obj, FROM_EVENT_VIEW) if kind.stored_as else obj
     return {**taken, "kind": stored.kind, "apiVersion": stored.api_version}
@@ -45,25 +45,25 @@ def _renamed(obj: Mapping[str, Any], names: Mapping[str, str]) -> Object:
     return {names.get(field, field): value for field, value in obj.items()}
 
 
-def list_kind(kind: Kind, items: list[Object], meta: Object) -> Object:
+def list_kind(kind: ApiResource, items: list[Object], meta: Object) -> Object:
     """Return the list object of a kind."""
     return {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AnswerForm:
     """The form of answers that a client accepts: "" for whole objects, Table, or PartialObjectMetadata."""
 
     form: str = ""
     include: str = "Metadata"
 
-    def one(self, kind: Kind, obj: Object, now: datetime) -> Object:
+    def one(self, kind: ApiResource, obj: Object, now: datetime) -> Object:
         """Return one object in this form."""
         if self.form == "Table":
             return self._table(kind, [obj], {"resourceVersion": obj["metadata"].get("resourceVersion", "")}, now)
         return self._partial(obj) if self.form else obj
 
-    def many(self, kind: Kind, items: list[Object], meta: Object, now: datetime) -> Object:
+    def many(self, kind: ApiResource, items: list[Object], meta: Object, now: datetime) -> Object:
         """Return a list in this form."""
         if self.form == "Table":
             return self._table(kind, items, meta, now)
@@ -72,7 +72,7 @@ class View:
             return {**META_VERSION, "kind": "PartialObjectMetadataList", "metadata": meta, "items": partial}
         return list_kind(kind, items, meta)
 
-    def _table(self, kind: Kind, items: list[Object], meta: Object, now: datetime) -> Object:
+    def _table(self, kind: ApiResource, items: list[Object], meta: Object, now: datetime) -> Object:
         columns, cells = tables.columns(kind)
         rows = [{"cells": cells(item, now), **self._row_object(item)} for item in items]
         return {**META_VERSION, "kind": "Table", "metadata": meta, "columnDefinitions": columns, "rows": rows}
@@ -90,7 +90,7 @@ class View:
 META_VERSION = {"apiVersion": "meta.k8s.io/v1"}
 
 
-def negotiate(accept_header: str, include: str) -> View:
+def negotiate(accept_header: str, include: str) -> AnswerForm:
     """Return the first form in an Accept header that the server can write; whole objects if there is none."""
     for clause in accept_header.split(","):
         media, *parameters = (part.strip() for part in clause.split(";"))
@@ -99,5 +99,5 @@ def negotiate(accept_header: str, include: str) -> View:
             continue
         form = settings.get("as", "").removesuffix("List")
         if not form or (form in ("Table", "PartialObjectMetadata") and settings.get("v") == "v1"):
-            return View(form, include or "Metadata")
-    return View()
+            return AnswerForm(form, include or "Metadata")
+    return AnswerForm()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulator.api.calls import Call
-    from simulator.api.views import View
-    from simulator.kinds import Kind
+    from simulator.api.views import AnswerForm
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.store import Event, Store
 
@@ -34,16 +34,16 @@ LONGEST_BACKLOG = 20_000
 INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 
-class Watches:
+class OpenWatches:
     """The open watches of a server, so that shutting down can end them."""
 
     def __init__(self) -> None:
-        self._open: set[Watch] = set()
+        self._open: set[WatchStream] = set()
         self._closing = False
 
-    async def serve(self, store: Store, call: Call, view: View, request: web.Request) -> web.StreamResponse:
+    async def serve(self, store: Store, call: Call, view: AnswerForm, request: web.Request) -> web.StreamResponse:
         """Answer a watch and keep it up until it times out, the client leaves or the server shuts down."""
-        watch = Watch(store, call, view)
+        watch = WatchStream(store, call, view)
         response = web.StreamResponse(
             headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
         )
@@ -68,13 +68,13 @@ class Watches:
             watch.end()
 
 
-class Watch:
+class WatchStream:
     """One client's view of the changes of one kind."""
 
-    def __init__(self, store: Store, call: Call, view: View) -> None:
+    def __init__(self, store: Store, call: Call, view: AnswerForm) -> None:
         self._store = store
         self._call = call
-        self._kind: Kind = call.kind
+        self._kind: ApiResource = call.kind
         self._view = view
         self._wanted = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
         self._bookmarks = calls.flag(call.query, "allowWatchBookmarks")

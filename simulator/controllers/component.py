@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from simulator.clock import Clock, Timers
+from simulator.clock import SimulationClock, Timers
 from simulator.storage.store import Event, Store
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class Component(ABC):
 
     watches: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: SimulationClock) -> None:
         """Stay still until `start`."""
         self.store = store
         self.clock = clock
@@ -51,7 +51,7 @@ class Component(ABC):
 class Controller(Component):
     """Brings one object at a time to what it says; many changes of a moment lead to one look."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: SimulationClock) -> None:
         """Stay still until `start`."""
         super().__init__(store, clock)
         self._dirty: dict[Place, None] = {}

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import ClassVar
 
-from simulator.clock import Clock, Pace
+from simulator.clock import Pace, SimulationClock
 from simulator.controllers.component import Component
 from simulator.objects import Object, clone, set_condition, timestamp
 from simulator.status import ApiError
@@ -47,7 +47,7 @@ class Kubelets(Component):
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods")
 
-    def __init__(self, store: Store, clock: Clock, pace: Pace, seed: int = 0) -> None:
+    def __init__(self, store: Store, clock: SimulationClock, pace: Pace, seed: int = 0) -> None:
         """Stay still until `start`; `pace` is the time in which pods run for so long."""
         super().__init__(store, clock)
         self._pace = pace

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import ClassVar
 
-from simulator.clock import Clock
+from simulator.clock import SimulationClock
 from simulator.controllers.component import Component, Place
 from simulator.objects import Object, timestamp
 from simulator.status import ApiError
@@ -18,7 +18,7 @@ class Recorder(Component):
 
     watches: ClassVar[tuple[str, ...]] = ("events",)
 
-    def __init__(self, store: Store, clock: Clock, keep: int = KEEP_EVENTS) -> None:
+    def __init__(self, store: Store, clock: SimulationClock, keep: int = KEEP_EVENTS) -> None:
         """Keep the last `keep` Events."""
         super().__init__(store, clock)
         self._keep = keep

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from simulator.clock import Clock
+from simulator.clock import SimulationClock
 from simulator.controllers.component import Controller
 from simulator.controllers.ownership import active, controller_of, create_pod, delete_pod, owned_pods, ready
 from simulator.controllers.recorder import Recorder
@@ -22,7 +22,7 @@ class ReplicaSets(Controller):
 
     watches: ClassVar[tuple[str, ...]] = (KEY, "pods")
 
-    def __init__(self, store: Store, clock: Clock, recorder: Recorder) -> None:
+    def __init__(self, store: Store, clock: SimulationClock, recorder: Recorder) -> None:
         """Stay still until `start`."""
         super().__init__(store, clock)
         self._recorder = recorder

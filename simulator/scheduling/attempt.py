@@ -19,7 +19,7 @@ from simulator.scheduling.occupancy import nameless
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AttemptResult:
     """The node to make room on and who has to go; without one why not, and whether the pod may preempt at all."""
 
     node: str = ""
@@ -78,20 +78,20 @@ class Attempt:
                 if held > limit.cap[place]:
                     yield wording.lacking(limit.detail)
 
-    def preemption(self) -> Finding:
+    def preemption(self) -> AttemptResult:
         """Find whom to evict for the pod, which every node has turned down."""
         found = self._found
         if self._unbound:
-            return Finding()
+            return AttemptResult()
         if self.pod.never_preempts:
-            return Finding(message=wording.NEVER, eligible=False)
+            return AttemptResult(message=wording.NEVER, eligible=False)
         if found.waits_for_victims():
-            return Finding(message=wording.TERMINATING, eligible=False)
+            return AttemptResult(message=wording.TERMINATING, eligible=False)
         if found.best is not None:
             victims = tuple(found.columns.pods[row] for row in found.victims_on(found.best))
-            return Finding(self._nodes[found.best].name, victims)
+            return AttemptResult(self._nodes[found.best].name, victims)
         told = (words for place in range(len(self._nodes)) for words in self._unhelped(place))
-        return Finding(message=wording.unavailable(told, len(self._nodes)))
+        return AttemptResult(message=wording.unavailable(told, len(self._nodes)))
 
     def _unhelped(self, place: int) -> Iterator[str]:
         verdict = self._found.verdict(place)

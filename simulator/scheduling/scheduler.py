@@ -10,14 +10,14 @@ from engine.formats.kubernetes.decode import DecodeError, decode_node, decode_po
 from engine.model.decision import NodeReason
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Node, Pod
 from engine.model.snapshot import Snapshot
-from simulator.clock import Clock
+from simulator.clock import SimulationClock
 from simulator.controllers.component import Component
 from simulator.controllers.recorder import Recorder
 from simulator.objects import Object, set_condition, timestamp
 from simulator.scheduling import wording
-from simulator.scheduling.attempt import Attempt, Finding, passes, score
+from simulator.scheduling.attempt import Attempt, AttemptResult, passes, score
 from simulator.scheduling.occupancy import OTHERS, Occupancy
-from simulator.scheduling.scheduling_queue import SchedulingQueue, Waiting
+from simulator.scheduling.scheduling_queue import QueuedPod, SchedulingQueue
 from simulator.status import ApiError
 from simulator.storage.store import Event, Store
 
@@ -36,13 +36,19 @@ _BY_OTHERS = {
 """What an object of another kind can cure."""
 
 
-class Scheduler(Component):
+class SimulatedScheduler(Component):
     """Binds pods that name it, says why when it can't, and preempts by priority unless that is turned off."""
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHERS)
 
     def __init__(
-        self, store: Store, clock: Clock, recorder: Recorder, *, default_preemption: bool = True, name: str = NAME
+        self,
+        store: Store,
+        clock: SimulationClock,
+        recorder: Recorder,
+        *,
+        default_preemption: bool = True,
+        name: str = NAME,
     ) -> None:
         """Stay still until `start`."""
         super().__init__(store, clock)
@@ -129,7 +135,7 @@ class Scheduler(Component):
             self._wake()
         self._schedule(waiting)
 
-    def _schedule(self, waiting: Waiting) -> None:
+    def _schedule(self, waiting: QueuedPod) -> None:
         attempt = Attempt(self._snapshot(), waiting.pod)
         if attempt.feasible:
             self._bind(waiting, self._best(waiting.pod, attempt.feasible))
@@ -151,7 +157,7 @@ class Scheduler(Component):
         nodes, used = self.occupancy.nodes, self.occupancy.used
         return min(feasible, key=lambda name: (-score(pod, nodes[name], used(name)), name))
 
-    def _bind(self, waiting: Waiting, node: str) -> None:
+    def _bind(self, waiting: QueuedPod, node: str) -> None:
         pod = waiting.pod
         try:
             bound = self.store.bind(pod.namespace, pod.name, node, pod.uid)
@@ -160,9 +166,9 @@ class Scheduler(Component):
         message = f"Successfully assigned {pod.key} to {node}"
         self._recorder.record(self.name, bound, "Scheduled", message, action="Binding")
 
-    def _fail(self, waiting: Waiting, attempt: Attempt) -> None:
+    def _fail(self, waiting: QueuedPod, attempt: Attempt) -> None:
         pod, message = waiting.pod, attempt.message
-        finding = attempt.preemption() if self._default_preemption and self.occupancy.nodes else Finding()
+        finding = attempt.preemption() if self._default_preemption and self.occupancy.nodes else AttemptResult()
         if finding.message:
             message += wording.no_preemption(finding.message)
         self.queue.fail(waiting, attempt.reasons)
@@ -189,7 +195,7 @@ class Scheduler(Component):
 
     # Preemption
 
-    def _evict(self, pod: Pod, finding: Finding) -> None:
+    def _evict(self, pod: Pod, finding: AttemptResult) -> None:
         for victim in finding.victims:
             if not victim.terminating:
                 self._evict_one(pod, victim, finding.node)
@@ -228,7 +234,7 @@ def _asks_differently(old: Object, new: Object) -> bool:
     return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
 
 
-def _node_helps(waiting: Waiting, before: Node | None, node: Node) -> bool:
+def _node_helps(waiting: QueuedPod, before: Node | None, node: Node) -> bool:
     """Tell whether a node that is new, or has changed, passes what turned the pod down and did not before."""
     if not passes(waiting.pod, node):
         return False

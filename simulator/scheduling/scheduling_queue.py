@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
-from simulator.clock import Clock, Timers
+from simulator.clock import SimulationClock, Timers
 
 FIRST_BACKOFF = 1.0
 LONGEST_BACKOFF = 10.0
@@ -14,7 +14,7 @@ LONGEST_WAIT = 300.0
 
 
 @dataclass(slots=True)
-class Waiting:
+class QueuedPod:
     """A pending pod and its history with the scheduler."""
 
     pod: Pod
@@ -29,11 +29,11 @@ class Waiting:
 class SchedulingQueue:
     """Pods by uid: in `active`, in `backing_off` or in `unschedulable`. `wake` is called when `active` gets one."""
 
-    clock: Clock
+    clock: SimulationClock
     wake: Callable[[], None]
-    active: dict[str, Waiting] = field(default_factory=dict)
-    backing_off: dict[str, Waiting] = field(default_factory=dict)
-    unschedulable: dict[str, Waiting] = field(default_factory=dict)
+    active: dict[str, QueuedPod] = field(default_factory=dict)
+    backing_off: dict[str, QueuedPod] = field(default_factory=dict)
+    unschedulable: dict[str, QueuedPod] = field(default_factory=dict)
     timers: Timers = field(init=False)
     _number: int = 0
 
@@ -41,14 +41,14 @@ class SchedulingQueue:
         """Take timers from the clock."""
         self.timers = Timers(self.clock)
 
-    def find(self, uid: str) -> Waiting | None:
+    def find(self, uid: str) -> QueuedPod | None:
         """Return a waiting pod, wherever it waits."""
         return self.active.get(uid) or self.backing_off.get(uid) or self.unschedulable.get(uid)
 
     def add(self, pod: Pod) -> None:
         """Let a new pod wait for its first attempt."""
         self._number += 1
-        self._activate(Waiting(pod, self.clock.monotonic(), self._number))
+        self._activate(QueuedPod(pod, self.clock.monotonic(), self._number))
 
     def discard(self, uid: str) -> None:
         """Forget a pod."""
@@ -61,7 +61,7 @@ class SchedulingQueue:
         """Whether any pod may be tried now."""
         return bool(self.active or self.backing_off)
 
-    def pop(self) -> Waiting | None:
+    def pop(self) -> QueuedPod | None:
         """Take the pod whose turn it is: the highest priority, then the one that has waited longest.
 
         When none is ready, one whose back-off is not over yet, of those that are next the same way: back-off lets
@@ -79,7 +79,7 @@ class SchedulingQueue:
         first.attempts += 1
         return first
 
-    def fail(self, waiting: Waiting, reasons: frozenset[NodeReason]) -> None:
+    def fail(self, waiting: QueuedPod, reasons: frozenset[NodeReason]) -> None:
         """Put back a pod that found no node: it waits until something helps, and not less than its back-off."""
         now = self.clock.monotonic()
         waiting.queued, waiting.reasons = now, reasons
@@ -87,12 +87,12 @@ class SchedulingQueue:
         self.unschedulable[waiting.pod.uid] = waiting
         self.timers.set(waiting.pod.uid, LONGEST_WAIT, lambda: self.retry(waiting))
 
-    def helped(self, helps: Callable[[Waiting], bool]) -> None:
+    def helped(self, helps: Callable[[QueuedPod], bool]) -> None:
         """Try those again that an event may have helped, through their back-off."""
         for waiting in [item for item in self.unschedulable.values() if helps(item)]:
             self.retry(waiting)
 
-    def retry(self, waiting: Waiting) -> None:
+    def retry(self, waiting: QueuedPod) -> None:
         """Let an unschedulable pod back in, at once or when its back-off is over."""
         uid = waiting.pod.uid
         if self.unschedulable.pop(uid, None) is None:
@@ -105,15 +105,15 @@ class SchedulingQueue:
         self.timers.set(uid, left, lambda: self._over(waiting))
         self.wake()
 
-    def _over(self, waiting: Waiting) -> None:
+    def _over(self, waiting: QueuedPod) -> None:
         if self.backing_off.pop(waiting.pod.uid, None) is not None:
             self._activate(waiting)
 
-    def _activate(self, waiting: Waiting) -> None:
+    def _activate(self, waiting: QueuedPod) -> None:
         self.timers.cancel(waiting.pod.uid)
         self.active[waiting.pod.uid] = waiting
         self.wake()
 
 
-def _turn(waiting: Waiting) -> tuple[int, float, int]:
+def _turn(waiting: QueuedPod) -> tuple[int, float, int]:
     return (-waiting.pod.priority, waiting.queued, waiting.number)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.formats.yaml import manifests
-from engine.formats.yaml.manifests import Document, ManifestError
-from simulator.kinds import Kind
+from engine.formats.yaml.manifests import ManifestDocument, ManifestError
+from simulator.kinds import ApiResource
 from simulator.objects import Object
 from simulator.status import ApiError
 from simulator.storage.store import Store
@@ -21,19 +21,19 @@ KEPT = ("namespaces", LEASES, DEFINITIONS)
 """What may be there already: namespaces that every cluster has, and what a reset leaves alone."""
 
 
-def load(sources: Iterable[str | Path | Object]) -> list[Document]:
+def load(sources: Iterable[str | Path | Object]) -> list[ManifestDocument]:
     """Read directories, files and objects, in the order in which they can be created. Raises ManifestError."""
     order = {kind: index for index, kind in enumerate(FIRST)}
     return sorted(manifests.load(sources), key=lambda document: order.get(document.obj["kind"], len(FIRST)))
 
 
-def is_template(document: Document) -> bool:
+def is_template(document: ManifestDocument) -> bool:
     """Tell whether it only serves the script."""
     annotations = (document.obj.get("metadata") or {}).get("annotations") or {}
     return annotations.get(TEMPLATE) == "true"
 
 
-def create_all(store: Store, documents: Iterable[Document]) -> None:
+def create_all(store: Store, documents: Iterable[ManifestDocument]) -> None:
     """Create every object that is not a template. Raises ManifestError."""
     for document in documents:
         if is_template(document):
@@ -48,13 +48,13 @@ def create_all(store: Store, documents: Iterable[Document]) -> None:
             raise ManifestError(f"{document.where}: {kind.kind} {name} can't be created: {error.message}.") from error
 
 
-def _exists(store: Store, kind: Kind, obj: Object) -> bool:
+def _exists(store: Store, kind: ApiResource, obj: Object) -> bool:
     meta = obj["metadata"]
     namespace = meta.get("namespace", "default") if kind.namespaced else None
     return store.find(kind.storage, namespace, meta.get("name", "")) is not None
 
 
-def _kind(store: Store, document: Document) -> Kind:
+def _kind(store: Store, document: ManifestDocument) -> ApiResource:
     obj = document.obj
     for kind in store.kinds:
         if (kind.api_version, kind.kind) == (obj["apiVersion"], obj["kind"]) and not kind.stored_as:

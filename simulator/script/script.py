@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.formats.yaml.manifests import Document, ManifestError, line_of, read_yaml
+from engine.formats.yaml.manifests import ManifestDocument, ManifestError, line_of, read_yaml
 from simulator.controllers.kubelet import parse_duration
 from simulator.objects import Object
 from simulator.script.manifests import is_template
@@ -20,7 +20,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StartJobs:
     """Start Jobs from a template, unless `at_most` of them are unfinished already."""
 
     template: Object
@@ -29,11 +29,11 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptStep:
     """Something that happens `at` so many seconds of the round."""
 
     at: float
-    action: Scale | Run
+    action: Scale | StartJobs
     say: str = ""
 
 
@@ -55,13 +55,13 @@ class Script:
     """A round that repeats: its length and the most by which a step is early or late, in seconds, and its steps."""
 
     length: float
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     jitter: float = 0.0
     surges: tuple[Surge, ...] = ()
     source: str = ""
 
 
-def load_script(path: Path, documents: Sequence[Document]) -> Script:
+def load_script(path: Path, documents: Sequence[ManifestDocument]) -> Script:
     """Read a script whose steps refer to the given manifests. Raises ManifestError."""
     found = read_yaml(path)
     if len(found) != 1:
@@ -72,7 +72,7 @@ def load_script(path: Path, documents: Sequence[Document]) -> Script:
 class _Reader:
     """Reads one file; every complaint names the line."""
 
-    def __init__(self, path: Path, documents: Sequence[Document]) -> None:
+    def __init__(self, path: Path, documents: Sequence[ManifestDocument]) -> None:
         self._path = path
         self._documents = documents
 
@@ -86,7 +86,7 @@ class _Reader:
         jitter = self._seconds(data, "jitter") if "jitter" in data else 0.0
         return Script(length, steps, jitter, surges, str(self._path))
 
-    def _step(self, item: Any, length: float) -> Step:
+    def _step(self, item: Any, length: float) -> ScriptStep:
         action = "run" if isinstance(item, Mapping) and "run" in item else "scale"
         if action == "run":
             self._fields(item, required=("at", "run"), optional=("count", "at-most", "say"))
@@ -95,18 +95,18 @@ class _Reader:
         at = self._seconds(item, "at")
         if at >= length:
             raise self._error(item, f"at {item['at']} lies outside the round")
-        return Step(at, self._run(item) if action == "run" else self._scale(item), str(item.get("say", "")))
+        return ScriptStep(at, self._run(item) if action == "run" else self._scale(item), str(item.get("say", "")))
 
     def _scale(self, item: Any) -> Scale:
         return Scale(self._replica_set(item, item["scale"]), self._whole(item, "replicas"))
 
-    def _run(self, item: Any) -> Run:
+    def _run(self, item: Any) -> StartJobs:
         place = str(item["run"])
         template = next((found for found in self._documents if found.names("Job", place) and is_template(found)), None)
         if template is None:
             raise self._error(item, f"the manifests have no Job {place} that is a template")
         count = self._whole(item, "count") if "count" in item else 1
-        return Run(template.obj, count, self._whole(item, "at-most") if "at-most" in item else count)
+        return StartJobs(template.obj, count, self._whole(item, "at-most") if "at-most" in item else count)
 
     def _surge(self, item: Any) -> Surge:
         self._fields(item, required=("scale", "up-to", "takes-from"), optional=("say",))
@@ -154,5 +154,5 @@ class _Reader:
         return ManifestError(f"{self._path}, line {line_of(item)}: {why}.")
 
 
-def _at(step: Step) -> float:
+def _at(step: ScriptStep) -> float:
     return step.at

@@ -10,7 +10,7 @@ from engine.model.quantities import fits, subtract, total
 from simulator.controllers.ownership import active, owned_pods, ready
 from simulator.objects import Object
 from simulator.scheduling.attempt import passes
-from simulator.scheduling.scheduler import Scheduler
+from simulator.scheduling.scheduler import SimulatedScheduler
 from simulator.script.script import Surge
 from simulator.script.workloads import REPLICA_SETS, scale
 from simulator.storage import priority_admission
@@ -29,7 +29,7 @@ class Surges:
     """The surges of a script, tried in turn so that one after the other gets its chance."""
 
     store: Store
-    scheduler: Scheduler
+    scheduler: SimulatedScheduler
     surges: list[Surge]
     sync: Callable[[str, str], None]
     """Lets the ReplicaSet controller look at once, so that the answer can name the ask."""

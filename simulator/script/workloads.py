@@ -5,7 +5,7 @@ import random
 from simulator.clock import Pace, Timers
 from simulator.objects import Object, clone, condition_true
 from simulator.script.manifests import TEMPLATE
-from simulator.script.script import Run, Scale, Script, Step
+from simulator.script.script import Scale, Script, ScriptStep, StartJobs
 from simulator.status import ApiError
 from simulator.storage.store import Store
 
@@ -27,7 +27,7 @@ class Workloads:
         self._seed = seed
         self._timers = Timers(pace)
         self._begin = 0.0
-        self._due: list[tuple[float, Step]] = []
+        self._due: list[tuple[float, ScriptStep]] = []
         self._jobs = 0
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Workloads:
         except ApiError:
             return  # someone has deleted what the step is about: the day goes on without it
 
-    def _act(self, action: Scale | Run) -> None:
+    def _act(self, action: Scale | StartJobs) -> None:
         if isinstance(action, Scale):
             scale(self._store, action.target, action.replicas)
             return

@@ -10,7 +10,7 @@ from simulator.storage import defaults, definitions, event_times, pod_admission,
 from simulator.storage.validation import validate
 
 if TYPE_CHECKING:
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.versioned_objects import VersionedObjects
 
@@ -30,7 +30,7 @@ _SUBDOMAIN_RULE = (
 )
 
 
-def admit(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
     """Default and check a new object in place. Raises ApiError 400, 403, 404 and 422."""
     _check_name(kind, obj)
     _check_namespace(store, kind, obj)
@@ -50,7 +50,7 @@ def admit(store: VersionedObjects, kind: Kind, obj: Object) -> None:
         definitions.establish(store, obj)
 
 
-def admit_update(store: VersionedObjects, kind: Kind, old: Object, new: Object) -> None:
+def admit_update(store: VersionedObjects, kind: ApiResource, old: Object, new: Object) -> None:
     """Default and check the new state of an object in place. Raises ApiError 400, 403 and 422."""
     defaults.apply(kind, new)
     validate(kind, new)
@@ -63,18 +63,18 @@ def admit_update(store: VersionedObjects, kind: Kind, old: Object, new: Object) 
         _refuse(kind, new, [cause("FieldValueInvalid", message, "spec.selector")])
 
 
-def admit_status(kind: Kind, new: Object) -> None:
+def admit_status(kind: ApiResource, new: Object) -> None:
     """Check the new status of an object. Raises ApiError 400 and 422."""
     if kind.key in STATUS_KEPT:
         validate(kind, new)
 
 
-def _refuse(kind: Kind, obj: Object, causes: list[Cause]) -> None:
+def _refuse(kind: ApiResource, obj: Object, causes: list[Cause]) -> None:
     if causes:
         raise invalid(kind, obj["metadata"].get("name", ""), causes)
 
 
-def _check_name(kind: Kind, obj: Object) -> None:
+def _check_name(kind: ApiResource, obj: Object) -> None:
     name = obj["metadata"].get("name")
     if not name:
         raise invalid(
@@ -90,7 +90,7 @@ def _check_name(kind: Kind, obj: Object) -> None:
     _refuse(kind, obj, [cause("FieldValueInvalid", f'Invalid value: "{name}": {rule}', "metadata.name")])
 
 
-def _check_namespace(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+def _check_namespace(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
     if not kind.namespaced:
         return
     name = obj["metadata"]["namespace"]
@@ -103,7 +103,7 @@ def _check_namespace(store: VersionedObjects, kind: Kind, obj: Object) -> None:
         raise forbidden(kind, obj["metadata"]["name"], why, [ends])
 
 
-def _check_definition(kind: Kind, obj: Object) -> None:
+def _check_definition(kind: ApiResource, obj: Object) -> None:
     spec = obj.get("spec") or {}
     causes = [
         cause("FieldValueRequired", "Required value", f"spec.{field}")

@@ -1,10 +1,10 @@
 """Fields that the API server fills in when a manifest leaves them out."""
 
-from simulator.kinds import Kind
+from simulator.kinds import ApiResource
 from simulator.objects import Object, clone
 
 
-def apply(kind: Kind, obj: Object) -> None:
+def apply(kind: ApiResource, obj: Object) -> None:
     """Fill in the defaults of a kind, in place."""
     fill = _DEFAULTS.get(kind.key)
     if fill is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.kinds import Column, Kind
+from simulator.kinds import ApiResource, PrinterColumn
 from simulator.objects import Object, set_condition, timestamp
 
 if TYPE_CHECKING:
@@ -15,16 +15,16 @@ KEY = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
-def kinds_of(definition: Object) -> list[Kind]:
+def kinds_of(definition: Object) -> list[ApiResource]:
     """Return the kinds that a definition serves, the stored version first."""
     spec = definition["spec"]
     versions = sorted((item for item in spec["versions"] if item.get("served")), key=lambda item: not item["storage"])
     return [_kind(spec, version) for version in versions]
 
 
-def _kind(spec: Object, version: Object) -> Kind:
+def _kind(spec: Object, version: Object) -> ApiResource:
     names = spec["names"]
-    return Kind(
+    return ApiResource(
         group=spec["group"],
         version=version["name"],
         kind=names["kind"],
@@ -38,7 +38,7 @@ def _kind(spec: Object, version: Object) -> Kind:
         generation=True,
         custom=True,
         columns=tuple(
-            Column(item["name"], item["type"], item["jsonPath"], item.get("priority", 0))
+            PrinterColumn(item["name"], item["type"], item["jsonPath"], item.get("priority", 0))
             for item in version.get("additionalPrinterColumns") or ()
         ),
     )

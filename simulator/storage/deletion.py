@@ -13,7 +13,7 @@ from simulator.storage import definitions, priority_admission
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.storage.versioned_objects import VersionedObjects
 
 FOREGROUND = "foregroundDeletion"
@@ -33,7 +33,7 @@ class Request:
     dry_run: bool = False
 
 
-def delete(store: VersionedObjects, kind: Kind, obj: Object, request: Request) -> Object:
+def delete(store: VersionedObjects, kind: ApiResource, obj: Object, request: Request) -> Object:
     """Begin, or at once complete, the deletion of an object and return its last state. Raises ApiError 403, 409."""
     priority_admission.check_removal(kind, obj["metadata"]["name"])
     check_preconditions(kind, obj, request.preconditions)
@@ -55,7 +55,7 @@ def delete(store: VersionedObjects, kind: Kind, obj: Object, request: Request) -
     return after_update(store, kind, obj)
 
 
-def check_preconditions(kind: Kind, obj: Object, wanted: Mapping[str, Any]) -> None:
+def check_preconditions(kind: ApiResource, obj: Object, wanted: Mapping[str, Any]) -> None:
     """Raise ApiError 409 when the object is another one, or another version, than the request means."""
     meta = obj["metadata"]
     for field, key, sentence in (
@@ -66,7 +66,7 @@ def check_preconditions(kind: Kind, obj: Object, wanted: Mapping[str, Any]) -> N
             raise conflict(kind, meta["name"], sentence.format(wanted=wanted[field], found=meta[key]))
 
 
-def _grace(kind: Kind, obj: Object, request: Request) -> int:
+def _grace(kind: ApiResource, obj: Object, request: Request) -> int:
     if kind.key != "pods" or not obj["spec"].get("nodeName") or obj["status"].get("phase") in FINISHED:
         return 0
     if request.grace_seconds is not None:
@@ -74,7 +74,7 @@ def _grace(kind: Kind, obj: Object, request: Request) -> int:
     return int(obj["spec"].get("terminationGracePeriodSeconds", 30))
 
 
-def _marked(store: VersionedObjects, kind: Kind, obj: Object, grace: int, request: Request) -> Object:
+def _marked(store: VersionedObjects, kind: ApiResource, obj: Object, grace: int, request: Request) -> Object:
     """Return the object with its deletion noted in metadata; itself when an earlier one asked for no longer grace."""
     meta = clone(obj["metadata"])
     if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
@@ -88,7 +88,7 @@ def _marked(store: VersionedObjects, kind: Kind, obj: Object, grace: int, reques
     return share(obj, {**obj, "metadata": meta})  # type: ignore[no-any-return]
 
 
-def _propagation_finalizer(kind: Kind, request: Request) -> str | None:
+def _propagation_finalizer(kind: ApiResource, request: Request) -> str | None:
     policy = request.propagation or ("Orphan" if kind.key in ORPHANS_BY_DEFAULT else "Background")
     return {"Foreground": FOREGROUND, "Orphan": ORPHAN}.get(policy)
 
@@ -97,7 +97,7 @@ def _finalizers(obj: Object) -> list[str]:
     return obj["metadata"].get("finalizers") or []
 
 
-def after_update(store: VersionedObjects, kind: Kind, obj: Object) -> Object:
+def after_update(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
     """Complete a deletion that nothing holds up any more. Returns the object's last state."""
     meta = obj["metadata"]
     if "deletionTimestamp" not in meta or store.find(kind.key, meta.get("namespace"), meta["name"]) is not obj:
@@ -110,7 +110,7 @@ def after_update(store: VersionedObjects, kind: Kind, obj: Object) -> Object:
     return remove(store, kind, obj)
 
 
-def remove(store: VersionedObjects, kind: Kind, obj: Object) -> Object:
+def remove(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
     """Take an object out of the store and let its dependents, owners and namespace follow."""
     meta = obj["metadata"]
     gone = store.commit("DELETED", kind, obj, obj)
@@ -126,7 +126,7 @@ def remove(store: VersionedObjects, kind: Kind, obj: Object) -> Object:
     return gone
 
 
-def _dependents(store: VersionedObjects, owner: Object) -> list[tuple[Kind, Object]]:
+def _dependents(store: VersionedObjects, owner: Object) -> list[tuple[ApiResource, Object]]:
     places = list(store.dependents.get(owner["metadata"]["uid"], ()))
     found = ((store.kinds[key], store.find(key, namespace, name)) for key, namespace, name in places)
     return [(kind, obj) for kind, obj in found if obj is not None]
@@ -147,7 +147,7 @@ def _orphan_dependents(store: VersionedObjects, owner: Object) -> None:
         _drop_owner(store, kind, obj, owner["metadata"]["uid"])
 
 
-def _drop_owner(store: VersionedObjects, kind: Kind, obj: Object, uid: str) -> None:
+def _drop_owner(store: VersionedObjects, kind: ApiResource, obj: Object, uid: str) -> None:
     def drop(copy: Object) -> None:
         rest = [item for item in copy["metadata"]["ownerReferences"] if item["uid"] != uid]
         copy["metadata"]["ownerReferences"] = rest
@@ -155,7 +155,9 @@ def _drop_owner(store: VersionedObjects, kind: Kind, obj: Object, uid: str) -> N
     store.mutate(kind.key, obj["metadata"].get("namespace"), obj["metadata"]["name"], drop)
 
 
-def _owner(store: VersionedObjects, reference: Mapping[str, Any], namespace: str | None) -> tuple[Kind, Object] | None:
+def _owner(
+    store: VersionedObjects, reference: Mapping[str, Any], namespace: str | None
+) -> tuple[ApiResource, Object] | None:
     group, _, version = reference["apiVersion"].rpartition("/")
     for kind in store.kinds:
         if (kind.group, kind.version, kind.kind) == (group, version, reference["kind"]):
@@ -171,7 +173,7 @@ def _release_owner(store: VersionedObjects, reference: Mapping[str, Any], namesp
         _release(store, *owner)
 
 
-def _release(store: VersionedObjects, kind: Kind, owner: Object) -> Object:
+def _release(store: VersionedObjects, kind: ApiResource, owner: Object) -> Object:
     """Let an owner that waits for its dependents go when none is left that blocks it."""
     uid = owner["metadata"]["uid"]
     references = (ref for _, obj in _dependents(store, owner) for ref in obj["metadata"]["ownerReferences"])
@@ -181,7 +183,7 @@ def _release(store: VersionedObjects, kind: Kind, owner: Object) -> Object:
     return owner if current is None else _without_finalizer(store, kind, current, FOREGROUND)
 
 
-def _without_finalizer(store: VersionedObjects, kind: Kind, obj: Object, finalizer: str) -> Object:
+def _without_finalizer(store: VersionedObjects, kind: ApiResource, obj: Object, finalizer: str) -> Object:
     rest = [item for item in _finalizers(obj) if item != finalizer]
     meta = {**obj["metadata"], "finalizers": rest}
     if not rest:
@@ -189,7 +191,7 @@ def _without_finalizer(store: VersionedObjects, kind: Kind, obj: Object, finaliz
     return after_update(store, kind, store.commit("MODIFIED", kind, {**obj, "metadata": meta}, obj))
 
 
-def _delete_definition(store: VersionedObjects, kind: Kind, obj: Object, request: Request) -> Object:
+def _delete_definition(store: VersionedObjects, kind: ApiResource, obj: Object, request: Request) -> Object:
     meta = {**obj["metadata"], "finalizers": [*_finalizers(obj), definitions.CLEANUP]}
     held = obj if definitions.CLEANUP in _finalizers(obj) else {**obj, "metadata": meta}
     marked = _marked(store, kind, held, 0, replace(request, propagation=None))
@@ -214,7 +216,7 @@ def _finish_definition(store: VersionedObjects, name: str) -> None:
         _without_finalizer(store, store.kinds[definitions.KEY], definition, definitions.CLEANUP)
 
 
-def _delete_namespace(store: VersionedObjects, kind: Kind, obj: Object, request: Request) -> Object:
+def _delete_namespace(store: VersionedObjects, kind: ApiResource, obj: Object, request: Request) -> Object:
     name = obj["metadata"]["name"]
     if name in ("default", "kube-system", "kube-public"):
         raise forbidden(kind, name, "this namespace may not be deleted")

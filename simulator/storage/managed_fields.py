@@ -9,7 +9,7 @@ from simulator.objects import clone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
 
 Path = tuple[str, ...]
@@ -24,7 +24,7 @@ class Manager(NamedTuple):
     operation: str
 
 
-def tracked(kind: Kind) -> bool:
+def tracked(kind: ApiResource) -> bool:
     """Whether it is kept; of all other kinds nobody asks here, and it would be most of what is stored of them."""
     return kind.custom or kind.key == "configmaps"
 

@@ -13,7 +13,7 @@ from simulator.storage import priority_admission
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.storage.versioned_objects import VersionedObjects
 
 NODE_TROUBLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -25,7 +25,7 @@ IMMUTABLE = (
 ADDITIONS_ONLY = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
 
 
-def admit(store: VersionedObjects, kind: Kind, pod: Object) -> None:
+def admit(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
     """Fill in what admission decides for a new pod, in place. Raises ApiError 403."""
     spec = pod["spec"]
     priority_admission.resolve(store, kind, pod)
@@ -85,7 +85,7 @@ def _compute(resources: Mapping[str, Any]) -> tuple[Object, Object]:
     return requests, limits
 
 
-def check_update(kind: Kind, old: Object, new: Object) -> None:
+def check_update(kind: ApiResource, old: Object, new: Object) -> None:
     """Complete an update in place as admission does, and raise ApiError 422 when it changes what is fixed for life."""
     before, after = old["spec"], new.setdefault("spec", {})
     for field in ("priority", "preemptionPolicy", "priorityClassName"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.status import Cause, bad_request, cause, forbidden, invalid
 
 if TYPE_CHECKING:
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.versioned_objects import VersionedObjects
 
@@ -32,7 +32,7 @@ _TYPES: tuple[tuple[str, type, str], ...] = (
 )
 
 
-def admit(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
     """Check a new class, and complete it in place. Raises ApiError 400, 403 and 422."""
     _check_types(obj)
     obj.setdefault("value", 0)
@@ -40,7 +40,7 @@ def admit(store: VersionedObjects, kind: Kind, obj: Object) -> None:
     _check_default(store, kind, obj)
 
 
-def admit_update(store: VersionedObjects, kind: Kind, old: Object, new: Object) -> None:
+def admit_update(store: VersionedObjects, kind: ApiResource, old: Object, new: Object) -> None:
     """Check a class that is changed, and complete it in place. Raises ApiError 400, 403 and 422."""
     _check_types(new)
     new.setdefault("value", 0)
@@ -54,13 +54,13 @@ def admit_update(store: VersionedObjects, kind: Kind, old: Object, new: Object) 
     _check_default(store, kind, new)
 
 
-def check_removal(kind: Kind, name: str) -> None:
+def check_removal(kind: ApiResource, name: str) -> None:
     """Raise ApiError 403 for a class that the cluster can't do without."""
     if kind.key == KEY and name in SYSTEM:
         raise forbidden(kind, name, "this is a system priority class and cannot be deleted")
 
 
-def resolve(store: VersionedObjects, kind: Kind, pod: Object) -> None:
+def resolve(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
     """Give a new pod the priority and the preemption policy of its class, in place. Raises ApiError 403."""
     spec, pod_name = pod["spec"], pod["metadata"]["name"]
     found = _class_of(store, kind, pod)
@@ -80,7 +80,7 @@ def resolve(store: VersionedObjects, kind: Kind, pod: Object) -> None:
         spec["priorityClassName"] = found["metadata"]["name"]
 
 
-def _class_of(store: VersionedObjects, kind: Kind, pod: Object) -> Object | None:
+def _class_of(store: VersionedObjects, kind: ApiResource, pod: Object) -> Object | None:
     """The class that a pod names, or else the default one, if any."""
     name = pod["spec"].get("priorityClassName")
     if not name:
@@ -95,7 +95,7 @@ def _default(store: VersionedObjects) -> Object | None:
     return next((item for item in store.list(KEY) if item.get("globalDefault")), None)
 
 
-def _check_default(store: VersionedObjects, kind: Kind, obj: Object) -> None:
+def _check_default(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
     other = _default(store) if obj.get("globalDefault") else None
     name = obj["metadata"]["name"]
     if other is not None and other["metadata"]["name"] != name:
@@ -151,6 +151,6 @@ def _policy(obj: Object) -> list[Cause]:
     return [cause("FieldValueNotSupported", message, "preemptionPolicy")]
 
 
-def _refuse(kind: Kind, obj: Object, causes: list[Cause]) -> None:
+def _refuse(kind: ApiResource, obj: Object, causes: list[Cause]) -> None:
     if causes:
         raise invalid(kind, obj["metadata"]["name"], causes)

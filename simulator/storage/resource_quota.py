@@ -12,7 +12,7 @@ from simulator.storage.quota_scopes import covers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.versioned_objects import Event, VersionedObjects
 
@@ -20,7 +20,7 @@ FINISHED = ("Succeeded", "Failed")
 COUNTS = ("pods", "count/pods")
 
 
-def charge(store: VersionedObjects, kind: Kind, pod: Object) -> None:
+def charge(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
     """Raise ApiError 403 when a new pod would break a quota of its namespace."""
     namespace = pod["metadata"]["namespace"]
     quotas = store.list("resourcequotas", namespace)

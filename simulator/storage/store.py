@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable
 from datetime import datetime
 
-from simulator.kinds import Kind
+from simulator.kinds import ApiResource
 from simulator.objects import Object, clone, timestamp
 from simulator.status import ApiError, already_exists, conflict
 from simulator.storage import admission, definitions, deletion, eviction, managed_fields, resource_quota
@@ -31,7 +31,7 @@ class Store(VersionedObjects):
         bootstrap(self.create)
         resource_quota.keep_status(self)
 
-    def after_update(self, kind: Kind, stored: Object) -> None:
+    def after_update(self, kind: ApiResource, stored: Object) -> None:
         """Finish a deletion that the update allows."""
         deletion.after_update(self, kind, stored)
 
@@ -59,12 +59,12 @@ class Store(VersionedObjects):
         self._sign(kind, None, new, manager)
         return new if dry_run else self.commit("ADDED", kind, new, None)
 
-    def _sign(self, kind: Kind, old: Object | None, new: Object, manager: Manager | None) -> None:
+    def _sign(self, kind: ApiResource, old: Object | None, new: Object, manager: Manager | None) -> None:
         """Write down who wrote what, where that is kept."""
         if manager and managed_fields.tracked(kind):
             new["metadata"]["managedFields"] = managed_fields.written(old, new, manager, timestamp(self.now()))
 
-    def _named(self, kind: Kind, new: Object, namespace: str | None) -> Object:
+    def _named(self, kind: ApiResource, new: Object, namespace: str | None) -> Object:
         meta = new.setdefault("metadata", {})
         if kind.namespaced:
             meta["namespace"] = namespace or meta.get("namespace") or "default"

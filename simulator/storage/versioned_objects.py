@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from simulator.kinds import Kind, Registry
+from simulator.kinds import ApiResource, Registry
 from simulator.objects import Object, clone, share
 from simulator.selectors import matcher
 from simulator.status import gone, not_found
@@ -50,7 +50,7 @@ class VersionedObjects:
         self._undelivered: deque[Event] = deque()
         self._delivering = False
 
-    def after_update(self, kind: Kind, stored: Object) -> None:
+    def after_update(self, kind: ApiResource, stored: Object) -> None:
         """Apply the rules that follow an update; here there are none."""
 
     def before_delivery(self, event: Event) -> None:
@@ -127,7 +127,7 @@ class VersionedObjects:
             new = {**old, **({subresource: new[subresource]} if subresource in new else {})}
         return self.replace(kind, old, revised(old, new))
 
-    def replace(self, kind: Kind, old: Object, new: Object, *, dry_run: bool = False) -> Object:
+    def replace(self, kind: ApiResource, old: Object, new: Object, *, dry_run: bool = False) -> Object:
         """Store a new state of an object and return it; an equal one, or a dry run, writes nothing."""
         if kind.generation and _specification(old, kind) != _specification(new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
@@ -140,7 +140,7 @@ class VersionedObjects:
         self.after_update(kind, stored)
         return stored
 
-    def commit(self, type_: EventType, kind: Kind, obj: Object, old: Object | None) -> Object:
+    def commit(self, type_: EventType, kind: ApiResource, obj: Object, old: Object | None) -> Object:
         """Give an object the next version, store it (or drop it), remember the event and tell the subscribers."""
         self.resource_version += 1
         meta = {**obj["metadata"], "resourceVersion": str(self.resource_version)}
@@ -158,7 +158,7 @@ class VersionedObjects:
         self._deliver(event)
         return stored
 
-    def _index(self, kind: Kind, new: Object | None, old: Object | None) -> None:
+    def _index(self, kind: ApiResource, new: Object | None, old: Object | None) -> None:
         for obj, add in ((old, False), (new, True)):
             meta = obj["metadata"] if obj else {}
             for owner in meta.get("ownerReferences") or ():
@@ -186,7 +186,7 @@ class VersionedObjects:
         for callback in tuple(self._subscribers.values()):
             callback(event)
 
-    def contents(self, namespace: str) -> Iterator[tuple[Kind, Object]]:
+    def contents(self, namespace: str) -> Iterator[tuple[ApiResource, Object]]:
         """Yield everything in a namespace."""
         for key, spaces in list(self._objects.items()):
             for obj in list(spaces.get(namespace, {}).values()):
@@ -207,6 +207,6 @@ def revised(old: Object, new: Object) -> Object:
     return {"kind": old["kind"], "apiVersion": old["apiVersion"], "metadata": meta, **rest}
 
 
-def _specification(obj: Object, kind: Kind) -> dict[str, Any]:
+def _specification(obj: Object, kind: ApiResource) -> dict[str, Any]:
     outside = {"metadata", "kind", "apiVersion"} | ({"status"} if kind.has_status else set())
     return {field: item for field, item in obj.items() if field not in outside}

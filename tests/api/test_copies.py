@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from engine.cluster.sync.copies import Answer, Effect
-from engine.cluster.sync.copies import Copy as Seen
+from engine.cluster.sync.copies import ClusterCopy as Seen
+from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Writing
@@ -81,13 +81,15 @@ def test_a_revision_is_written_over_what_was_read_and_nothing_else(ada: APIClien
 
 def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIClient, east: Cluster) -> None:
     """Over the copy that was read, with a reason; and only where it is refused."""
-    used, later = Answer(effect=Effect.IN_FORCE), NOW + 2 * SETTLES
+    used, later = SchedulerAnswer(effect=CopyEffect.IN_FORCE), NOW + 2 * SETTLES
     keep_effect(copy=copy_of(east), answer=used, now=NOW)
     sent = {"act": "put-back", "reason": "outage"}
     assert act(ada, ada.get(URL)["ETag"], **sent).status_code == 422
     see(east, changed(), version="2")
     read = ada.get(URL)["ETag"]
-    keep_effect(copy=copy_of(east), answer=Answer(effect=Effect.REFUSED, why="root queue must not"), now=later)
+    keep_effect(
+        copy=copy_of(east), answer=SchedulerAnswer(effect=CopyEffect.REFUSED, why="root queue must not"), now=later
+    )
     assert [act(ada, **sent).status_code, act(ada, read, **sent).status_code] == [428, 412]
     now = ada.get(URL)
     assert (now.json()["effect"], now.json()["effect_note"]) == ("refused", "root queue must not")

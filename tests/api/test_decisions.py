@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from engine import explain
 from engine.model.decision import Decision as EngineDecision
-from engine.model.decision import DeservedFigures, Notice, Outcome, Reason, ShareFigures, Trace, encode
+from engine.model.decision import DeservedFigures, Outcome, Reason, ReclaimNotice, ShareFigures, Trace, encode
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import pods
@@ -56,7 +56,7 @@ def test_who_is_to_give_back_for_an_ask_is_not_told_to_its_tenant(
         reason=Reason.GRACE,
         detail=builders.BLUE,
         due_ms=0,
-        notices=(Notice(queue=builders.BLUE, over={"cpu": 1}, due_ms=0),),
+        notices=(ReclaimNotice(queue=builders.BLUE, over={"cpu": 1}, due_ms=0),),
         trace=Trace(deserved=(DeservedFigures(queue=builders.BLUE, **figures),)),
     )
     saying = {"reason": "grace", "detail": builders.BLUE, "document": encode(told).decode()}

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
@@ -138,7 +138,7 @@ def known(db: None) -> dict[str, str]:
 
 def seen() -> None:
     """A pass has seen the cluster, in which nothing was."""
-    blob = journal.begin(ClusterState(), Moment(now_ms=int(NOW.timestamp() * 1000)))
+    blob = journal.begin(ClusterState(), PassInputs(now_ms=int(NOW.timestamp() * 1000)))
     cluster = Cluster.objects.get(name="prod")
     segment = JournalSegment.objects.create(cluster=cluster, began_at=NOW, entries=1, size=len(blob))
     JournalEntry.objects.create(segment=segment, offset=0, at=NOW, blob=blob)

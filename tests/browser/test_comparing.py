@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.planning.comparison import Figures, Point, Waits
+from engine.planning.comparison import CoursePoint, SideFigures, Waits
 from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.history.models import JournalSegment
@@ -31,10 +31,10 @@ def cluster():
 def figures(preempted: int) -> Any:
     """Of an hour in which so many pods went, the last one at its end."""
     course = [
-        Point(at_ms=minute * 60_000, preempted=preempted * minute // 59, waiting=3, short=1, jain=900_000)
+        CoursePoint(at_ms=minute * 60_000, preempted=preempted * minute // 59, waiting=3, short=1, jain=900_000)
         for minute in range(60)
     ]
-    found = Figures(
+    found = SideFigures(
         decisions=preempted,
         preempted=preempted,
         again=0,

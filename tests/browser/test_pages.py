@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from engine.cluster.sync.copies import Copy
+from engine.cluster.sync.copies import ClusterCopy
 from engine.formats import registry
 from engine.formats.registry import Format
 from scheduler_admin.clusters.limits import add_window
@@ -56,7 +56,9 @@ def copied(cluster: Cluster) -> None:
     assert cluster.hierarchy.current
     text = registry.write(Format.YUNIKORN, "", tree_of(cluster.hierarchy.current)).text
     for version, said in (("uid/1", text), ("uid/2", text.replace("240", "200"))):
-        seen = Copy(namespace="yunikorn", text=said, version=version, writer="kubectl-edit", written_at=timezone.now())
+        seen = ClusterCopy(
+            namespace="yunikorn", text=said, version=version, writer="kubectl-edit", written_at=timezone.now()
+        )
         keep(copy=copy_of(cluster), seen=seen, now=timezone.now())
     clash = {"object": "ClusterQueue research", "field": ".spec.resourceGroups", "message": 'conflict with "argocd"'}
     Writing.objects.create(

@@ -11,7 +11,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import Clock
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.formats.arbitrator.allocations import NAME
-from engine.model.objects import Allocation, Told
+from engine.model.objects import Allocation, AllocationCondition
 from tests.cluster.doubles import ManualClock
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import anycluster, arbitration
@@ -23,7 +23,7 @@ SINCE = "2026-11-23T10:00:00Z"
 
 
 def wanted(cluster: AnyCluster, cpu: str = "1500m", over: str = "False", **fields: Any) -> dict[str, Allocation]:
-    told = Told("Overused", over, "Because", "It is so.", SINCE)
+    told = AllocationCondition("Overused", over, "Because", "It is so.", SINCE)
     one = Allocation(namespace=cluster.namespace, name=NAME, deserved={"cpu": cpu}, conditions=(told,))
     return {cluster.namespace: msgspec.structs.replace(one, **fields)}
 

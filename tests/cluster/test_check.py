@@ -12,7 +12,7 @@ from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import cluster_uid
-from engine.cluster.inspection.check import SUBJECTS, Expected, Level, Report, check
+from engine.cluster.inspection.check import SUBJECTS, CheckLevel, Expected, Report, check
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
@@ -36,7 +36,7 @@ def test_a_cluster_that_is_as_it_should_be(cluster: AnyCluster, connection: Conn
     uid = cluster_uid(connection)
     report = of(cluster, uid=uid)
     assert report.well
-    assert {line.level for line in report.lines} == {Level.OK}
+    assert {line.level for line in report.lines} == {CheckLevel.OK}
     assert {line.subject for line in report.lines} < set(SUBJECTS)
     assert [line.subject for line in report.lines] == [
         "server", "clock", "identity", "credentials", "rights", "priority classes", "tree", "consumers", "schedulers",

@@ -7,9 +7,9 @@ import pytest
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.identity import UnreachableError
-from engine.cluster.inspection.refusals import RefusedError, UnknownError
+from engine.cluster.inspection.refusals import ApiRefusedError, UnknownError
 from engine.cluster.sync.config_map import KEY, read_config_map, write_config_map
-from engine.cluster.sync.copies import MANAGER, Copy, MovedError, Rewrite
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, MovedError, Rewrite
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of
@@ -32,13 +32,13 @@ def edit(cluster: AnyCluster, manager: str, data: dict[str, str | None]) -> None
     assert code == 200, answer
 
 
-def read(cluster: AnyCluster, connection: Connection) -> Copy:
+def read(cluster: AnyCluster, connection: Connection) -> ClusterCopy:
     found = read_config_map(connection, (cluster.namespace,))
     assert found is not None
     return found
 
 
-def write(connection: Connection, seen: Copy) -> Copy:
+def write(connection: Connection, seen: ClusterCopy) -> ClusterCopy:
     """Over what was seen, and is there."""
     return write_config_map(connection, seen, Rewrite(onto=seen.version, before=seen.text, text=NEW))
 
@@ -110,7 +110,7 @@ def test_one_that_is_gone_or_made_anew_is_another(cluster: AnyCluster, connectio
     with pytest.raises(MovedError):
         write(connection, seen)
     put(cluster)
-    with pytest.raises((MovedError, RefusedError)):
+    with pytest.raises((MovedError, ApiRefusedError)):
         write(connection, seen)
     assert cluster.get("configmaps", CONFIG)["data"][KEY] == OLD
 
@@ -121,7 +121,9 @@ def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
     put(real)
     reading = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
     connection = Connection(real.account(reading))
-    with pytest.raises(RefusedError, match=f"may not patch configmaps {CONFIG} in {real.namespace}. deploy/apply-tree"):
+    with pytest.raises(
+        ApiRefusedError, match=f"may not patch configmaps {CONFIG} in {real.namespace}. deploy/apply-tree"
+    ):
         write(connection, read(real, connection))
     assert real.get("configmaps", CONFIG)["data"][KEY] == OLD
 
@@ -130,11 +132,11 @@ def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
 def test_one_that_may_not_be_read_is_not_taken_for_none(real: AnyCluster) -> None:
     put(real)
     listing = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["list"]}
-    with pytest.raises(RefusedError, match="may not get configmaps"):
+    with pytest.raises(ApiRefusedError, match="may not get configmaps"):
         read_config_map(Connection(real.account(listing)), (real.namespace,))
 
 
-SEEN = Copy(namespace="yunikorn", text=OLD, version="u/1")
+SEEN = ClusterCopy(namespace="yunikorn", text=OLD, version="u/1")
 
 
 DENIED = 'admission webhook "yunikorn" denied the request: queue root.a is given twice'
@@ -142,7 +144,11 @@ DENIED = 'admission webhook "yunikorn" denied the request: queue root.a is given
 
 @pytest.mark.parametrize(
     ("code", "reason", "told"),
-    [(403, DENIED, RefusedError), (422, "it is immutable", RefusedError), (500, "etcd is away", UnreachableError)],
+    [
+        (403, DENIED, ApiRefusedError),
+        (422, "it is immutable", ApiRefusedError),
+        (500, "etcd is away", UnreachableError),
+    ],
 )
 def test_why_it_was_not_written_is_told(code: int, reason: str, told: type[Exception]) -> None:
     """As the API server, or YuniKorn's webhook behind it, says it."""

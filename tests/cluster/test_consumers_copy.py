@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.inspection.scan import survey
-from engine.cluster.sync.copies import ClashError, Copy, Rewrite
+from engine.cluster.sync.copies import ClusterCopy, FieldConflictError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats import parented_objects
 from engine.formats.arbitrator import consumers
@@ -32,13 +32,13 @@ def connection(real: AnyCluster) -> Connection:
     return real.connection()
 
 
-def seen(connection: Connection) -> Copy:
+def seen(connection: Connection) -> ClusterCopy:
     found = read_objects(FAMILY, connection)
     assert found is not None
     return found
 
 
-def asked(before: Copy, tree: QueueTree) -> Rewrite:
+def asked(before: ClusterCopy, tree: QueueTree) -> Rewrite:
     return Rewrite(onto=before.version, before=before.text, text=consumers.write(before.text, tree).text)
 
 
@@ -88,7 +88,7 @@ def test_what_somebody_applied_is_not_taken_over_unless_that_is_confirmed(
     assert real.raw("PATCH", at, body, "application/apply-patch+yaml")[0] == 201
     before = seen(connection)
     wanted = changed(consumers.read(before.text).tree, f"root.{real.namespace}", max={"cpu": 9000})
-    with pytest.raises(ClashError) as told:
+    with pytest.raises(FieldConflictError) as told:
         write_objects(FAMILY, connection, asked(before, wanted))
     assert [one.field for one in told.value.conflicts] == [".spec.hard.requests.cpu"]
 

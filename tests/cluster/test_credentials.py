@@ -371,5 +371,5 @@ def test_a_program_that_signs_in_is_told_no_secret_of_ours(tmp_path: Path, monke
 
 
 def test_the_password_of_a_proxy_is_in_no_representation(tmp_path: Path):
-    loaded = credentials.Credentials(address="https://c", proxy=f"http://u:{SECRET}@proxy")
+    loaded = credentials.LoadedCredentials(address="https://c", proxy=f"http://u:{SECRET}@proxy")
     assert SECRET not in repr(loaded)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.sync.copies import Answer as Told
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
+from engine.cluster.sync.copies import SchedulerAnswer as Told
 from engine.cluster.sync.effects import LONGEST_WORDS, kueue_effect, yunikorn_effect, yunikorn_refusal
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.cluster.yunikorn import SERVICE, StandIn
@@ -25,11 +25,11 @@ class TestYunikorn:
 
     def test_goes_by_the_text_it_has_in_force(self) -> None:
         with scripted(StandIn(in_force=TEXT).script) as server:
-            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=Effect.IN_FORCE)
+            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.IN_FORCE)
 
     def test_does_not_go_by_another_and_says_what_it_has_against_it(self) -> None:
         with scripted(StandIn(in_force=OLDER, refusal=REFUSAL).script) as server:
-            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=Effect.REFUSED, why=REFUSAL)
+            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.REFUSED, why=REFUSAL)
         assert server.asked[-1].method == "POST"
 
     def test_says_no_more_than_a_page_can_show(self) -> None:
@@ -47,7 +47,7 @@ class TestYunikorn:
         """And what grants it is named."""
         with scripted(forbidden) as server:
             told = yunikorn_effect(server.connection(), SERVICE, TEXT)
-            assert told.effect is Effect.UNKNOWN
+            assert told.effect is CopyEffect.UNKNOWN
             assert "deploy/yunikorn.yaml" in told.why
             with pytest.raises(ClusterError, match=r"deploy/yunikorn\.yaml"):
                 yunikorn_refusal(server.connection(), SERVICE, TEXT)
@@ -57,13 +57,13 @@ class TestYunikorn:
         """Whatever stands there in its place."""
         body = f"HTTP/1.1 200 OK\r\nContent-Length: {len(answered)}\r\n\r\n{answered}".encode()
         with scripted(lambda _asked, answer: answer.raw(body)) as server:
-            assert yunikorn_effect(server.connection(), SERVICE, TEXT).effect is Effect.UNKNOWN
+            assert yunikorn_effect(server.connection(), SERVICE, TEXT).effect is CopyEffect.UNKNOWN
 
     def test_leaves_its_own_line_of_a_checksum_out_of_it(self) -> None:
         """As GetConfigurationString does."""
         with scripted(StandIn(in_force=TEXT).script) as server:
             signed = f"{TEXT}checksum: {'0' * 64}"
-            assert yunikorn_effect(server.connection(), SERVICE, signed).effect is Effect.IN_FORCE
+            assert yunikorn_effect(server.connection(), SERVICE, signed).effect is CopyEffect.IN_FORCE
 
 
 def cluster_queue(name: str, status: str = "True", reason: str = "Ready", message: str = "", seen: int = 2) -> Any:
@@ -89,17 +89,17 @@ class TestKueue:
 
     def test_goes_by_what_it_looked_at_and_uses(self) -> None:
         """One that somebody stopped says what was wanted."""
-        assert kueue(cluster_queue("a"), cluster_queue("b", "False", "Stopped")).effect is Effect.IN_FORCE
+        assert kueue(cluster_queue("a"), cluster_queue("b", "False", "Stopped")).effect is CopyEffect.IN_FORCE
 
     def test_does_not_use_a_queue_of_which_something_is_missing(self) -> None:
         missing = cluster_queue("b", "False", "FlavorNotFound", "references missing ResourceFlavor(s): gpu")
         said = "ClusterQueue b: references missing ResourceFlavor(s): gpu"
-        assert kueue(cluster_queue("a"), missing) == Told(effect=Effect.REFUSED, why=said)
+        assert kueue(cluster_queue("a"), missing) == Told(effect=CopyEffect.REFUSED, why=said)
 
     def test_has_yet_to_look_at_what_was_written(self) -> None:
-        assert kueue(cluster_queue("a", seen=1)).effect is Effect.PENDING
-        assert kueue({"metadata": {"name": "a", "generation": 1}}).effect is Effect.PENDING
+        assert kueue(cluster_queue("a", seen=1)).effect is CopyEffect.PENDING
+        assert kueue({"metadata": {"name": "a", "generation": 1}}).effect is CopyEffect.PENDING
 
     def test_that_may_not_be_read_is_not_known_to_go_by_anything(self) -> None:
         with scripted(forbidden) as server:
-            assert kueue_effect(server.connection()).effect is Effect.UNKNOWN
+            assert kueue_effect(server.connection()).effect is CopyEffect.UNKNOWN

@@ -13,9 +13,9 @@ from engine.cluster.inspection.scan import survey
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
-from engine.model.objects import Quota, QuotaCluster
+from engine.model.objects import FlavorQuota, QuotaCluster
 from engine.model.queue_tree import Queue, QueueTree
-from engine.observation.evictions import Observed, Source, observe
+from engine.observation.evictions import EvictionSource, Observed, observe
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.kueue import NEWEST, OLDER
@@ -104,7 +104,7 @@ def test_what_it_preempts_is_told_whichever_version_is_served(
     (found,) = wait_for(
         lambda: (all_ := seen(watcher)) and len(all_[0].victims) == 2 and all_, "its preemption is seen"
     )
-    assert (found.source, found.node, found.ask_place) == (Source.KUEUE, "n1", "/cohort/cq-b")
+    assert (found.source, found.node, found.ask_place) == (EvictionSource.KUEUE, "n1", "/cohort/cq-b")
     assert found.ask is not None
     assert (found.ask.uid, found.ask.name, found.ask.priority) == (asker, "job-web-1", 9)
     assert {(one.pod.name, one.known, one.why, one.place) for one in found.victims} == {
@@ -188,7 +188,7 @@ def test_the_quota_that_it_decides_by_is_followed(watcher: ClusterWatcher, clust
     kueue.add_workload(cluster, "job-web-1", "Job/web", version=version, queue="lq")
     found = wait_for(lambda: whole(watcher.state().quota(now_ms=0)), "all of it is known")
     assert (found.queues["cq-a"].cohort, found.cohorts["cohort"].parent) == ("cohort", "top")
-    assert (found.queues["cq-a"].quotas, found.queues["cq-a"].active) == ({("spot", "cpu"): Quota(4000)}, True)
+    assert (found.queues["cq-a"].quotas, found.queues["cq-a"].active) == ({("spot", "cpu"): FlavorQuota(4000)}, True)
     assert [(one.queue, one.holds) for one in found.workloads] == [("cq-a", False)]
     cluster.send("DELETE", f"/apis/{kueue.GROUP}/{version}/resourceflavors/spot")
     wait_for(lambda: not watcher.state().quota(now_ms=0).queues["cq-a"].active, "nothing is decided for it any more")

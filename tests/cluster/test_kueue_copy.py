@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.inspection.refusals import RefusedError
-from engine.cluster.sync.copies import MANAGER, ClashError, Conflict, Copy, MovedError, Rewrite
+from engine.cluster.inspection.refusals import ApiRefusedError
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.kueue.family import KUEUE
 from engine.formats.tree_objects import parse
@@ -49,13 +49,13 @@ def edit(cluster: AnyCluster, manager: str, spec: dict[str, Any], path: str = QU
     assert code == 200, answer
 
 
-def seen(connection: Connection) -> Copy:
+def seen(connection: Connection) -> ClusterCopy:
     found = read_objects(KUEUE, connection)
     assert found is not None
     return found
 
 
-def asked(before: Copy, text: str, *confirmed: Conflict) -> Rewrite:
+def asked(before: ClusterCopy, text: str, *confirmed: FieldConflict) -> Rewrite:
     return Rewrite(onto=before.version, before=before.text, text=text, confirmed=confirmed)
 
 
@@ -106,7 +106,7 @@ def test_what_others_answer_for_is_not_taken_over_unless_that_is_confirmed(
     made_by(real, "argocd", kueue.three(real.namespace))
     before = seen(connection)
     wanted = kueue.three(real.namespace, cpu="9")
-    with pytest.raises(ClashError) as told:
+    with pytest.raises(FieldConflictError) as told:
         write_objects(KUEUE, connection, asked(before, wanted))
     (clash,) = told.value.conflicts
     assert (clash.object, clash.field) == ("ClusterQueue research", ".spec.resourceGroups")
@@ -116,7 +116,7 @@ def test_what_others_answer_for_is_not_taken_over_unless_that_is_confirmed(
     assert quota(real) == "9"
     edit(real, "kubectl-edit", spec_of(real) | {"resourceGroups": []})
     moved = seen(connection)
-    with pytest.raises(ClashError):
+    with pytest.raises(FieldConflictError):
         write_objects(KUEUE, connection, asked(moved, wanted, clash))
     assert spec_of(real)["resourceGroups"] == []
 
@@ -188,7 +188,7 @@ def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: 
 def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
     listing = {"apiGroups": [kueue.GROUP], "resources": ["cohorts", "clusterqueues", "localqueues"], "verbs": ["list"]}
     limited = Connection(real.account(listing))
-    with pytest.raises(RefusedError, match=r"may not patch cohorts.kueue.x-k8s.io. deploy/apply-tree.yaml"):
+    with pytest.raises(ApiRefusedError, match=r"may not patch cohorts.kueue.x-k8s.io. deploy/apply-tree.yaml"):
         write_objects(KUEUE, limited, asked(seen(limited), kueue.three(real.namespace)))
 
 
@@ -196,11 +196,11 @@ def test_what_may_only_be_changed_is_not_made(real: AnyCluster) -> None:
     """Applying what is not there takes the right to create, which no log of the API server tells."""
     changing = {"apiGroups": [kueue.GROUP], "resources": ["*"], "verbs": ["list", "patch"]}
     limited = Connection(real.account(changing))
-    with pytest.raises(RefusedError, match="cannot create resource"):
+    with pytest.raises(ApiRefusedError, match="cannot create resource"):
         write_objects(KUEUE, limited, asked(seen(limited), kueue.three(real.namespace)))
 
 
 def test_what_may_not_be_read_is_not_taken_for_none(real: AnyCluster) -> None:
     nothing = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["list"]}
-    with pytest.raises(RefusedError, match="may not list cohorts"):
+    with pytest.raises(ApiRefusedError, match="may not list cohorts"):
         read_objects(KUEUE, Connection(real.account(nothing)))

@@ -10,7 +10,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.queue_tree import Queue, QueueTree
-from engine.observation.evictions import Observed, Source, observe
+from engine.observation.evictions import EvictionSource, Observed, observe
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -57,7 +57,7 @@ def test_what_the_scheduler_preempts_is_told_by_its_event(watcher: ClusterWatche
         return [one for one in found if len(one.victims) == 2 and one.certain and one.ask_known]
 
     (found,) = wait_for(whole, "its preemption is seen")
-    assert (found.source, found.node, found.certain) == (Source.KUBE_SCHEDULER, "n1", True)
+    assert (found.source, found.node, found.certain) == (EvictionSource.KUBE_SCHEDULER, "n1", True)
     assert found.ask is not None
     assert (found.ask.uid, found.ask.name, found.ask.priority, found.ask.queue) == (uid, "ask", 1_000, "root.a")
     assert [(one.known, one.pod.priority, one.pod.requests["cpu"]) for one in found.victims] == [(True, 10, 1_000)] * 2
@@ -72,7 +72,7 @@ def test_without_its_event_the_nomination_tells_for_whom(watcher: ClusterWatcher
 
     (found,) = wait_for(told_for_whom, "its preemption is seen, and for whom")
     assert found.ask is not None
-    assert (found.source, found.ask.uid, found.ask_inferred) == (Source.KUBE_SCHEDULER, uid, True)
+    assert (found.source, found.ask.uid, found.ask_inferred) == (EvictionSource.KUBE_SCHEDULER, uid, True)
     assert len(found.victims) == 1
 
 
@@ -104,7 +104,7 @@ def test_what_yunikorn_preempts_is_told_by_its_event(watcher: ClusterWatcher, cl
     cluster.delete("pods", "v0")
     (found,) = wait_for(lambda: seen(watcher, cluster), "its preemption is seen")
     assert found.ask is not None
-    assert (found.source, found.node, found.ask.name) == (Source.YUNIKORN, "n1", "ask")
+    assert (found.source, found.node, found.ask.name) == (EvictionSource.YUNIKORN, "n1", "ask")
     assert [(one.pod.name, one.known) for one in found.victims] == [("v0", True)]
     assert len(watcher.state().yunikorn) == 1
 
@@ -132,7 +132,7 @@ def test_what_volcano_preempts_is_told_by_its_event(watcher: ClusterWatcher, clu
     volcano_says(cluster, "v0", uid, "Pod is evicted, because of reclaim")
     cluster.delete("pods", "v0")
     (found,) = wait_for(lambda: seen(watcher, cluster), "its preemption is seen")
-    assert (found.source, found.node, found.ask) == (Source.VOLCANO, "n1", None)
+    assert (found.source, found.node, found.ask) == (EvictionSource.VOLCANO, "n1", None)
     assert [(one.pod.name, one.known, one.why) for one in found.victims] == [("v0", True, "reclaim")]
 
 
@@ -141,10 +141,10 @@ def test_what_is_evicted_through_the_api_is_told(watcher: ClusterWatcher, cluste
     connection, path = cluster.connection(), f"/api/v1/namespaces/{cluster.namespace}/pods/v0/eviction"
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "v0", "namespace": cluster.namespace}}
     connection.request("POST", path, body=body)
-    told(watcher, cluster, Source.API_EVICTION)
+    told(watcher, cluster, EvictionSource.API_EVICTION)
 
 
-def told(watcher: ClusterWatcher, cluster: AnyCluster, source: Source, said: str = "") -> None:
+def told(watcher: ClusterWatcher, cluster: AnyCluster, source: EvictionSource, said: str = "") -> None:
     """v0 went by that source alone."""
     (found,) = wait_for(lambda: seen(watcher, cluster), "its going is seen")
     (victim,) = found.victims
@@ -175,14 +175,14 @@ def test_what_a_taint_drives_away_is_told(watcher: ClusterWatcher, cluster: AnyC
     else:
         end(cluster, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
         cluster.delete("pods", "v0")
-    told(watcher, cluster, Source.TAINT_MANAGER)
+    told(watcher, cluster, EvictionSource.TAINT_MANAGER)
 
 
 def test_what_goes_with_its_node_is_told(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
     """The garbage collector marks the pod as failed and deletes it at once."""
     end(cluster, "DeletionByPodGC", "PodGC: node no longer exists", phase="Failed")
     cluster.delete("pods", "v0", gracePeriodSeconds=0)
-    told(watcher, cluster, Source.POD_GC)
+    told(watcher, cluster, EvictionSource.POD_GC)
 
 
 @pytest.mark.parametrize(
@@ -198,4 +198,4 @@ def test_what_a_node_ends_is_told_in_its_words(
 ) -> None:
     """The pod stays, as failed: nobody deletes it."""
     end(cluster, "TerminationByKubelet", said, phase="Failed", reason=reason, message=said)
-    told(watcher, cluster, Source.KUBELET, said)
+    told(watcher, cluster, EvictionSource.KUBELET, said)

@@ -9,7 +9,7 @@ import pytest
 
 from engine.cluster.connecting import offered
 from engine.cluster.connecting.kubeconfig import Kubeconfig
-from engine.cluster.connecting.offered import Places
+from engine.cluster.connecting.offered import OfferedFiles
 from engine.cluster.errors import SettingsError
 from tests.cluster.offering import of, running
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def offers(*places: Path) -> list[str]:
     """The names of the files that are offered."""
-    return [Path(path).name for path in Places(places).offered()]
+    return [Path(path).name for path in OfferedFiles(places).offered()]
 
 
 def test_the_kubeconfigs_of_a_folder_and_single_files_are_offered(folder: Path, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_places_are_named_as_in_path(folder: Path, monkeypatch: pytest.MonkeyPat
     """Several, one's home, and those that a variable names, if it is set."""
     monkeypatch.setenv("HOME", str(folder.parent))
     monkeypatch.setenv("KUBECONFIG", "/y:/z")
-    found = Places.of(f"~/{folder.name}::/x:$KUBECONFIG:$NOBODY_SETS_THIS").paths
+    found = OfferedFiles.of(f"~/{folder.name}::/x:$KUBECONFIG:$NOBODY_SETS_THIS").paths
     assert found == (folder, *map(Path, ("/x", "/y", "/z")))
 
 
@@ -86,7 +86,7 @@ def test_nor_what_lies_where_anybody_leaves_files(tmp_path: Path, place: str) ->
         path = {"/tmp": str(left)}.get(place, f"{place}/{file.fileno()}")
         assert Path(path).read_text() == TEXT
         with pytest.raises(SettingsError, match="none of the kubeconfigs"):
-            Places((Path(place), Path(path))).check(path)
+            OfferedFiles((Path(place), Path(path))).check(path)
 
 
 def test_what_is_not_offered_is_not_looked_at(folder: Path, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_what_is_not_offered_is_not_looked_at(folder: Path, tmp_path: Path) -> N
     for name in ("secret", "nothing"):
         (tmp_path / "secret").write_text("x")
         with pytest.raises(SettingsError) as refused:
-            Places((folder,)).check(str(tmp_path / name))
+            OfferedFiles((folder,)).check(str(tmp_path / name))
         sentences.add(refused.value.message)
     assert len(sentences) == 1
 
@@ -118,6 +118,6 @@ def test_what_it_names_is_nothing_that_others_may_write(folder: Path, left: Path
     (folder / "config").write_text(texts.get(key) or of({key: named}))
     entry = Kubeconfig.at(str(folder / "config")).entry()
     with pytest.raises(SettingsError, match="where others may write"):
-        Places((folder,)).check_named(entry)
+        OfferedFiles((folder,)).check_named(entry)
     left.chmod(0o755)
-    Places((folder,)).check_named(entry)
+    OfferedFiles((folder,)).check_named(entry)

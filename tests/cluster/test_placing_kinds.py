@@ -24,7 +24,7 @@ from engine.cluster.watching.tables import (
     TABLES,
     VOLCANOS,
     VOLUMES,
-    Table,
+    WatchedKind,
 )
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.objects import Requirement
@@ -61,7 +61,7 @@ def back_off() -> BackOff:
 
 
 def serving(
-    table: Table, told: Callable[[Asked], tuple[int, str, str] | None], *, ends: bool = False
+    table: WatchedKind, told: Callable[[Asked], tuple[int, str, str] | None], *, ends: bool = False
 ) -> Callable[[Asked, Answer], None]:
     """A cluster with one object of each kind. Of one kind ``told`` says which requests fail; its watches may end."""
 
@@ -192,7 +192,7 @@ def test_what_changed_while_nobody_listened_is_seen_on_coming_back(cluster: AnyC
 
 
 @pytest.mark.parametrize("table", PLACING, ids=lambda table: table.kind)
-def test_what_may_not_be_read_is_done_without(table: Table):
+def test_what_may_not_be_read_is_done_without(table: WatchedKind):
     """The rest is read, the reason is told beside, and nothing of that kind is known."""
     with watching(serving(table, lambda _asked: FORBIDDEN)) as (watcher, _):
         assert watcher.wait_synced(PATIENCE_S)
@@ -249,7 +249,7 @@ def test_preemptions_that_were_seen_stay_known_where_events_are_forbidden_since(
 
 
 @pytest.mark.parametrize("table", PLACING, ids=lambda table: table.kind)
-def test_trouble_of_another_kind_counts_as_for_any_other(table: Table):
+def test_trouble_of_another_kind_counts_as_for_any_other(table: WatchedKind):
     """That a server is sick doesn't say that it may not be read: until it is, nothing is decided."""
     with watching(serving(table, lambda _asked: SICK)) as (watcher, _):
         wait_for(lambda: watcher.health().errors == (f"{table.kind}: etcd is away",), "it is told")

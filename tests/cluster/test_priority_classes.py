@@ -11,7 +11,7 @@ from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import UnreachableError, cluster_uid
 from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses, write
-from engine.cluster.inspection.refusals import RefusedError, UnknownError
+from engine.cluster.inspection.refusals import ApiRefusedError, UnknownError
 from engine.formats.kubernetes.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal
 from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
@@ -119,7 +119,7 @@ def test_what_we_let_through_is_taken(classes: PriorityClasses, one: PriorityCla
 def test_what_we_refuse_would_be_refused(classes: PriorityClasses, one: PriorityClass):
     usual = classes.create(wanted("usual"))
     assert faults(one, [usual])
-    with pytest.raises(RefusedError, match="The API server refuses it"):
+    with pytest.raises(ApiRefusedError, match="The API server refuses it"):
         classes.create(one)
 
 
@@ -137,7 +137,7 @@ def test_the_clusters_own_classes_can_not_be_deleted(classes: PriorityClasses, c
     found = cluster.get(CLASSES, "system-node-critical")["metadata"]
     own = wanted("system-node-critical", 2_000_001_000, uid=found["uid"], version=found["resourceVersion"])
     assert faults_of_removal(own.name)
-    with pytest.raises(RefusedError, match="cannot be deleted"):
+    with pytest.raises(ApiRefusedError, match="cannot be deleted"):
         classes.delete(own)
 
 
@@ -157,7 +157,7 @@ def test_keys_and_values_are_judged_as_the_api_server_does(real: AnyCluster):
 def _refuses(classes: PriorityClasses, one: PriorityClass) -> bool:
     try:
         classes.create(one)
-    except RefusedError:
+    except ApiRefusedError:
         return True
     return False
 
@@ -177,7 +177,7 @@ def test_a_right_that_is_missing_is_named_with_what_grants_it(real: AnyCluster):
         "delete": lambda: limited.delete(made),
     }
     for verb, act in acts.items():
-        with pytest.raises(RefusedError) as told:
+        with pytest.raises(ApiRefusedError) as told:
             act()
         assert str(told.value) == (
             f"The credentials may not {verb} priorityclasses.scheduling.k8s.io. deploy/priority-classes.yaml grants it."

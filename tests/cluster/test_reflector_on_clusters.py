@@ -9,7 +9,7 @@ from engine.cluster.errors import ConnectionFailure
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import Reflector
-from engine.cluster.watching.tables import PREEMPTED, TABLES, Table
+from engine.cluster.watching.tables import PREEMPTED, TABLES, WatchedKind
 from tests.cluster.test_reflector import Kept
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for
@@ -18,7 +18,7 @@ PODS = next(table for table in TABLES if table.kind == "Pod")
 
 
 @contextlib.contextmanager
-def following(connection: Connection, table: Table, **settings: Any) -> Iterator[tuple[Kept, Reflector]]:
+def following(connection: Connection, table: WatchedKind, **settings: Any) -> Iterator[tuple[Kept, Reflector]]:
     sink = Kept()
     back_off = BackOff(first_s=0.001, longest_s=0.002)
     reflector = Reflector(connection, table, sink, settings=ReflectorSettings(**settings), back_off=back_off)

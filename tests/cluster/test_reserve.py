@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.cluster.acting.actuator import Actuator
-from engine.cluster.acting.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
+from engine.cluster.acting.outcomes import KeptBy, OperationOutcome, PodRef, ReservationTerms, Swept
 from engine.cluster.acting.pod_events import COMPONENT, PREEMPTED
 from engine.cluster.acting.reservation import RESERVED_BY, RESERVED_UNTIL
 from engine.cluster.connecting.connection import Connection
@@ -20,7 +20,7 @@ from tests.cluster.doubles import scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S
 
-TERMS = Terms(until_ms=1_767_268_800_000, decision="https://site/decisions/7/")
+TERMS = ReservationTerms(until_ms=1_767_268_800_000, decision="https://site/decisions/7/")
 FOREIGN = {"key": "team", "value": "a", "effect": "NoExecute"}
 
 
@@ -83,7 +83,7 @@ def test_a_node_is_kept_for_one_ask(cluster: AnyCluster, actuator: Actuator):
     """A second ask finds the node taken, and the first keeps it."""
     first, second = ask(cluster, "first"), ask(cluster, "second")
     assert actuator.reserve("n1", first, TERMS).done
-    assert actuator.reserve("n1", second, TERMS).outcome is Outcome.TAKEN
+    assert actuator.reserve("n1", second, TERMS).outcome is OperationOutcome.TAKEN
     assert ours(first) in taints(cluster)
 
 
@@ -93,8 +93,8 @@ def test_an_ask_that_does_not_wait_leaves_nothing_behind(cluster: AnyCluster, ac
     renamed = SimpleNamespace(uid="another", namespace=cluster.namespace, name="bound")
     missing = SimpleNamespace(uid="u", namespace=cluster.namespace, name="missing")
     got = [actuator.reserve("n1", pod, TERMS).outcome for pod in (bound, renamed, missing)]
-    assert got == [Outcome.BOUND, Outcome.GONE, Outcome.GONE]
-    assert actuator.reserve("n9", bound, TERMS).outcome is Outcome.GONE
+    assert got == [OperationOutcome.BOUND, OperationOutcome.GONE, OperationOutcome.GONE]
+    assert actuator.reserve("n9", bound, TERMS).outcome is OperationOutcome.GONE
     assert taints(cluster) == [FOREIGN]
 
 
@@ -129,8 +129,8 @@ def test_a_sweep_spares_what_was_forgotten_until_its_time(cluster: AnyCluster, c
     clock = Clock()
     actuator = Actuator(connection, clock=clock)
     until = clock.wall_ms() + 60_000
-    actuator.reserve("n1", forgotten, Terms(until_ms=until, decision="http://here"))
-    actuator.reserve("n2", closed, Terms(until_ms=until, decision="http://here"))
+    actuator.reserve("n1", forgotten, ReservationTerms(until_ms=until, decision="http://here"))
+    actuator.reserve("n2", closed, ReservationTerms(until_ms=until, decision="http://here"))
     asked = []
 
     def told(uids):
@@ -182,11 +182,22 @@ def test_two_engines_that_reserve_at_once_agree(cluster: AnyCluster, actuator: A
         thread.start()
     for thread in threads:
         thread.join(PATIENCE_S)
-    assert sorted(outcomes.values()) == [Outcome.DONE, Outcome.TAKEN, Outcome.TAKEN, Outcome.TAKEN]
+    assert sorted(outcomes.values()) == [
+        OperationOutcome.DONE,
+        OperationOutcome.TAKEN,
+        OperationOutcome.TAKEN,
+        OperationOutcome.TAKEN,
+    ]
 
 
 @pytest.mark.parametrize(
-    ("code", "want"), [(403, Outcome.REFUSED), (409, Outcome.RETRY), (429, Outcome.RETRY), (503, Outcome.RETRY)]
+    ("code", "want"),
+    [
+        (403, OperationOutcome.REFUSED),
+        (409, OperationOutcome.RETRY),
+        (429, OperationOutcome.RETRY),
+        (503, OperationOutcome.RETRY),
+    ],
 )
 def test_no_answer_makes_an_operation_raise(code, want):
     """Every failure is a result with a sentence, also where the compare-and-swap never succeeds."""
@@ -202,7 +213,7 @@ def test_an_answer_that_is_no_object_is_a_result_too():
     """A proxy that answers 200 with a page does not crash a pass."""
     with scripted(lambda asked, answer: answer.json(200, b"<html>")) as server:
         actuator = Actuator(server.connection())
-        assert actuator.release("n1", "u").outcome is Outcome.RETRY
+        assert actuator.release("n1", "u").outcome is OperationOutcome.RETRY
         assert not actuator.sweep(()).done
 
 
@@ -250,7 +261,7 @@ def test_a_node_that_is_kept_for_longer_says_so(cluster: AnyCluster, actuator: A
     """A victim was held back: the same reservation, until later."""
     pod = ask(cluster)
     actuator.reserve("n1", pod, TERMS)
-    later = Terms(until_ms=TERMS.until_ms + 60_000, decision=TERMS.decision)
+    later = ReservationTerms(until_ms=TERMS.until_ms + 60_000, decision=TERMS.decision)
     assert actuator.reserve("n1", pod, later).done
     assert annotations(cluster)[RESERVED_UNTIL] == "2026-01-01T12:01:00Z"
     assert taints(cluster) == [FOREIGN, ours(pod)]
@@ -260,13 +271,13 @@ def test_a_node_that_is_kept_for_longer_says_so(cluster: AnyCluster, actuator: A
 def test_room_may_be_held_by_less(kept_by: KeptBy, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
     """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
     pod, bound = ask(cluster), ask(cluster, "bound", node="n1", tolerations=[{"key": "team", "operator": "Exists"}])
-    terms = Terms(kept_by=kept_by, until_ms=0, decision="d")
+    terms = ReservationTerms(kept_by=kept_by, until_ms=0, decision="d")
     assert actuator.reserve("n1", pod, terms).done
     assert taints(cluster) == [FOREIGN]
     stored = cluster.get("pods", "ask")
     assert stored.get("status", {}).get("nominatedNodeName") == nominated
     assert ours(pod)["key"] not in str(stored["spec"].get("tolerations"))
-    assert actuator.reserve("n1", bound, terms).outcome is Outcome.BOUND
+    assert actuator.reserve("n1", bound, terms).outcome is OperationOutcome.BOUND
 
 
 def test_a_thorough_sweep_finds_what_the_watch_does_not_show_yet(cluster: AnyCluster, connection: Connection):
@@ -323,6 +334,6 @@ def test_a_victim_has_a_condition_of_ours_beside_those_of_others(cluster: AnyClu
     assert actuator.mark(pod, "OverGuarantee", "why").done
     assert len([one for one in cluster.audit if one.verb == "patch"]) == written
     again = SimpleNamespace(uid="another", namespace=cluster.namespace, name="victim")
-    assert actuator.mark(again, "OverGuarantee", "why").outcome is Outcome.GONE
+    assert actuator.mark(again, "OverGuarantee", "why").outcome is OperationOutcome.GONE
     missing = SimpleNamespace(uid="u", namespace=cluster.namespace, name="no")
-    assert actuator.mark(missing, "R", "m").outcome is Outcome.GONE
+    assert actuator.mark(missing, "R", "m").outcome is OperationOutcome.GONE

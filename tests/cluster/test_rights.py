@@ -11,11 +11,11 @@ from ruamel.yaml import YAML
 from engine.cluster.acting.actuator import Actuator
 from engine.cluster.acting.allocations import AllocationWriter
 from engine.cluster.acting.lease import ClusterLease
-from engine.cluster.acting.outcomes import EvictionOutcome, Terms
+from engine.cluster.acting.outcomes import EvictionOutcome, ReservationTerms
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.token_review import review
-from engine.cluster.inspection.check import Expected, Level, check
+from engine.cluster.inspection.check import CheckLevel, Expected, check
 from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses
 from engine.cluster.inspection.rights import (
     ACTING,
@@ -43,7 +43,7 @@ from engine.formats.arbitrator import consumers
 from engine.formats.arbitrator.allocations import NAME
 from engine.formats.kubernetes.decode import decode_pod
 from engine.formats.kueue.family import KUEUE
-from engine.model.objects import Allocation, PriorityClass, Told
+from engine.model.objects import Allocation, AllocationCondition, PriorityClass
 from engine.model.queue_tree import Queue, QueueTree
 from tests.controlplane import anycluster, arbitration, kueue
 from tests.controlplane.anycluster import AnyCluster
@@ -179,7 +179,7 @@ def act(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     """All that is done to a cluster in enforce."""
     actuator = Actuator(Connection(settings))
     ask, victim = (decode_pod(cluster.get("pods", name)) for name in ("ask", "victim"))
-    assert actuator.reserve("n1", ask, Terms(until_ms=1_767_268_800_000, decision="https://site/1")).done
+    assert actuator.reserve("n1", ask, ReservationTerms(until_ms=1_767_268_800_000, decision="https://site/1")).done
     for _ in range(2):  # said again, it is counted
         assert actuator.event(ask, "RoomIsMade", "soon").done
     assert actuator.mark(victim, "Preempted", "for another").done
@@ -283,7 +283,7 @@ def tell(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     """All that is done to Consumers and Allocations."""
     writer = AllocationWriter(Connection(settings))
     one = Allocation(namespace=cluster.namespace, name=NAME, deserved={"cpu": "1"})
-    told = Told("Overused", "False", "WithinDeserved", "It uses no more.", "2026-11-23T10:00:00Z")
+    told = AllocationCondition("Overused", "False", "WithinDeserved", "It uses no more.", "2026-11-23T10:00:00Z")
     every = {cluster.namespace: msgspec.structs.replace(one, conditions=(told,))}
     assert writer.write({cluster.namespace: {}}, every, [], lambda: True) == 1
     assert writer.trouble == ""
@@ -310,4 +310,4 @@ def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
 def missing(settings: ConnectionSettings) -> list[str]:
     """What is said of the rights that enforce lacks."""
     report = check(settings, Expected("enforce"))
-    return [str(line) for line in report.lines if (line.subject, line.level) == ("rights", Level.ERROR)]
+    return [str(line) for line in report.lines if (line.subject, line.level) == ("rights", CheckLevel.ERROR)]

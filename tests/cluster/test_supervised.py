@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.connecting.access import Access
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.credentials import ConnectionSettings, Credentials
+from engine.cluster.connecting.credentials import ConnectionSettings, LoadedCredentials
 from engine.cluster.errors import SettingsError
 from engine.cluster.timing import BackOff, sent_at_s
 from engine.cluster.watching import supervised
@@ -154,14 +154,14 @@ def test_signing_in_that_fails_unexpectedly_is_told_and_tried_again() -> None:
         ManualClock(),
         iter(
             [
-                Credentials(address="https://c", authorization="old"),
+                LoadedCredentials(address="https://c", authorization="old"),
                 OverflowError(),
-                Credentials(address="https://c", authorization="new"),
+                LoadedCredentials(address="https://c", authorization="new"),
             ]
         ),
     )
 
-    def load() -> Credentials:
+    def load() -> LoadedCredentials:
         outcome = next(outcomes)
         if isinstance(outcome, Exception):
             raise outcome

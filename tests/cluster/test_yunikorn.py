@@ -11,7 +11,7 @@ from engine.cluster.watching.tables import TABLES
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.cluster.watching.yunikorn import AT_ONCE, BATCH, FIRST, QUEUES_EVERY_S, SERVICE, YunikornReader
 from engine.formats.yunikorn.rest import ForeignAnswerError, Record, read_batch, read_queues
-from engine.observation.evictions import Source, observe
+from engine.observation.evictions import EvictionSource, observe
 from tests.builders import pod, tree
 from tests.builders import queue as of_ours
 from tests.cluster import yunikorn
@@ -178,7 +178,7 @@ def test_a_watcher_takes_what_is_said_of_pods_that_it_saw():
     state = watcher.state()
     assert list(state.yunikorn_records) == ["uid-v1"]
     (found,) = observe(state, tree({"b": of_ours()}), now_ms=records[0].at_ms + 5_000)
-    assert (found.source, found.victims[0].pod.name, found.victims[0].known) == (Source.YUNIKORN, "v1", True)
+    assert (found.source, found.victims[0].pod.name, found.victims[0].known) == (EvictionSource.YUNIKORN, "v1", True)
     assert found.ask is not None
     assert (found.ask.queue, found.ask.application) == ("root.prod", "spark-1")
 

@@ -10,7 +10,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from engine.planning.comparison import Figures
+from engine.planning.comparison import SideFigures
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.services import create_user
 from scheduler_admin.clusters.models import Cluster
@@ -45,8 +45,8 @@ def done(comparison: Comparison) -> Comparison:
     return comparison
 
 
-def figures(found: dict[str, Any]) -> Figures:
-    return msgspec.convert(found, Figures)
+def figures(found: dict[str, Any]) -> SideFigures:
+    return msgspec.convert(found, SideFigures)
 
 
 def test_a_recorded_time_is_run_under_every_side(cluster: Cluster, admin: User) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.planning.comparison import Figures
+from engine.planning.comparison import SideFigures
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import running, services
@@ -121,8 +121,8 @@ def test_what_was_found_stands_beside_what_happened(done: Comparison, ada: Clien
 
 def test_what_all_sides_have_is_nobodys_best() -> None:
     """Nor is what is only counted, nor what is not known."""
-    plain = Figures(decisions=1, preempted=2, again=0, applications=1, work={}, placed=3, waiting=0)
-    other = Figures(decisions=9, preempted=2, again=0, applications=1, work={}, placed=9, waiting=0, jain=1)
+    plain = SideFigures(decisions=1, preempted=2, again=0, applications=1, work={}, placed=3, waiting=0)
+    other = SideFigures(decisions=9, preempted=2, again=0, applications=1, work={}, placed=9, waiting=0, jain=1)
     assert not any(cell.best for row in _rows([plain, other], past=False, lasting=True) for cell in row.cells)
 
 

@@ -16,8 +16,8 @@ from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from simulator.api.server import AuditRecord
-from simulator.cluster import Cluster as Simulator
-from simulator.kinds import Kind, Registry
+from simulator.cluster import SimulatedCluster as Simulator
+from simulator.kinds import ApiResource, Registry
 from simulator.storage.bootstrap import NAMESPACES
 from tests.cluster.doubles import simulate
 from tests.controlplane.kubelet import Kubelet
@@ -35,8 +35,8 @@ _RBAC = "rbac.authorization.k8s.io"
 def _kinds() -> Registry:
     """What the simulator serves, and what of a real API server tests need besides."""
     kinds = Registry()
-    kinds.add(Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False))
-    kinds.add(Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False))
+    kinds.add(ApiResource(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False))
+    kinds.add(ApiResource(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False))
     return kinds
 
 

@@ -8,7 +8,7 @@ import time_machine
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from engine.formats.registry import Format
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import AuditEvent
@@ -32,10 +32,10 @@ class Scheduler:
         self.goes_by = TEXT
         self.takes = True
 
-    def effect(self, _connection: object, _service: str, text: str) -> Answer:
+    def effect(self, _connection: object, _service: str, text: str) -> SchedulerAnswer:
         if text == self.goes_by:
-            return Answer(effect=Effect.IN_FORCE)
-        return Answer(effect=Effect.REFUSED, why="" if self.takes else WHY)
+            return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
+        return SchedulerAnswer(effect=CopyEffect.REFUSED, why="" if self.takes else WHY)
 
     def refusal(self, _connection: object, _service: str, _text: str) -> str:
         return "" if self.takes else WHY

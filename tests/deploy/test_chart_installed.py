@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.cluster.inspection.check import Expected, Level, check
+from engine.cluster.inspection.check import CheckLevel, Expected, check
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import MERGE, Wire
 from tests.deploy import helm
@@ -84,17 +84,20 @@ def test_web_tells_what_the_engine_may(plane: ControlPlane, wire: Wire) -> None:
     assert code == 201, answer
     settings = ConnectionSettings(kubeconfig_path=str(plane.kubeconfig("web", token=answer["status"]["token"])))
 
-    def rights(engine: str) -> dict[str, Level]:
+    def rights(engine: str) -> dict[str, CheckLevel]:
         report = check(settings, Expected("enforce", engine=engine))
-        worst = {line.subject: line.level for line in sorted(report.lines, key=lambda line: line.level is Level.ERROR)}
+        worst = {
+            line.subject: line.level for line in sorted(report.lines, key=lambda line: line.level is CheckLevel.ERROR)
+        }
         assert any("written back" in str(line) for line in report.lines if line.subject == "tree")
         return {subject: worst[subject] for subject in ("rights", "lease") if subject in worst}
 
     wait_for(
-        lambda: rights(f"{SPACE}/{NAME}-engine") == {"rights": Level.OK, "lease": Level.OK}, "the engine may do all"
+        lambda: rights(f"{SPACE}/{NAME}-engine") == {"rights": CheckLevel.OK, "lease": CheckLevel.OK},
+        "the engine may do all",
     )
-    assert rights("") == {"rights": Level.ERROR}
-    assert rights(f"{SPACE}/default") == {"rights": Level.ERROR}
+    assert rights("") == {"rights": CheckLevel.ERROR}
+    assert rights(f"{SPACE}/default") == {"rights": CheckLevel.ERROR}
 
 
 def _names(wire: Wire) -> list[str]:

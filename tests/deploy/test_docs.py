@@ -11,7 +11,7 @@ from django.core.management import get_commands
 from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.watching.tables import EVERY
 from engine.model.decision import Interlock
-from engine.observation.evictions import EVIDENCE, Source
+from engine.observation.evictions import EVIDENCE, EvictionSource
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.history.models import Decision
 from tests.deploy.test_compose import BASE
@@ -45,8 +45,8 @@ def test_every_source_is_explained() -> None:
 
 def test_a_decision_may_be_made_by_every_source() -> None:
     """Ours, and whatever is observed."""
-    assert set(Decision.Source.values) == {"engine", *Source}
-    assert set(Decision.EVICTORS) == set(Source) - set(EVIDENCE)
+    assert set(Decision.Source.values) == {"engine", *EvictionSource}
+    assert set(Decision.EVICTORS) == set(EvictionSource) - set(EVIDENCE)
 
 
 def test_every_service_is_explained() -> None:

@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from engine.explain import Tense, victim_sentence
-from engine.planning.forecast import Group
+from engine.planning.forecast import EvictionGroup
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.accounts.services import change_site, create_user
 from scheduler_admin.clusters.models import Cluster
@@ -160,7 +160,9 @@ def test_every_sentence_has_a_form_without_the_queue(tense: Tense, prod: Cluster
 
 def test_a_forecast_says_no_more_either(prod: Cluster) -> None:
     """Of an editor's own pods, for which queue they would go."""
-    group = Group(asker_queue=BLUE, queue="root.red", namespace="red", application="etl", node="n1", first=1, later=0)
+    group = EvictionGroup(
+        asker_queue=BLUE, queue="root.red", namespace="red", application="etl", node="n1", first=1, later=0
+    )
     red = Scope(namespaces=frozenset({"red"}), subtrees=frozenset({"root.red"}))
     change_site(preemptor="nothing", reason="a test")
     assert [one.asker_queue for one in Redaction.of(red).groups([group])] == [""]

@@ -8,7 +8,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.deserved import SYSTEM
-from engine.policies.deserved.standing import Standing
+from engine.policies.deserved.standing import ShareStatus
 
 CPU = "cpu"
 
@@ -19,7 +19,7 @@ class World(NamedTuple):
     snapshot: Snapshot
     tree: QueueTree
     ask: Pod
-    standings: dict[str, Standing]
+    standings: dict[str, ShareStatus]
     at_once: bool
     """Whether its priority class may take beyond what its queue deserves."""
 

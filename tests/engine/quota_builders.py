@@ -7,9 +7,9 @@ from engine.model.quota import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorQuota,
     PodSet,
     Preemption,
-    Quota,
     QuotaCluster,
     ResourceGroup,
     Take,
@@ -20,13 +20,13 @@ FLAVOR = "default"
 ANYBODY = Preemption(within=Take.LOWER_PRIORITY, reclaim=Take.ANY)
 
 
-def quotas(**nominal: int | Quota) -> dict[tuple[str, str], Quota]:
+def quotas(**nominal: int | FlavorQuota) -> dict[tuple[str, str], FlavorQuota]:
     """Of the one flavor, by resource."""
-    return {(FLAVOR, name): one if isinstance(one, Quota) else Quota(one) for name, one in nominal.items()}
+    return {(FLAVOR, name): one if isinstance(one, FlavorQuota) else FlavorQuota(one) for name, one in nominal.items()}
 
 
 def queue(name: str, cohort: str = "all", *, weight: int = 1, preemption: Preemption = ANYBODY, active: bool = True,
-          **nominal: int | Quota) -> ClusterQueue:  # fmt: skip
+          **nominal: int | FlavorQuota) -> ClusterQueue:  # fmt: skip
     """With these quotas."""
     return ClusterQueue(
         name=name,

@@ -11,11 +11,11 @@ from engine.model.quota import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorQuota,
     FlavorResource,
     Fungibility,
     PodSet,
     Preemption,
-    Quota,
     QuotaCluster,
     ResourceGroup,
     Take,
@@ -30,12 +30,12 @@ WITHINS = (Take.LOWER_OR_NEWER_EQUAL_PRIORITY, Take.LOWER_PRIORITY, Take.NEVER)
 FAIR: list[tuple[Strategy, ...] | None] = [None, STRATEGIES, STRATEGIES[:1], STRATEGIES[1:]]
 
 _limits = st.sampled_from([None, None, None, 0, 2, 4])
-_quota = st.builds(Quota, st.integers(2, 6), _limits, _limits)
+_quota = st.builds(FlavorQuota, st.integers(2, 6), _limits, _limits)
 _weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 
 
 @st.composite
-def _quotas(draw: st.DrawFn, every: bool) -> dict[FlavorResource, Quota]:
+def _quotas(draw: st.DrawFn, every: bool) -> dict[FlavorResource, FlavorQuota]:
     slots = [(flavor, resource) for flavor in FLAVORS for resource in RESOURCES]
     return {of: draw(_quota) for of in slots if every or draw(st.booleans())}
 

@@ -22,7 +22,7 @@ from engine.model.queue_tree import (
     QueueTree,
     Settings,
 )
-from engine.planning.forecast import Happening
+from engine.planning.forecast import ClusterChange
 from tests.builders import amounts, ask, daemonset_ask, node, pod
 
 LEAVES = ("a", "b", "t.c", "t.d", "t.u.e")
@@ -60,13 +60,13 @@ def _tree(random: Random) -> QueueTree:
     return QueueTree(queues)
 
 
-def busy_world(random: Random) -> tuple[QueueTree, list[Node | Pod], list[Happening]]:
+def busy_world(random: Random) -> tuple[QueueTree, list[Node | Pod], list[ClusterChange]]:
     """A tree, a cluster with many asks, and every other time some pods that end and asks that arrive."""
     objects = _cluster(random)
     objects += [ask(f"y{k}", **_settings(random)) for k in range(random.randint(0, 5))]
     bound = [one.uid for one in objects if isinstance(one, Pod) and one.node is not None]
     happenings = [
-        Happening(
+        ClusterChange(
             round=random.randint(1, 5),
             ends=tuple(random.sample(bound, random.randint(0, min(2, len(bound))))),
             arrives=tuple(ask(f"z{k}{i}", **_settings(random)) for i in range(random.randint(0, 2))),

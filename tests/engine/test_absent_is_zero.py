@@ -9,7 +9,7 @@ from engine.formats import registry
 from engine.formats.registry import Format
 from engine.model.decision import Decision
 from engine.model.quantities import Amounts
-from engine.model.queue_tree import Queue, QueueTree, Standing
+from engine.model.queue_tree import GuaranteeStatus, Queue, QueueTree
 from engine.policies import DIALECTS, policy
 from tests.builders import snapshot
 from tests.engine.strategies import clusters, queue_trees
@@ -60,5 +60,5 @@ def test_every_format_keeps_a_zero_and_keeps_nothing(form: Format, guaranteed: A
 
 def test_use_without_a_guarantee_is_above_it_as_use_of_a_zero_is() -> None:
     """What pages show: only that nothing is promised and nothing used is a standing of its own."""
-    assert Standing.of(1, None) == Standing.of(1, 0) == Standing.ABOVE
-    assert (Standing.of(0, None), Standing.of(0, 0)) == (Standing.NONE, Standing.AT)
+    assert GuaranteeStatus.of(1, None) == GuaranteeStatus.of(1, 0) == GuaranteeStatus.ABOVE
+    assert (GuaranteeStatus.of(0, None), GuaranteeStatus.of(0, 0)) == (GuaranteeStatus.NONE, GuaranteeStatus.AT)

@@ -2,7 +2,7 @@
 
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
-from engine.observation.replacements import Lost, successors
+from engine.observation.replacements import EvictedPod, successors
 from tests.builders import pod
 
 
@@ -13,9 +13,9 @@ def state(*pods: Pod) -> ClusterState:
     return found
 
 
-def lost(name: str, at: int = 5500, app: str = "web", namespace: str = "ns") -> Lost:
+def lost(name: str, at: int = 5500, app: str = "web", namespace: str = "ns") -> EvictedPod:
     """A pod of a ReplicaSet, evicted 5.5 s after the beginning."""
-    return Lost(uid=f"uid-{name}", namespace=namespace, controller=f"ReplicaSet/{app}", evicted_ms=at)
+    return EvictedPod(uid=f"uid-{name}", namespace=namespace, controller=f"ReplicaSet/{app}", evicted_ms=at)
 
 
 def made(name: str, at: int, app: str = "web") -> Pod:

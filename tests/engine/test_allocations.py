@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from engine.formats.arbitrator.allocations import Picture, allocations, missing_consumers
-from engine.model.objects import Allocation, ClassQuota, Consumer, Namespace, Told
+from engine.formats.arbitrator.allocations import AllocationInputs, allocations, missing_consumers
+from engine.model.objects import Allocation, AllocationCondition, ClassQuota, Consumer, Namespace
 from engine.model.placement_rules import NAMESPACE_TAG, Rule, RuleName
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
 from engine.model.snapshot.resource_quotas import limits, narrower
@@ -20,14 +20,14 @@ SHARED = tree(
 NAMESPACES = {name: Namespace(name=name) for name in ("spark", "shop", "a", "b", "stray", "kube-system")}
 
 
-def picture(*objects: Any, shape: QueueTree = SHARED, **changes: Any) -> Picture:
+def picture(*objects: Any, shape: QueueTree = SHARED, **changes: Any) -> AllocationInputs:
     """Four cores, of which spark has two reserved."""
     there = snapshot(shape, node("n1", 4), *objects)
     plain: dict[str, Any] = {"namespaces": NAMESPACES, "told": {}, "less": {}, "now_ms": NOW}
-    return Picture(tree=there.tree, standings=standing(there, there.tree), **plain | changes)
+    return AllocationInputs(tree=there.tree, standings=standing(there, there.tree), **plain | changes)
 
 
-def told(found: Allocation, condition: str) -> Told:
+def told(found: Allocation, condition: str) -> AllocationCondition:
     return next(one for one in found.conditions if one.type == condition)
 
 

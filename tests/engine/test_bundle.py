@@ -20,14 +20,16 @@ from engine.model.notes import ImportFailure
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
 from engine.planning.bundle import BundleError, pack, unpack
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from tests.builders import NOW, ask, node, pod, queue, reservation, tree
 from tests.engine.test_journal import state_of
 
 ROOM = 10**9
 TREE = tree({"prod": queue("4"), "test": queue("1", namespaces=("ns",))})
 TERMS = {"policy": "fence", "dialect": "design", "parameters": {}}
-MOMENT = Moment(now_ms=NOW, reservations=(reservation(ask("p", queue="prod"), node="n1"),), going=frozenset({"uid-t0"}))
+MOMENT = PassInputs(
+    now_ms=NOW, reservations=(reservation(ask("p", queue="prod"), node="n1"),), going=frozenset({"uid-t0"})
+)
 
 
 def labelled(name: str, queue: str, **settings: Any) -> Any:
@@ -151,13 +153,13 @@ def test_a_list_whose_items_are_none_is_turned_away(items: Any) -> None:
 class TestTheCommandLine:
     def test_looks_into_a_snapshot_under_its_own_tree(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file = tmp_path / "saved.zip"
-        file.write_bytes(pack(crowded(), Moment(now_ms=NOW), TREE, TERMS))
+        file.write_bytes(pack(crowded(), PassInputs(now_ms=NOW), TREE, TERMS))
         assert main(["forecast", "--snapshot", str(file)]) == SOUND
         assert "Preempted pods: 2" in capsys.readouterr().out
 
     def test_and_under_another(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file, other = tmp_path / "saved.zip", tmp_path / "tree.json"
-        file.write_bytes(pack(crowded(), Moment(now_ms=NOW), TREE, TERMS))
+        file.write_bytes(pack(crowded(), PassInputs(now_ms=NOW), TREE, TERMS))
         other.write_text('{"queues": [{"path": "root"}, {"path": "root.prod"}, {"path": "root.test"}]}')
         assert main(["forecast", "--snapshot", str(file), "--tree", str(other)]) == SOUND
         assert "Preempted pods: 0" in capsys.readouterr().out

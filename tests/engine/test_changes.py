@@ -3,7 +3,7 @@
 import msgspec
 from hypothesis import given
 
-from engine.formats.tree_json.diff import Kind, changes, sentences
+from engine.formats.tree_json.diff import ChangeKind, changes, sentences
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree, Settings
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
@@ -92,5 +92,5 @@ def test_changes_do_not_depend_on_the_order_of_the_document() -> None:
     """Siblings in another order are the same tree."""
     shape = tree(BEFORE)
     assert changes(shape, QueueTree(reversed(shape.queues.values()))) == ()
-    assert changes(shape, tree({"new": queue()}))[0].kind is Kind.ADDED
+    assert changes(shape, tree({"new": queue()}))[0].kind is ChangeKind.ADDED
     assert msgspec.json.encode(changes(shape, shape)) == b"[]"

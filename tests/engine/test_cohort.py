@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.model.quota import ClusterQueue, Cohort, FlavorResource, QuotaCluster, Take, Workload
-from engine.policies.cohort import Mode, Strategy, Verdict, Why, decide
+from engine.policies.cohort import Mode, PreemptionReason, Strategy, WorkloadVerdict, decide
 from tests.engine.quota_worlds import FAIR, worlds
 from tests.properties import examples
 
@@ -71,7 +71,7 @@ class Books:
         return self.used(one, of) > self.has(one, of)
 
 
-def gone(verdict: Verdict) -> set[str]:
+def gone(verdict: WorkloadVerdict) -> set[str]:
     """The uids of those who go."""
     return {target.workload.uid for target in verdict.search.targets}
 
@@ -104,7 +104,7 @@ def test_whoever_goes_may_be_taken(
     preemption, contested = cluster.queues[ask.queue].preemption, verdict.assignment.contested
     for target in verdict.search.targets:
         one, own = target.workload, target.workload.queue == ask.queue
-        assert (target.why is Why.IN_QUEUE) == own
+        assert (target.why is PreemptionReason.IN_QUEUE) == own
         assert cluster.queues[one.queue].active
         assert any(one.usage.get(of) for of in contested)
         take = preemption.within if own else preemption.reclaim

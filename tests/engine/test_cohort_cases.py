@@ -1,7 +1,7 @@
 """Policies ``cohort`` and ``fair-share`` in cases that the recorded decisions have few or none of."""
 
 from engine.model.quota import BorrowWithinCohort, Cohort, Preemption, Take
-from engine.policies.cohort import STRATEGIES, Mode, Why, decide
+from engine.policies.cohort import STRATEGIES, Mode, PreemptionReason, decide
 from tests.engine.quota_builders import cluster, holds, queue, waits
 
 
@@ -71,7 +71,7 @@ def test_of_cohorts_with_one_share_the_first_by_name_gives() -> None:
 def test_what_is_taken_back_within_the_nominal_quota_is_no_matter_of_shares() -> None:
     """It is reclaimed, and says so."""
     world = cluster(queue("a", cpu=4), queue("b", cpu=4), holds("w", "b", cpu=8), ask := waits("a", cpu=4))
-    assert [target.why for target in decide(world, ask, STRATEGIES).search.targets] == [Why.RECLAMATION]
+    assert [target.why for target in decide(world, ask, STRATEGIES).search.targets] == [PreemptionReason.RECLAMATION]
 
 
 def test_a_search_tells_who_was_taken_and_who_of_them_was_put_back() -> None:
@@ -80,8 +80,8 @@ def test_a_search_tells_who_was_taken_and_who_of_them_was_put_back() -> None:
     world = cluster(queue("a", cpu=3), queue("b", cpu=1), small, large, ask := waits("a", cpu=3))
     search = decide(world, ask).search
     assert [(one.workload.name, one.why) for one in search.taken] == [
-        ("small", Why.RECLAMATION),
-        ("large", Why.RECLAMATION),
+        ("small", PreemptionReason.RECLAMATION),
+        ("large", PreemptionReason.RECLAMATION),
     ]
     assert search.put_back == (small,)
     assert [one.workload.name for one in search.targets] == ["large"]

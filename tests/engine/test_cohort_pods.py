@@ -7,14 +7,14 @@ import pytest
 
 from engine.analysis.counterfactuals import Again, counterfactuals, for_own
 from engine.audit import audit, broken
-from engine.audit.ledger import Ledger
+from engine.audit.ledger import AuditState
 from engine.explain import otherwise
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
 from engine.model.objects import Pod
 from engine.model.queue_tree import Take
 from engine.model.snapshot import Protection, Snapshot
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import policy, terms
 from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
 
@@ -31,7 +31,7 @@ def decided(at: Snapshot, name: str, *, fair: bool = False, **parameters: Any) -
     return found
 
 
-def planned(at: Snapshot, *, fair: bool = False) -> list[Considered]:
+def planned(at: Snapshot, *, fair: bool = False) -> list[AuditedDecision]:
     """All asks of a moment, each on what the former left."""
     return plan(at, at.tree, policy("fair-share" if fair else "cohort", "kueue"))
 
@@ -266,12 +266,12 @@ def test_what_laws_count_grows_with_the_queues_and_victims_not_with_their_produc
     found = policy("cohort", "kueue", {})(at, at.tree, named(at, "x"))
     assert len(found.victims) == many
     counted: list[str] = []
-    settled = Ledger.settled
+    settled = AuditState.settled
 
-    def counting(self: Ledger, path: str, resource: str, asking: Pod | None = None) -> int:
+    def counting(self: AuditState, path: str, resource: str, asking: Pod | None = None) -> int:
         counted.append(path)
         return settled(self, path, resource, asking)
 
-    monkeypatch.setattr(Ledger, "settled", counting)
+    monkeypatch.setattr(AuditState, "settled", counting)
     assert not broken(audit(at, at.tree, found))
     assert len(counted) < 20 * many

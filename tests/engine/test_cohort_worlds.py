@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.model.decision import PodReason
 from engine.model.queue_tree import Take
 from engine.planning.forecast import Forecast, Settling, forecast
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import each
 from engine.policies import policy, terms
 from tests.builders import NOW, ask, node, pod, queue, tree
@@ -33,7 +33,7 @@ def test_every_law_is_kept_and_a_forecast_ends(name: str, seed: int, guarantees:
         alone = msgspec.structs.replace(seen)
         again = next(one for one in alone.asks if one.uid == considered.decision.ask.uid)
         assert decide(alone, where, again) == considered.decision
-    found = forecast(state, Moment(now_ms=NOW), where, decide, terms=said)
+    found = forecast(state, PassInputs(now_ms=NOW), where, decide, terms=said)
     assert found.settles is Settling.QUIET or loops_for_fair_shares(found)
 
 
@@ -56,7 +56,7 @@ def test_fair_sharing_takes_the_same_pods_in_turn_for_ever_and_says_so() -> None
         [pod(f"{q}-{cpu}", queue=f"c.{q}", cpu=cpu, priority=priority, node="n1") for q, cpu, priority in runs],
         ask("y-4", queue="c.y", cpu=4),
     )
-    found = forecast(state, Moment(now_ms=NOW), shape, policy("fair-share", "kueue"))
+    found = forecast(state, PassInputs(now_ms=NOW), shape, policy("fair-share", "kueue"))
     assert found.settles is Settling.LOOP
     assert found.loop is not None
     assert set(found.loop.queues) == {"root.c.x", "root.c.y"}

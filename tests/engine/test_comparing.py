@@ -13,18 +13,18 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.comparison import (
+    ComparedSide,
     EmptyRecordError,
     Recording,
-    Side,
     Waits,
     at_moment,
     record,
     replayed,
 )
-from engine.planning.comparison.results import Point
+from engine.planning.comparison.results import CoursePoint
 from engine.planning.comparison.standing import jain
 from engine.planning.comparison.tallying import POINTS, thinned
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import DIALECTS, FOREIGN, policy, terms
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
@@ -34,14 +34,14 @@ GENEROUS = tree({"prod": queue("4", delay_ms=0), "test": queue("0", delay_ms=0)}
 PLAIN = tree({"prod": queue(), "test": queue()})
 
 
-def side(shape: QueueTree, name: str = "fence", dialect: str = "design") -> Side:
+def side(shape: QueueTree, name: str = "fence", dialect: str = "design") -> ComparedSide:
     """A tree under a policy."""
-    return Side(tree=shape, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
+    return ComparedSide(tree=shape, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
 
 
-def frames(*seen: tuple[int, Sequence[Any]]) -> Iterable[tuple[ClusterState, Moment]]:
+def frames(*seen: tuple[int, Sequence[Any]]) -> Iterable[tuple[ClusterState, PassInputs]]:
     """A journal: at so many seconds, the whole cluster was so."""
-    return [(state_of(*things), Moment(now_ms=NOW + 1000 * at)) for at, things in seen]
+    return [(state_of(*things), PassInputs(now_ms=NOW + 1000 * at)) for at, things in seen]
 
 
 def read(
@@ -99,7 +99,7 @@ def test_half_and_most_of_waits() -> None:
 def test_a_moment_is_its_forecast() -> None:
     """Prod may have two cores: two of test's pods go, each of which had run for a minute."""
     state = state_of(FOUR, TESTS, [waiting(f"p{number}", "prod") for number in range(3)])
-    found = at_moment(state, Moment(now_ms=NOW), side(EQUAL))
+    found = at_moment(state, PassInputs(now_ms=NOW), side(EQUAL))
     assert (found.decisions, found.preempted, found.again, found.applications) == (2, 2, 0, 2)
     assert found.work == {"cpu": 2 * 60 * 1000}
     assert (found.placed, found.waiting, found.settles, found.loop) == (2, 3, True, ())
@@ -112,7 +112,7 @@ def test_what_starts_after_the_moment_has_done_no_work() -> None:
     """Each of a loop's pods goes again and again; only the first time it had run for a minute."""
     loop = tree({"a": queue("1", delay_ms=0), "b": queue("1", delay_ms=0)})
     state = state_of(node("n1", 1), running("x", "a", since=-60, priority=0), waiting("y", "b", priority=5))
-    found = at_moment(state, Moment(now_ms=NOW), side(loop, "priority", "kube-scheduler"))
+    found = at_moment(state, PassInputs(now_ms=NOW), side(loop, "priority", "kube-scheduler"))
     assert (found.preempted, found.work) == (1, {"cpu": 60 * 1000})
 
 
@@ -239,7 +239,7 @@ def test_a_record_that_begins_later_is_told_from_there() -> None:
 def test_what_comes_after_the_last_look_is_not_counted_anywhere() -> None:
     """It is no record of nothing: what was seen before counts to the end."""
     seen = [state_of(FOUR, TESTS), state_of(FOUR, TESTS, waiting("p", "prod", since=59))]
-    moments = [Moment(now_ms=NOW), Moment(now_ms=NOW + 59_500)]
+    moments = [PassInputs(now_ms=NOW), PassInputs(now_ms=NOW + 59_500)]
     recording = record(zip(seen, moments, strict=True), EQUAL, since_ms=NOW, until_ms=NOW + 60_000, evicted={})
     assert sum(step.for_ms for step in recording.steps) == 60_000
     assert (recording.figures.waiting, replayed(recording, side(EQUAL)).waiting) == (0, 0)
@@ -256,25 +256,25 @@ def test_at_most_a_thousand_times_are_looked_at() -> None:
 
 def test_a_course_is_thinned_to_its_ends() -> None:
     """Its first and last points stay."""
-    course = [Point(at_ms=at, preempted=at, waiting=0, short=0, jain=None) for at in range(1000)]
+    course = [CoursePoint(at_ms=at, preempted=at, waiting=0, short=0, jain=None) for at in range(1000)]
     found = thinned(course)
     assert (len(found), found[0].at_ms, found[-1].at_ms) == (POINTS, 0, 999)
     assert thinned(course[:5]) == tuple(course[:5])
 
 
-def every_side() -> list[Side]:
+def every_side() -> list[ComparedSide]:
     """Every policy and dialect that this version can decide by."""
     return [side(EQUAL, name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
 
 
 @pytest.mark.parametrize("chosen", every_side(), ids=[f"{a}-{b}" for a, bs in DIALECTS.items() for b in bs])
-def test_every_policy_runs_and_comes_to_the_same_again(chosen: Side) -> None:
+def test_every_policy_runs_and_comes_to_the_same_again(chosen: ComparedSide) -> None:
     """Whatever it is, twice the same figures, and the record stays as it was."""
     recording = read(*full_then_asked(), (30, [FOUR, *TESTS[:2], waiting("p", "prod", since=10)]), until=60)
     before = set(recording.state.pods)
     assert replayed(recording, chosen) == replayed(recording, chosen)
     assert set(recording.state.pods) == before
-    at_moment(recording.state, Moment(now_ms=NOW), chosen)
+    at_moment(recording.state, PassInputs(now_ms=NOW), chosen)
 
 
 def test_by_deserved_shares_who_is_over_goes_once_its_grace_is_over() -> None:

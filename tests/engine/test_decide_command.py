@@ -13,7 +13,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.audit import audit, broken
-from engine.cli.cases import Case, Situation, read_case, situation
+from engine.cli.cases import RecordedCase, Situation, read_case, situation
 from engine.cli.decide import answer
 from engine.policies import fence
 from tests.builders import named
@@ -348,4 +348,6 @@ def test_every_member_of_a_case_is_documented() -> None:
     """In the table that people write cases by."""
     told = (ROOT / "docs/decide.md").read_text(encoding="utf-8")
     rows = [line for line in told.splitlines() if line.startswith("| `")]
-    assert [name for name in Case.__struct_fields__ if not any(f"`{name}`" in row.split("|")[1] for row in rows)] == []
+    assert [
+        name for name in RecordedCase.__struct_fields__ if not any(f"`{name}`" in row.split("|")[1] for row in rows)
+    ] == []

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import Auditor, Law, Terms, audit, audit_plan, audit_rest, broken
-from engine.audit.deserving import Shares, shares
+from engine.audit import Auditor, AuditTerms, Law, audit, audit_plan, audit_rest, broken
+from engine.audit.deserving import DeservedAmounts, shares
 from engine.explain import lines
 from engine.model.decision import (
     Decision,
@@ -82,7 +82,7 @@ def taking(
 
 def laws_broken(at: Snapshot, decision: Decision, tree: QueueTree = BOTH, **terms: Any) -> set[Law]:
     """The laws that a decision breaks."""
-    return {check.law for check in broken(audit(at, tree, decision, terms=Terms(**terms)))}
+    return {check.law for check in broken(audit(at, tree, decision, terms=AuditTerms(**terms)))}
 
 
 def test_one_that_is_over_gives_to_one_that_is_below() -> None:
@@ -269,7 +269,7 @@ def test_the_bytes_of_a_large_cluster_are_counted_as_well_as_floating_point_can(
     asks = [ask(f"t{number}", queue="taker", **sized) for number in range(36)]
     at = snapshot(under, node("n1", resources={"memory": "256Ti"}), pods, asks, notices={"root.giver": 0})
     alone = partial(decide, parameters=Parameters(method="proportional"))
-    found = [one for one in plan(at, under, alone, terms=Terms(method="proportional")) if one.decision.evicts]
+    found = [one for one in plan(at, under, alone, terms=AuditTerms(method="proportional")) if one.decision.evicts]
     assert found
     assert not any(broken(one.laws) for one in found)
 
@@ -316,7 +316,7 @@ def test_shares_that_are_kept_are_those_worked_out_anew(where: World, data: st.D
     """Multiples of what was asked, which may leave everybody's share as it is, and anything."""
     alone = where.method is Method.PROPORTIONAL
     requests = {leaf: {name: 6 * amount for name, amount in asked.items()} for leaf, asked in where.requests.items()}
-    kept = Shares(where.tree, requests, where.capacity, alone=alone)
+    kept = DeservedAmounts(where.tree, requests, where.capacity, alone=alone)
     for _ in range(data.draw(st.integers(1, 4))):
         leaf = data.draw(st.sampled_from(sorted(requests)))
         asked, alike = where.requests[leaf], data.draw(st.none() | st.integers(0, 9))

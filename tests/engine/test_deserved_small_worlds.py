@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from engine.audit import Terms, audit, broken
+from engine.audit import AuditTerms, audit, broken
 from engine.model.decision import Outcome
 from engine.model.objects import DisruptionBudget
 from engine.model.snapshot import Snapshot
@@ -85,7 +85,7 @@ def test_who_gives_is_as_it_is_written_and_breaks_no_law(name: str, size: int) -
     """In every third of them, long in all; in some of them somebody gives."""
     variant, given = VARIANTS[name], 0
     parameters = Parameters(high_priority=("urgent",) if variant.urgent else ())
-    terms = Terms(high_priority=parameters.high_priority)
+    terms = AuditTerms(high_priority=parameters.high_priority)
     for there in islice(worlds(variant, size), 0, None, sized("worlds", usual=3, long=1)):
         asking = there.asks[0]
         decision = decide(there, there.tree, asking, parameters)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from engine.model.decision import PodReason
 from engine.model.objects import DisruptionBudget, Pod, Requirement
 from engine.policies.deserved import Parameters, reclaiming
-from engine.policies.deserved.books import Books
-from engine.policies.deserved.budgets import Budgets
+from engine.policies.deserved.books import ShareBalances
+from engine.policies.deserved.budgets import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.hopeless import hopeless_places
-from engine.policies.deserved.question import Question
-from engine.policies.deserved.reclaiming import Survey, looked_at
+from engine.policies.deserved.question import ReclaimAttempt
+from engine.policies.deserved.reclaiming import NodeCandidates, looked_at
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples
@@ -25,7 +25,7 @@ from tests.properties import examples
 SEEDS = st.integers(0, 2**32)
 
 
-def questions(random: Random) -> list[Question]:
+def questions(random: Random) -> list[ReclaimAttempt]:
     """Of every ask of a small crowded cluster, some of whose pods are the system's, shielded or in a budget."""
     state, tree = world(random)
     state.pods = {uid: _odd(pod, random) for uid, pod in state.pods.items()}
@@ -36,7 +36,7 @@ def questions(random: Random) -> list[Question]:
     if running := [pod for pod in snapshot.pods if pod.node and not pod.terminating]:
         snapshot = snapshot.expecting(random.sample(running, 1))
     ranks = Parameters(high_priority=("high",))
-    return [Question(snapshot, tree, pod, ranks) for pod in snapshot.asks]
+    return [ReclaimAttempt(snapshot, tree, pod, ranks) for pod in snapshot.asks]
 
 
 def _odd(pod: Pod, random: Random) -> Pod:
@@ -51,7 +51,7 @@ def _odd(pod: Pod, random: Random) -> Pod:
 def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
     """And whoever goes is the cheapest of all."""
     for question in questions(Random(seed)):
-        survey = Survey(question, Candidates(question))
+        survey = NodeCandidates(question, Candidates(question))
         for place in survey.dearer.nonzero()[0].tolist():
             closer = looked_at(question, survey.candidates, place)
             assert survey.best is not None
@@ -76,7 +76,7 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     closely = reclaiming.looked_at
 
     def counted(
-        question: Question, candidates: Candidates, place: int, *, below: bool = False
+        question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
     ) -> reclaiming.Reclaimed | None:
         looks.append(place)
         return closely(question, candidates, place, below=below)
@@ -85,9 +85,9 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     nodes = [node(f"n{number}", 10) for number in range(10)]
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{of}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
-    question = Question(at, under, at.asks[0], Parameters())
+    question = ReclaimAttempt(at, under, at.asks[0], Parameters())
     monkeypatch.setattr(reclaiming, "looked_at", counted)
-    survey = Survey(question, Candidates(question))
+    survey = NodeCandidates(question, Candidates(question))
     assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
     assert not survey.dearer.any()
     assert survey.end_below()
@@ -113,14 +113,14 @@ def test_who_may_go_is_said_of_each_pod_as_if_it_were_asked_alone(seed: int) -> 
 def test_pods_that_nothing_that_counts_tells_apart_are_asked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though each is of a job of its own, with labels of its own, beneath a disruption budget."""
     asked: list[Pod] = []
-    allow = Budgets.allow
+    allow = BudgetCoverage.allow
 
-    def counted(self: Budgets, those: Iterable[Pod]) -> bool:
+    def counted(self: BudgetCoverage, those: Iterable[Pod]) -> bool:
         found = list(those)
         asked.extend(found)
         return allow(self, found)
 
-    monkeypatch.setattr(Budgets, "allow", counted)
+    monkeypatch.setattr(BudgetCoverage, "allow", counted)
     first = pod("p", queue="a", node="n1")  # who read them, shares what they request
     jobs = [
         msgspec.structs.replace(
@@ -131,19 +131,19 @@ def test_pods_that_nothing_that_counts_tells_apart_are_asked_as_one(monkeypatch:
     under = tree({"a": queue(), "b": queue()})
     at = snapshot(under, node("n1", 30), jobs, ask("x", queue="b"))
     budget = DisruptionBudget(namespace="ns", name="all", expressions=(Requirement("app", "In", ("a",)),), allowed=2)
-    found = Candidates(Question(at.with_budgets((budget,)), under, at.asks[0], Parameters()))
+    found = Candidates(ReclaimAttempt(at.with_budgets((budget,)), under, at.asks[0], Parameters()))
     assert (found.count, len(asked)) == (30, 1)
     shut = msgspec.structs.replace(budget, allowed=0)
-    found = Candidates(Question(at.with_budgets((shut,)), under, at.asks[0], Parameters()))
+    found = Candidates(ReclaimAttempt(at.with_budgets((shut,)), under, at.asks[0], Parameters()))
     assert (found.count, len(asked), +found.staying) == (0, 2, {PodReason.OVER_BUDGET: 30})
 
 
 def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a thousand queues few ever come to that, and each has many pods."""
     sums: list[Pod] = []
-    free = Books.below_reserved
+    free = ShareBalances.below_reserved
 
-    def counted(self: Books, one: Pod) -> str:
+    def counted(self: ShareBalances, one: Pod) -> str:
         sums.append(one)
         return free(self, one)
 
@@ -151,9 +151,9 @@ def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkey
     nodes = [node(f"n{number}", 10) for number in range(10)]
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{at}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=4))
-    question = Question(at, under, at.asks[0], Parameters(node_fit=False))
+    question = ReclaimAttempt(at, under, at.asks[0], Parameters(node_fit=False))
     candidates = Candidates(question)
-    monkeypatch.setattr(Books, "below_reserved", counted)
-    best = Survey(question, candidates).best
+    monkeypatch.setattr(ShareBalances, "below_reserved", counted)
+    best = NodeCandidates(question, candidates).best
     assert best is not None
     assert len(best.victims) == len(sums) == 4

@@ -8,7 +8,7 @@ import pytest
 
 from engine.audit import broken
 from engine.model.decision import Outcome
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import terms
 from engine.policies.deserved import decide
 from tests.engine.reclaim_worlds import world
@@ -17,7 +17,7 @@ WORLDS = 120
 PARTS = 4
 
 
-def planned(seed: int) -> list[Considered]:
+def planned(seed: int) -> list[AuditedDecision]:
     """What is decided in the world of a seed."""
     at, tree, parameters = world(random.Random(seed))
     return plan(at, tree, partial(decide, parameters=parameters), terms=terms(msgspec.structs.asdict(parameters)))

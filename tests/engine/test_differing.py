@@ -8,7 +8,7 @@ from engine.formats.yunikorn.rest import TheirQueue
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.observation.yunikorn_diff import Aspect, Difference, differences
+from engine.observation.yunikorn_diff import Aspect, QueueDifference, differences
 from tests.builders import amounts, node, pod, queue, snapshot, tree
 
 TREE = tree({"a": queue("2", max="4"), "b": queue(fence=True)})
@@ -107,6 +107,6 @@ def test_queues_of_one_side_alone_are_named():
     """As its dynamic ones, and those that it was never told of."""
     told = differences(cluster(), TREE, [SAME[0], SAME[1], theirs("root.dynamic")])
     assert told == (
-        Difference(queue="root.dynamic", aspect=Aspect.UNKNOWN_HERE),
-        Difference(queue="root.b", aspect=Aspect.UNKNOWN_THERE),
+        QueueDifference(queue="root.dynamic", aspect=Aspect.UNKNOWN_HERE),
+        QueueDifference(queue="root.b", aspect=Aspect.UNKNOWN_THERE),
     )

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.objects import ClassQuota, Pod, PriorityClass, Sharing
+from engine.model.objects import ClassQuota, KueueSettings, Pod, PriorityClass
 from engine.model.queue_tree import WEIGHT_ONE
 from engine.model.snapshot import queue_of
-from engine.observation.discovery import Survey, facts, propose, yunikorn_namespaces
+from engine.observation.discovery import ClusterScan, facts, propose, yunikorn_namespaces
 from engine.tree.lint import errors
 from tests.builders import amounts, node, pod
 
@@ -39,8 +39,8 @@ spec: {clusterQueue: research}
 """
 
 
-def survey(*pods: Pod, **fields: Any) -> Survey:
-    return Survey(pods=pods, **fields)
+def survey(*pods: Pod, **fields: Any) -> ClusterScan:
+    return ClusterScan(pods=pods, **fields)
 
 
 def leaves(*pods: Pod, **fields: Any) -> dict[str, tuple[str, ...]]:
@@ -196,9 +196,9 @@ def test_kueues_tree_is_taken_over_as_it_is():
 )
 def test_kueues_tree_decides_as_that_kueue_is_set(strategies: tuple[str, ...], parameters: dict[str, str]) -> None:
     """By fair sharing where its configuration says so; by classic preemption, as its format does, where it does not."""
-    fair = Sharing(name="kueue-manager-config", fair=True, strategies=strategies)
+    fair = KueueSettings(name="kueue-manager-config", fair=True, strategies=strategies)
     assert propose(survey(kueue=KUEUE, sharing=fair)).terms == {"policy": "fair-share", "parameters": parameters}
-    for plain in (None, Sharing(name="kueue-manager-config")):
+    for plain in (None, KueueSettings(name="kueue-manager-config")):
         assert propose(survey(kueue=KUEUE, sharing=plain)).terms == {}
 
 

@@ -5,12 +5,12 @@ import re
 import msgspec
 import pytest
 
-from engine.audit import Comparison, Law, LawCheck, Relation, Sum
+from engine.audit import ComparedValues, Law, LawCheck, Relation, Sum
 from engine.explain import (
     Message,
-    Moment,
     Name,
     Tense,
+    Timestamp,
     allowed,
     asker_sentence,
     in_order,
@@ -294,7 +294,7 @@ def test_nothing_is_promised_where_a_queue_above_is_not_known():
 def test_the_delay_names_the_moment():
     """A page writes it in the reader's zone."""
     due = reason(refusing(Reason.DELAY, due_ms=1_700_000_000_000)).params["due"]
-    assert isinstance(due, Moment)
+    assert isinstance(due, Timestamp)
     assert due == 1_700_000_000_000
 
 
@@ -402,8 +402,8 @@ def test_many_subtrahends_are_added_up():
 
 def test_conditions_that_hold_are_not_spelt_out():
     """That a pending ask is pending tells nobody anything; a failed one is shown."""
-    holding = Comparison(subject="n/p", left="pending", relation=Relation.EQUAL, right="pending", holds=True)
-    failing = Comparison(subject="n/p", left="bound", relation=Relation.EQUAL, right="pending", holds=False)
+    holding = ComparedValues(subject="n/p", left="pending", relation=Relation.EQUAL, right="pending", holds=True)
+    failing = ComparedValues(subject="n/p", left="bound", relation=Relation.EQUAL, right="pending", holds=False)
     shown = lines(LawCheck.of(Law.MAY_PREEMPT, [holding, failing]))
     assert [whole(message) for message in shown] == ["p: bound ≠ pending"]
 

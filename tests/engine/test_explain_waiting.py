@@ -5,7 +5,7 @@ import pytest
 
 from engine.analysis.pending_reasons import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import (
-    Moment,
+    Timestamp,
     asks_ahead,
     refused_nodes,
     remedy_sentence,
@@ -15,7 +15,7 @@ from engine.explain import (
     together,
 )
 from engine.model.change import Change
-from engine.model.decision import Notice
+from engine.model.decision import ReclaimNotice
 from tests.builders import NOW
 from tests.engine.test_explain import whole
 
@@ -273,12 +273,12 @@ def test_a_remedy_says_whether_it_is_enough(remedy: Remedy, end: str) -> None:
 
 def test_of_deserved_shares_who_gives_who_stays_and_until_when_is_said() -> None:
     """Other tenants' queues are not named, nor pods counted."""
-    own = Notice(queue="root.t", over={"cpu": 1000}, due_ms=NOW)
+    own = ReclaimNotice(queue="root.t", over={"cpu": 1000}, due_ms=NOW)
     grace = Tier(name=TierName.GRACE, passes=False, notices=(own,))
-    assert tier_sentence(grace, 5).params == {"queues": "t", "due": Moment(NOW)}
+    assert tier_sentence(grace, 5).params == {"queues": "t", "due": Timestamp(NOW)}
     assert whole(tier_sentence(grace, 5)).startswith("t is told to give back, and until")
-    hidden = msgspec.structs.replace(grace, notices=(own, Notice(queue="", over={}, due_ms=NOW + 1)))
-    assert tier_sentence(hidden, 5).params == {"due": Moment(NOW + 1)}
+    hidden = msgspec.structs.replace(grace, notices=(own, ReclaimNotice(queue="", over={}, due_ms=NOW + 1)))
+    assert tier_sentence(hidden, 5).params == {"due": Timestamp(NOW + 1)}
     assert said(TierName.OVERUSED, [pods(0)]).startswith("No other queue that preemption reaches")
     assert said(TierName.OVERUSED, [pods(0, "root.t")]).startswith("Within the fence of t no other queue")
     reached = (Reached(queue="root.t", pods=2, spare={}), Reached(queue="root.a", pods=1, spare={}))

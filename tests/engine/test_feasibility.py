@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.feasibility import FITS, Feasibility, Refusal
+from engine.feasibility import FITS, Feasibility, NodeRefusal
 from engine.feasibility.plain import refusal
 from engine.model.decision import NodeReason, Outcome
 from engine.model.objects import (
@@ -142,7 +142,7 @@ def test_what_is_nominated_may_be_beyond_64_bits_too() -> None:
 def test_a_node_is_kept_for_a_pod_that_can_not_be_read() -> None:
     """Nobody knows how much room that needs; what a policy takes for free, the laws would not."""
     on, coming = node("n1"), ask("coming", nominated_node="n1", unread=True)
-    assert refused(ask("a"), on, coming) == Refusal(NodeReason.UNREAD)
+    assert refused(ask("a"), on, coming) == NodeRefusal(NodeReason.UNREAD)
 
 
 def test_rules_without_end_cost_no_more_than_nodes_have_labels_and_resources() -> None:

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import Law, Terms, audit, audit_plan, broken
+from engine.audit import AuditTerms, Law, audit, audit_plan, broken
 from engine.feasibility.plain import refusal
 from engine.model.decision import Decision, Outcome, encode
 from engine.model.objects import Node, Pod
@@ -41,7 +41,7 @@ def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], la
     """The audit, which shares no code with the policy, finds nothing to refuse."""
     at = snapshot(tree, objects, OPTED_OUT)
     for asker in at.asks:
-        checks = audit(at, tree, decide(at, tree, asker, last_resort), terms=Terms(last_resort=last_resort))
+        checks = audit(at, tree, decide(at, tree, asker, last_resort), terms=AuditTerms(last_resort=last_resort))
         assert not broken(checks)
 
 

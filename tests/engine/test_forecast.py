@@ -11,8 +11,8 @@ from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVer
 from engine.model.objects import AffinityTerm, Pod, Requirement, Taint
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.forecast import Forecast, Settling, Toll, difference, forecast, grouped, origin
-from engine.planning.journal import Moment
+from engine.planning.forecast import EvictionCount, Forecast, Settling, difference, forecast, grouped, origin
+from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy, terms
 from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
@@ -20,12 +20,12 @@ from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_journal import shuffled, state_of
 
 DECIDE = policy("fence", "design")
-NOW_MOMENT = Moment(now_ms=NOW)
+NOW_MOMENT = PassInputs(now_ms=NOW)
 LATER = 90
 """Rounds enough for every small world."""
 
 
-def ahead(state: ClusterState, shape: QueueTree, moment: Moment = NOW_MOMENT, **settings: int) -> Forecast:
+def ahead(state: ClusterState, shape: QueueTree, moment: PassInputs = NOW_MOMENT, **settings: int) -> Forecast:
     """A forecast under policy fence."""
     return forecast(state, moment, shape, DECIDE, **settings)
 
@@ -54,7 +54,7 @@ def test_one_pod_goes_and_then_it_is_quiet() -> None:
     """Prod 4 of 5, Test 8 over 5: one pod in the next pass, none after it."""
     found = ahead(prod_and_test(prod=4, test=8, asks=2), tree({"prod": queue("5"), "test": queue("5")}))
     assert (found.settles, found.passes) == (Settling.QUIET, 1)
-    assert found.first_pass == found.total == Toll(pods=1, applications=1)
+    assert found.first_pass == found.total == EvictionCount(pods=1, applications=1)
     assert [(one.ask.name, one.node) for one in found.placed] == [("want0", "n1")]
     waiting = [(one.decision.ask.name, one.decision.reason) for one in found.waiting]
     assert waiting == [("want1", Reason.AT_GUARANTEE), ("t1~1", Reason.AT_GUARANTEE)]
@@ -63,7 +63,7 @@ def test_one_pod_goes_and_then_it_is_quiet() -> None:
 def test_what_the_next_pass_takes_is_told_from_what_later_ones_take() -> None:
     """Prod 4 of 10, Test 8 over 2: one node is kept for one ask at a time, so three passes."""
     found = ahead(prod_and_test(prod=4, test=8, asks=6), tree({"prod": queue("10"), "test": queue("2")}))
-    assert (found.passes, found.first_pass, found.total) == (3, Toll(1, 1), Toll(3, 1))
+    assert (found.passes, found.first_pass, found.total) == (3, EvictionCount(1, 1), EvictionCount(3, 1))
     [group] = grouped(found.evictions)
     assert (group.asker_queue, group.queue, group.namespace) == ("root.prod", "root.test", "ns")
     assert (group.application, group.node, group.first, group.later) == ("t", "n1", 1, 2)
@@ -72,7 +72,7 @@ def test_what_the_next_pass_takes_is_told_from_what_later_ones_take() -> None:
 def test_a_cluster_where_nobody_may_preempt_is_quiet_at_once() -> None:
     """No pass moves anything."""
     found = ahead(prod_and_test(prod=4, test=6, asks=1), tree({"prod": queue("5"), "test": queue("5")}))
-    assert (found.settles, found.passes, found.total) == (Settling.QUIET, 0, Toll(0, 0))
+    assert (found.settles, found.passes, found.total) == (Settling.QUIET, 0, EvictionCount(0, 0))
 
 
 def test_an_ask_that_still_waits_for_its_delay_is_served_later() -> None:
@@ -101,7 +101,7 @@ def test_open_decisions_come_about_first() -> None:
     one = ask("a", queue="prod")
     kept = node("n1", 2, taints=(Taint("scheduler-admin.io/reserved-for", one.uid),))
     pods = [pod("t0", queue="test", node="n1"), pod("t1", queue="test", node="n1")]
-    moment = Moment(now_ms=NOW, reservations=(reservation(one, node="n1"),), going=frozenset({"uid-t0"}))
+    moment = PassInputs(now_ms=NOW, reservations=(reservation(one, node="n1"),), going=frozenset({"uid-t0"}))
     found = ahead(state_of(kept, pods, one, ask("b", queue="prod")), shape, moment)
     assert [(placed.round, placed.ask.name, placed.node) for placed in found.placed] == [(1, "a", "n1"), (2, "b", "n1")]
     assert found.placed[0].ask.queue == "root.prod"
@@ -113,7 +113,7 @@ def test_of_an_open_decision_only_what_is_still_true_comes_about() -> None:
     """A victim that finished by itself is not made again; an ask that is gated, bound or gone gets nothing."""
     shape = tree({"prod": queue("2"), "test": queue()})
     asks = [ask("gated", queue="prod", gated=True), pod("bound", queue="prod", node="n2"), ask("gone", queue="prod")]
-    moment = Moment(
+    moment = PassInputs(
         now_ms=NOW,
         reservations=tuple(reservation(one, node="n1") for one in asks),
         going=frozenset({"uid-done", "uid-nowhere"}),
@@ -202,14 +202,14 @@ def test_a_loop_is_found_and_its_asks_are_named(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("prod", "test", "asks", "passes", "settles", "first", "total"),
     [
-        (4, 6, 1, 30, "quiet", Toll(0, 0), Toll(0, 0)),
-        (4, 8, 1, 30, "quiet", Toll(1, 1), Toll(1, 1)),
-        (2, 12, 3, 30, "quiet", Toll(1, 1), Toll(2, 1)),
-        (2, 12, 3, 1, "unsettled", Toll(1, 1), Toll(1, 1)),
+        (4, 6, 1, 30, "quiet", EvictionCount(0, 0), EvictionCount(0, 0)),
+        (4, 8, 1, 30, "quiet", EvictionCount(1, 1), EvictionCount(1, 1)),
+        (2, 12, 3, 30, "quiet", EvictionCount(1, 1), EvictionCount(2, 1)),
+        (2, 12, 3, 1, "unsettled", EvictionCount(1, 1), EvictionCount(1, 1)),
     ],
 )
 def test_the_next_pass_and_all_together_are_summed_up(
-    prod: int, test: int, asks: int, passes: int, settles: str, first: Toll, total: Toll
+    prod: int, test: int, asks: int, passes: int, settles: str, first: EvictionCount, total: EvictionCount
 ) -> None:
     """Pods and applications, each by its own number."""
     found = ahead(prod_and_test(prod, test, asks), tree({"prod": queue("5"), "test": queue("5")}), passes=passes)
@@ -280,7 +280,7 @@ def test_under_the_laws_every_cluster_comes_to_rest(shape: QueueTree, objects: l
     """Whatever the tree: no loop, and an end that is one: forecast from there, nothing moves."""
     found = ahead(state_of(*objects), shape, passes=LATER)
     assert found.settles is Settling.QUIET
-    onward = ahead(found.end, shape, Moment(now_ms=found.rounds[-1].now_ms + 60 * MINUTE))
+    onward = ahead(found.end, shape, PassInputs(now_ms=found.rounds[-1].now_ms + 60 * MINUTE))
     assert onward.passes == 0
 
 

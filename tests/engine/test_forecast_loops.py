@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from engine.audit.ledger import Ledger
+from engine.audit.ledger import AuditState
 from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.forecast import Forecast, Happening, Loop, Settling, Toll, forecast
+from engine.planning.forecast import ClusterChange, EvictionCount, Forecast, Loop, Settling, forecast
 from engine.planning.forecast.signature import Shapes
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import Decide, policy
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import busy_world
@@ -21,7 +21,7 @@ from tests.runner.suites import sized
 
 DESIGN = policy("fence", "design")
 YUNIKORN = policy("fence", "yunikorn")
-MOMENT = Moment(now_ms=NOW)
+MOMENT = PassInputs(now_ms=NOW)
 LATER = 90
 """Rounds enough for every small world."""
 
@@ -85,7 +85,7 @@ def test_the_design_does_nothing_there() -> None:
     """Law 2: what is below its guarantee is not touched."""
     shape, state = swapping()
     found = forecast(state, MOMENT, shape, DESIGN)
-    assert (found.settles, found.total) == (Settling.QUIET, Toll(0, 0))
+    assert (found.settles, found.total) == (Settling.QUIET, EvictionCount(0, 0))
 
 
 def test_a_loop_of_pods_that_are_alike_is_known_by_what_they_are() -> None:
@@ -122,8 +122,8 @@ def test_what_comes_about_besides_comes_in_its_round() -> None:
     """Pods end and give room, asks arrive and take it; there is no end before the last of that."""
     shape = tree({"prod": queue("2"), "test": queue("2")})
     happenings = [
-        Happening(round=3, ends=("uid-t0",)),
-        Happening(round=5, arrives=(ask("late", queue="prod", cpu=2),)),
+        ClusterChange(round=3, ends=("uid-t0",)),
+        ClusterChange(round=5, arrives=(ask("late", queue="prod", cpu=2),)),
     ]
     state = state_of(node("n1", 4), [pod(f"t{i}", queue="test", app="t", node="n1") for i in range(4)])
     found = forecast(state, MOMENT, shape, DESIGN, happenings=happenings)
@@ -141,7 +141,7 @@ def test_the_queues_of_a_loop_are_told_once_askers_first() -> None:
 
 def missing(snapshot: Snapshot, shape: QueueTree) -> int:
     """Law 8's sum: what all queues lack of their guarantees, by the audit's own books."""
-    ledger = Ledger(snapshot, shape)
+    ledger = AuditState(snapshot, shape)
     nobody = Pod(uid="", namespace="", name="")
     return sum(
         max(0, promised - ledger.settled(path, resource, nobody))

@@ -3,7 +3,7 @@
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.forecast import Forecast, Unreached, difference, forecast, unreached
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import policy
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
@@ -19,7 +19,7 @@ def full() -> ClusterState:
 
 
 def ahead(state: ClusterState, under: QueueTree) -> Forecast:
-    return forecast(state, Moment(now_ms=NOW), under, policy("fence", "design"))
+    return forecast(state, PassInputs(now_ms=NOW), under, policy("fence", "design"))
 
 
 def test_a_guarantee_behind_a_fence_of_its_own_is_out_of_reach() -> None:
@@ -39,7 +39,7 @@ def test_what_waits_for_another_resource_counts_for_that_alone() -> None:
 
 
 def test_a_cut_forecast_says_nothing_of_the_end() -> None:
-    found = forecast(full(), Moment(now_ms=NOW), FENCED, policy("fence", "design"), passes=1)
+    found = forecast(full(), PassInputs(now_ms=NOW), FENCED, policy("fence", "design"), passes=1)
     assert unreached(found, FENCED) == ()
 
 

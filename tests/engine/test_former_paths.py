@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from engine.formats import registry
 from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
-from engine.formats.tree_json.diff import Kind, changes, known_before, renamed
+from engine.formats.tree_json.diff import ChangeKind, changes, known_before, renamed
 from engine.formats.tree_json.document import read_form, write_form
 from engine.model.objects import Pod
 from engine.model.placement_rules import Rule, RuleName
@@ -77,7 +77,9 @@ class TestRenames:
 
     def test_are_changes_of_the_queue_and_not_another_queue(self) -> None:
         found = changes(tree("root.training", "root.training.a"), tree(TRAIN, "root.train.a"))
-        assert [(one.kind, one.path, one.former) for one in found] == [(Kind.MOVED, "root.train", "root.training")]
+        assert [(one.kind, one.path, one.former) for one in found] == [
+            (ChangeKind.MOVED, "root.train", "root.training")
+        ]
 
     def test_are_known_going_back(self) -> None:
         back = known_before(tree(TRAIN, "root.train.a"), tree("root.training", "root.training.a"))

@@ -9,7 +9,7 @@ from engine.explain import hindsight_lines
 from engine.explain.hindsight import CAUSES, UNTOLD
 from engine.model.decision import Decision, NodeReason, Outcome, PodReason
 from engine.model.objects import DisruptionBudget, Node, Pod, Preempted, Requirement
-from engine.model.snapshot import Change, ClusterState
+from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation import replay
 from engine.observation.evictions import (
     Agreement,
@@ -47,7 +47,7 @@ class Cluster:
 
     def _change(self, column: Any, key: Any, after: Any) -> None:
         kept = column(self.state)
-        self.state.changes.append(Change(column, key, kept.get(key), after))
+        self.state.changes.append(ObjectChange(column, key, kept.get(key), after))
         if after is None:
             self.state.depart(kept.pop(key))
         else:

@@ -12,10 +12,20 @@ import pytest
 from engine.explain import hindsight_lines
 from engine.explain.kueue_again import KNOWN, WHY_NOT_KNOWN
 from engine.formats.kueue.cluster import quota_cluster
-from engine.model.objects import LocalQueue, Preempted, Sharing
+from engine.model.objects import KueueSettings, LocalQueue, Preempted
 from engine.model.quota import Cohort, QuotaCluster
-from engine.model.snapshot import Change, ClusterState
-from engine.observation.evictions import KnownBy, Observed, Source, Untold, Weighed, decode, encode, joined, observe
+from engine.model.snapshot import ClusterState, ObjectChange
+from engine.observation.evictions import (
+    EvictionSource,
+    KnownBy,
+    Observed,
+    Untold,
+    Weighed,
+    decode,
+    encode,
+    joined,
+    observe,
+)
 from engine.observation.replay import retraced
 from tests.builders import NOW, node, pod, queue, tree
 from tests.engine import quota_builders as quota
@@ -34,7 +44,7 @@ def workloads_of(state: ClusterState) -> dict[Any, Any]:
 class Kueue:
     """A cluster where Kueue runs, whose changes are noted as a watcher notes them."""
 
-    def __init__(self, given: QuotaCluster, sharing: Sharing | None = None) -> None:
+    def __init__(self, given: QuotaCluster, sharing: KueueSettings | None = None) -> None:
         self.state = ClusterState()
         self.state.nodes["n1"] = node("n1", 8)
         self.state.flavors |= given.flavors
@@ -47,7 +57,7 @@ class Kueue:
     def change(self, uid: str, **changes: Any) -> None:
         before = self.state.workloads[uid]
         after = msgspec.structs.replace(before, **changes)
-        self.state.changes.append(Change(workloads_of, uid, before, after))
+        self.state.changes.append(ObjectChange(workloads_of, uid, before, after))
         self.state.workloads[uid] = after
 
     def preempts(self, asker: str, **why: str) -> None:
@@ -67,7 +77,7 @@ class Kueue:
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
         (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
-        assert found.source is Source.KUEUE
+        assert found.source is EvictionSource.KUEUE
         return found
 
     def weighed(self) -> Weighed:
@@ -107,7 +117,7 @@ def test_of_what_kueue_really_decided_the_answer_is_the_same(case: dict[str, Any
     asker = next(one.uid for one in given.workloads if one.key == case["asker"])
     agreeing = []
     for expected in outcomes(case):
-        world = Kueue(given, Sharing(name="kueue-manager-config", fair=fair is not None, strategies=named))
+        world = Kueue(given, KueueSettings(name="kueue-manager-config", fair=fair is not None, strategies=named))
         world.preempts(asker, **told(given, expected))
         found = world.weighed()
         agreeing.append(found.agrees)
@@ -119,7 +129,7 @@ def test_of_what_kueue_really_decided_the_answer_is_the_same(case: dict[str, Any
 A, B = quota.queue("a", cpu=4000), quota.queue("b", cpu=4000)
 
 
-def borrowed(sharing: Sharing | None = None) -> Kueue:
+def borrowed(sharing: KueueSettings | None = None) -> Kueue:
     """Queue b runs two workloads of three cores, though it has four; in a, which has four, one waits for three."""
     holding = [quota.holds("old", "b", priority=1, cpu=3000), quota.holds("new", "b", cpu=3000)]
     return Kueue(quota.cluster(A, B, *holding, quota.waits("a", cpu=3000)), sharing)
@@ -131,7 +141,7 @@ def said(seen: Observed) -> str:
 
 def test_the_answer_tells_who_goes_from_where_why_and_which_flavor_is_had() -> None:
     """And how it is known by which of its two ways Kueue goes."""
-    world = borrowed(Sharing(name="kueue-manager-config"))
+    world = borrowed(KueueSettings(name="kueue-manager-config"))
     world.preempts("ask", new="InCohortReclamation")
     lines = said(found := world.seen())
     assert found.weighed is not None
@@ -186,7 +196,7 @@ def test_fair_sharing_is_told_by_its_reason_where_no_configmap_can_be_read() -> 
 
 def test_strategies_that_nobody_knows_are_not_guessed_at() -> None:
     """A newer Kueue may have more of them."""
-    world = borrowed(Sharing(name="kueue-manager-config", fair=True, strategies=("Newest",)))
+    world = borrowed(KueueSettings(name="kueue-manager-config", fair=True, strategies=("Newest",)))
     world.preempts("ask", new="InCohortReclamation")
     assert world.weighed().known_by is KnownBy.ASSUMED
 
@@ -225,7 +235,7 @@ def test_which_queue_a_workload_waits_in_is_that_of_then() -> None:
     world.state.local_queues["n", "lq"] = lead = LocalQueue(namespace="n", name="lq", queue="a")
     world.preempts("ask", new="InCohortReclamation")
     moved = msgspec.structs.replace(lead, queue="b")
-    world.state.changes.append(Change(lambda state: state.local_queues, ("n", "lq"), lead, moved))
+    world.state.changes.append(ObjectChange(lambda state: state.local_queues, ("n", "lq"), lead, moved))
     world.state.local_queues["n", "lq"] = moved
     assert world.weighed().queue == "a"
 

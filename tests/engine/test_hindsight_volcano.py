@@ -8,8 +8,8 @@ import pytest
 from engine.explain.hindsight import hindsight_lines, unspared
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.model.objects import Pod, Preempted, Taint
-from engine.model.snapshot import Change, ClusterState
-from engine.observation.evictions import Observed, Source, Untold, decode, encode, observe
+from engine.model.snapshot import ClusterState, ObjectChange
+from engine.observation.evictions import EvictionSource, Observed, Untold, decode, encode, observe
 from engine.observation.replay import retraced
 from engine.observation.replay import volcano as hindsight
 from tests.builders import NOW, ask, node, pod, queue, tree
@@ -61,14 +61,14 @@ class Volcano:
             uid = f"uid-{name}"
             before = self.state.pods[uid]
             after = msgspec.structs.replace(before, terminating=True, deleted_ms=AT)
-            self.state.changes.append(Change(lambda state: state.pods, uid, before, after))
+            self.state.changes.append(ObjectChange(lambda state: state.pods, uid, before, after))
             self.put(after)
             self.state.volcano[uid] = Preempted(uid=uid, namespace="ns", name=name, at_ms=AT, why=why)
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
         (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
-        assert found.source is Source.VOLCANO
+        assert found.source is EvictionSource.VOLCANO
         return decode(encode(found))
 
     def lines(self) -> list[str]:

@@ -31,8 +31,8 @@ from engine.model.objects import (
 from engine.model.snapshot import ClusterState, Protection
 from engine.planning.journal import (
     FORM,
-    Moment,
     OtherFormError,
+    PassInputs,
     TornError,
     advance,
     begin,
@@ -42,7 +42,7 @@ from engine.planning.journal import (
     replay,
     same,
 )
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import policy
 from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.history.watch import Watch
@@ -71,7 +71,7 @@ OBJECTS = [
     ask("b8", queue="batch", claims=("data", "data"), own_claims=("b8-scratch",), priority=-1),
     daemonset_ask("agent", on="n2", queue="prod"),
 ]  # fmt: skip
-MOMENT = Moment(
+MOMENT = PassInputs(
     now_ms=NOW,
     protection=Protection(namespaces=frozenset({"kube-system", "vault", "ingress"})),
     reservations=(reservation(ask("other", queue="prod"), node="n9"),),
@@ -86,7 +86,7 @@ def state_of(*objects: object) -> ClusterState:
     return Watch(*objects).state
 
 
-def documents(found: Iterable[Considered]) -> list[bytes]:
+def documents(found: Iterable[AuditedDecision]) -> list[bytes]:
     """Decisions as they are stored."""
     return [encode(one.decision) for one in found]
 
@@ -127,7 +127,7 @@ def test_a_chain_gives_back_every_moment_on_its_way() -> None:
     watch.bound("p0", "n3")
     steps.append(watch.watcher.state())
     for number, (before, after) in enumerate(pairwise(steps), 1):
-        chain.append(advance(before, after, Moment(now_ms=NOW + number)))
+        chain.append(advance(before, after, PassInputs(now_ms=NOW + number)))
     for number, (state, moment) in enumerate(frames(chain)):
         assert same(state, steps[number])
         assert moment.now_ms == NOW + number
@@ -176,7 +176,7 @@ def test_of_a_pod_that_changes_only_the_change_is_kept() -> None:
     ):
         before = watch.watcher.state()
         watch.put(msgspec.structs.replace(watch.state.pods["uid-a"], **change))
-        chain.append(advance(before, watch.state, Moment(now_ms=NOW)))
+        chain.append(advance(before, watch.state, PassInputs(now_ms=NOW)))
         assert len(chain[-1]) < 250
         assert same(read(chain)[0], watch.state)
     assert same(read(chain[:1])[0], start)

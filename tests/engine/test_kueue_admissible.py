@@ -8,10 +8,10 @@ import pytest
 from engine.model.objects import (
     ClusterQueue,
     Flavor,
+    FlavorQuota,
     LocalQueue,
     PodSet,
     Preemption,
-    Quota,
     Requirement,
     ResourceGroup,
     quota_cluster,
@@ -41,7 +41,7 @@ def cluster(
 ) -> QuotaCluster:
     """A ClusterQueue of four cores whose workloads preempt lower priorities."""
     settings = {
-        "quotas": {("default", "cpu"): Quota(4000)},
+        "quotas": {("default", "cpu"): FlavorQuota(4000)},
         "groups": (ResourceGroup(("cpu",), ("default",)),),
         "preemption": Preemption(within=Take.LOWER_PRIORITY),
         **queue,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.formats.kueue.cluster import quota_cluster
-from engine.model.quota import Quota, Take
+from engine.model.quota import FlavorQuota, Take
 
 Manifest = dict[str, Any]
 
@@ -58,7 +58,7 @@ def test_quotas_limits_and_rules_are_read_with_what_kueue_fills_in() -> None:
     """No preemption unless it is said; the next flavor before preempting, but not before borrowing."""
     limits = groups(nominalQuota="4", borrowingLimit="500m", lendingLimit="1")
     found = quota_cluster([manifest("ClusterQueue", "a", {"resourceGroups": limits}), FLAVOR], now_ms=0).queues["a"]
-    assert found.quotas == {("default", "cpu"): Quota(4000, 500, 1000)}
+    assert found.quotas == {("default", "cpu"): FlavorQuota(4000, 500, 1000)}
     assert (found.preemption.within, found.preemption.borrow.allowed) == (Take.NEVER, False)
     assert (found.fungibility.next_before_preempting, found.fungibility.next_before_borrowing) == (True, False)
 

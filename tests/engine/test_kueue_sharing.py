@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.formats.kubernetes.reader import DecodeError
 from engine.formats.kueue.watched import sharing_from_bytes
-from engine.model.objects import Sharing
+from engine.model.objects import KueueSettings
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -18,7 +18,7 @@ VALUES = st.recursive(
 )
 
 
-def told(fair: Any) -> Sharing | None:
+def told(fair: Any) -> KueueSettings | None:
     """What is read of a ConfigMap with such a setting; JSON is YAML."""
     data = {"controller_manager_config.yaml": json.dumps({"fairSharing": fair})}
     return sharing_from_bytes(json.dumps({"metadata": {"name": "kueue-manager-config"}, "data": data}).encode())
@@ -27,7 +27,7 @@ def told(fair: Any) -> Sharing | None:
 def test_the_strategies_are_those_listed() -> None:
     """In their order."""
     named = ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
-    assert told({"preemptionStrategies": named}) == Sharing(
+    assert told({"preemptionStrategies": named}) == KueueSettings(
         name="kueue-manager-config", fair=True, strategies=tuple(named)
     )
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from engine.audit import Law, LawCheck, Relation, Sum, Terms, audit, audit_plan, broken
+from engine.audit import AuditTerms, Law, LawCheck, Relation, Sum, audit, audit_plan, broken
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Protection, Snapshot
@@ -25,7 +25,7 @@ from tests.builders import (
 PROD_AND_TEST = tree({"prod": queue("5"), "test": queue("5")})
 
 
-def laws_broken(snapshot: Snapshot, tree: QueueTree, decision: Decision, **parameters: Terms) -> set[Law]:
+def laws_broken(snapshot: Snapshot, tree: QueueTree, decision: Decision, **parameters: AuditTerms) -> set[Law]:
     """The laws that a decision breaks."""
     return {check.law for check in broken(audit(snapshot, tree, decision, **parameters))}
 
@@ -115,8 +115,8 @@ def test_a_pod_that_opted_out_stays() -> None:
     hidden = preempting(at, "a0", ["t0"])
     said = preempting(at, "a0", ["t0"], reason=Reason.LAST_RESORT)
     assert laws_broken(at, PROD_AND_TEST, said) == {Law.OPT_OUT}
-    assert laws_broken(at, PROD_AND_TEST, said, terms=Terms(last_resort="any")) == set()
-    assert laws_broken(at, PROD_AND_TEST, hidden, terms=Terms(last_resort="any")) == {Law.OPT_OUT}
+    assert laws_broken(at, PROD_AND_TEST, said, terms=AuditTerms(last_resort="any")) == set()
+    assert laws_broken(at, PROD_AND_TEST, hidden, terms=AuditTerms(last_resort="any")) == {Law.OPT_OUT}
 
 
 def test_the_last_resort_is_the_last() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from engine.model.notes import Severity
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import errors, lint
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 from tests.builders import queue, tree
 from tests.engine.linted import findings
 from tests.engine.strategies import growing_trees, queue_trees
@@ -137,7 +137,7 @@ def test_guarantees_are_held_against_the_cluster() -> None:
 @given(queue_trees())
 def test_errors_come_first_and_are_the_same_without_a_cluster(shape: QueueTree) -> None:
     """What keeps a tree from being published does not depend on where it is used."""
-    found = lint(shape, Room({"cpu": 1000}))
+    found = lint(shape, ClusterRoom({"cpu": 1000}))
     severities = [list(Severity).index(one.severity) for one in found]
     assert severities == sorted(severities)
     assert errors(shape) == tuple(one for one in found if one.severity is Severity.ERROR)
@@ -146,7 +146,7 @@ def test_errors_come_first_and_are_the_same_without_a_cluster(shape: QueueTree) 
 @given(growing_trees())
 def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
     """At a queue of the tree, in sentences that are whole; what holds leaves nothing to do."""
-    for one in lint(shape, Room({"cpu": 1000})):
+    for one in lint(shape, ClusterRoom({"cpu": 1000})):
         assert one.path in shape
         assert "%(" not in one.text + one.remedy % one.params
         assert bool(one.remedy) != one.text.startswith("Guarantees fit:")
@@ -155,7 +155,7 @@ def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
 @given(growing_trees())
 def test_under_another_policy_nothing_is_said_of_guarantees(shape: QueueTree) -> None:
     """Policy priority knows none, nor fences: what is left is about where pods run, and nothing keeps it back."""
-    found = lint(shape, Room({"cpu": 1000}), policy="priority")
+    found = lint(shape, ClusterRoom({"cpu": 1000}), policy="priority")
     assert not [one for one in found if "guarantee" in (one.text + one.remedy).lower() or "fence" in one.text]
     assert {one.field.partition("/")[0] for one in found} <= {"", "namespaces", "max"}
     assert errors(shape, policy="priority") == ()

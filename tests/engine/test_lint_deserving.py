@@ -4,7 +4,7 @@ import pytest
 
 from engine.model.queue_tree import WEIGHT_ONE, Queue, Take
 from engine.tree.lint import errors, lint
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 from tests.builders import amounts, queue, tree
 from tests.engine.linted import findings
 
@@ -57,7 +57,7 @@ def test_what_is_reserved_above_its_hard_limit_is_never_published() -> None:
 def test_who_is_promised_more_than_its_quota_allows_is_told() -> None:
     """Of leaves that a namespace has for itself, under this policy alone."""
     shape = tree({"a": queue(2, max=4, namespaces=("a",)), "b": queue(3, namespaces=("b",)), "c": queue(9)})
-    room = Room({"cpu": 100_000}, {"a": {"cpu": 3000}, "b": {"cpu": 2000, "memory": 1}, "c": {"cpu": 1}})
+    room = ClusterRoom({"cpu": 100_000}, {"a": {"cpu": 3000}, "b": {"cpu": 2000, "memory": 1}, "c": {"cpu": 1}})
     found = {
         policy: [(note.path, note.field) for note in lint(shape, room, policy=policy) if "ResourceQuotas" in note.text]
         for policy in ("deserved", "fence")

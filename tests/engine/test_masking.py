@@ -17,7 +17,7 @@ from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards
 from engine.planning import journal
 from engine.planning.forecast import forecast
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.masking import Masked, masked
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
@@ -28,8 +28,8 @@ from tests.fidelity.recorded import some
 from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data"
-MOMENT = Moment(now_ms=NOW)
-LATER = Moment(now_ms=NOW + 3_600_000)
+MOMENT = PassInputs(now_ms=NOW)
+LATER = PassInputs(now_ms=NOW + 3_600_000)
 FENCE, PRIORITY = policy("fence", "design"), policy("priority", "kube-scheduler")
 
 
@@ -47,7 +47,7 @@ def shape(decision: Decision, state: ClusterState) -> tuple[object, ...]:
     return pods[decision.ask.uid], decision.outcome, decision.reason, at, victims
 
 
-def decided(state: ClusterState, moment: Moment, given: QueueTree) -> list[tuple[object, ...]]:
+def decided(state: ClusterState, moment: PassInputs, given: QueueTree) -> list[tuple[object, ...]]:
     """What a pass would decide by both policies."""
     snapshot = moment.snapshot(state, given)
     found = [one.decision for by in (FENCE, PRIORITY) for one in plan(snapshot, snapshot.tree, by)]
@@ -105,10 +105,10 @@ def test_what_is_paused_stays_paused() -> None:
         pod("old", queue="test.b", node="n2", created_ms=1),
         ask("want", queue="prod"),
     )
-    moment = Moment(now_ms=NOW, safeguards=Safeguards(paused=("root.test.a",)))
+    moment = PassInputs(now_ms=NOW, safeguards=Safeguards(paused=("root.test.a",)))
     without = masked(state, moment, given)
     assert decided(*without) == decided(state, moment, given)
-    assert decided(state, moment, given) != decided(state, Moment(now_ms=NOW), given)
+    assert decided(state, moment, given) != decided(state, PassInputs(now_ms=NOW), given)
 
 
 def test_no_name_is_told() -> None:

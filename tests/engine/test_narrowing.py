@@ -14,7 +14,7 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.model.snapshot.resource_quotas import capped
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import deserved
 from tests.builders import ask, named, node, pod, queue, tree
 from tests.engine.strategies import queue_trees
@@ -37,7 +37,7 @@ def state(*objects: Node | Pod, namespaces: tuple[str, ...] = ("a", "b")) -> Clu
 
 def seen(quotas: Mapping[str, Amounts], *objects: Node | Pod, shape: QueueTree = SHAPE) -> Snapshot:
     """As a pass sees it."""
-    return Moment(now_ms=10**9, quotas=dict(quotas)).snapshot(state(*objects), shape)
+    return PassInputs(now_ms=10**9, quotas=dict(quotas)).snapshot(state(*objects), shape)
 
 
 def crowd(name: str, many: int, on: str | None = "n1") -> list[Pod]:
@@ -86,7 +86,7 @@ def test_the_tree_stays_the_same_while_no_quota_changes() -> None:
     """So what was worked out for it is still good in the next pass."""
     kept = state(node("n1", 8))
     trees = [
-        Moment(now_ms=now, quotas={"a": {"cpu": cpu}}).snapshot(kept.copy(), SHAPE).tree
+        PassInputs(now_ms=now, quotas={"a": {"cpu": cpu}}).snapshot(kept.copy(), SHAPE).tree
         for now, cpu in ((1, 1000), (2, 1000), (3, 2000))
     ]
     assert trees[0] is trees[1]
@@ -109,7 +109,7 @@ def test_in_no_tree_anybody_deserves_more(shape: QueueTree, seed: int) -> None:
     ]
     quotas = {name: {"cpu": random.randint(0, 4) * 1000} for name in spaces.values()}
     found = state(node("n1", 8), *pods, namespaces=tuple(spaces.values()))
-    at = Moment(now_ms=10**9, quotas=quotas).snapshot(found, QueueTree(owned))
+    at = PassInputs(now_ms=10**9, quotas=quotas).snapshot(found, QueueTree(owned))
     for method in deserved.Method:
         stands = deserved.standing(at, at.tree, method)
         assert all(stands[leaf].deserved.get("cpu", 0) <= quotas[name]["cpu"] for leaf, name in spaces.items())

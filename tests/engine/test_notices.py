@@ -1,6 +1,6 @@
 """Who is told to give back, pass after pass."""
 
-from engine.model.decision import Decision, Notice, Outcome, PodFacts, Reason
+from engine.model.decision import Decision, Outcome, PodFacts, Reason, ReclaimNotice
 from engine.planning.reclaim_notices import followed
 from tests.builders import NOW, ask
 
@@ -12,7 +12,7 @@ def naming(*queues: str) -> Decision:
         ask=PodFacts.of(ask("b", queue="b")),
         outcome=Outcome.NOT_ELIGIBLE,
         reason=Reason.GRACE,
-        notices=tuple(Notice(queue=queue, over={"cpu": 1000}, due_ms=NOW + 30_000) for queue in queues),
+        notices=tuple(ReclaimNotice(queue=queue, over={"cpu": 1000}, due_ms=NOW + 30_000) for queue in queues),
     )
 
 

@@ -12,7 +12,18 @@ from engine.explain import observed_because, observed_flags, observed_sentence, 
 from engine.formats.kubernetes.decode import DecodeError, preempted_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Flag, Key, Observed, Source, decode, encode, joined, observe, parted, sighted
+from engine.observation.evictions import (
+    EvictionSource,
+    Flag,
+    Key,
+    Observed,
+    decode,
+    encode,
+    joined,
+    observe,
+    parted,
+    sighted,
+)
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 2_000
@@ -57,7 +68,7 @@ def test_the_victims_of_one_ask_are_one_decision():
     (found,) = seen(
         going("v1", queue="c", priority=10), going("v2", queue="c"), asker, event("v1"), event("v2", at=AT + 900)
     )
-    assert (found.source, found.at_ms, found.node) == (Source.KUBE_SCHEDULER, AT, "n1")
+    assert (found.source, found.at_ms, found.node) == (EvictionSource.KUBE_SCHEDULER, AT, "n1")
     assert found.ask is not None
     assert (found.ask.name, found.ask.queue, found.ask.priority) == ("ask", "root.tenant-1.a", 1000)
     assert [(one.pod.name, one.pod.queue, one.pod.priority) for one in found.victims] == [
@@ -190,16 +201,16 @@ def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
 @pytest.mark.parametrize(
     ("reason", "source"),
     [
-        ("PreemptionByScheduler", Source.KUBE_SCHEDULER),
-        ("PreemptionByKubeScheduler", Source.KUBE_SCHEDULER),
-        ("EvictionByEvictionAPI", Source.API_EVICTION),
-        ("TerminationByKubelet", Source.KUBELET),
-        ("DeletionByTaintManager", Source.TAINT_MANAGER),
-        ("DeletionByPodGC", Source.POD_GC),
+        ("PreemptionByScheduler", EvictionSource.KUBE_SCHEDULER),
+        ("PreemptionByKubeScheduler", EvictionSource.KUBE_SCHEDULER),
+        ("EvictionByEvictionAPI", EvictionSource.API_EVICTION),
+        ("TerminationByKubelet", EvictionSource.KUBELET),
+        ("DeletionByTaintManager", EvictionSource.TAINT_MANAGER),
+        ("DeletionByPodGC", EvictionSource.POD_GC),
         ("SomethingNew", None),
     ],
 )
-def test_the_condition_says_who_evicted(reason: str, source: Source | None):
+def test_the_condition_says_who_evicted(reason: str, source: EvictionSource | None):
     """A reason that we don't know is nobody's."""
     found = seen(going("v1", disruption=reason, disrupted_ms=NOW - 30_000))
     assert [one.source for one in found] == ([source] if source else [])

@@ -13,7 +13,7 @@ from engine.explain.observed import observed_reason
 from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
 from engine.model.queue_tree import Take
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Observed, Source, decode, encode, observe, sighted
+from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe, sighted
 from engine.observation.replay import retraced
 from tests.builders import NOW, node, pod, queue, tree
 
@@ -75,7 +75,7 @@ def text(message: Any) -> str:
 def test_the_pods_of_a_preempted_workload_are_its_victims_wherever_they_ran() -> None:
     """With the workload that asked by its name, its Job, its priority and the queue of its namespace."""
     (found,) = seen(workload("w"), WEB, of("w", "w-0"), of("w", "w-1", "n2"), pod("other", node="n1", queue="b"))
-    assert (found.source, found.at_ms, found.node, found.ask_kind) == (Source.KUEUE, AT, "", "Workload")
+    assert (found.source, found.at_ms, found.node, found.ask_kind) == (EvictionSource.KUEUE, AT, "", "Workload")
     assert [(one.pod.name, one.why, one.place) for one in found.victims] == [
         ("w-0", "InCohortReclamation", "/cohort/cq-b"),
         ("w-1", "InCohortReclamation", "/cohort/cq-b"),
@@ -175,7 +175,7 @@ def test_two_words_on_one_pod_are_one_preemption() -> None:
     assert sighted(both, now_ms=NOW) == (("uid-w-0", "uid-web"),)
     both.preempted["e"] = Preempted(uid="uid-w-0", namespace="ns", name="w-0", at_ms=AT - 500, node="n1")
     (found,) = observe(both, TREE, now_ms=NOW)
-    assert (found.source, len(found.victims)) == (Source.KUBE_SCHEDULER, 1)
+    assert (found.source, len(found.victims)) == (EvictionSource.KUBE_SCHEDULER, 1)
 
 
 def test_an_asker_that_nobody_saw_is_named_by_its_uid_and_one_that_is_not_told_not_at_all() -> None:

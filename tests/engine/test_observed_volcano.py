@@ -11,7 +11,7 @@ from engine.explain.observed import observed_reason
 from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_by_volcano_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Observed, Source, decode, encode, observe
+from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe
 from engine.observation.replay import retraced
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -55,7 +55,10 @@ def test_what_one_action_takes_on_one_node_at_one_time_is_one_decision() -> None
         event("v4", "preempt"),
     )  # fmt: skip
     assert [[one.pod.name for one in each.victims] for each in found] == [["v1", "v2"], ["v3"], ["v4"]]
-    assert {(each.source, each.node) for each in found} == {(Source.VOLCANO, "n1"), (Source.VOLCANO, "n2")}
+    assert {(each.source, each.node) for each in found} == {
+        (EvictionSource.VOLCANO, "n1"),
+        (EvictionSource.VOLCANO, "n2"),
+    }
     assert decode(encode(found[0])) == found[0]
 
 
@@ -64,7 +67,7 @@ def test_without_its_event_the_pods_condition_tells_of_it() -> None:
     marked = going("v1", disruption="Evict", disrupted_ms=AT, disruption_message="reclaim")
     assert seen(marked, now=AT + 1_000) == []
     (found,) = seen(marked)
-    assert (found.source, found.node, found.ask) == (Source.VOLCANO, "n1", None)
+    assert (found.source, found.node, found.ask) == (EvictionSource.VOLCANO, "n1", None)
     assert [one.why for one in found.victims] == ["reclaim"]
     both = seen(marked, going("v2"), event("v1", at=AT + 500), event("v2", at=AT + 500))
     assert [[one.pod.name for one in each.victims] for each in both] == [["v1", "v2"]]

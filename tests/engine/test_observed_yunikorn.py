@@ -9,7 +9,7 @@ from engine.explain import observed_asker, observed_because, observed_sentence, 
 from engine.formats.kubernetes.decode import DecodeError, preempted_by_yunikorn_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Flag, Observed, Source, decode, encode, joined, observe, sighted
+from engine.observation.evictions import EvictionSource, Flag, Observed, decode, encode, joined, observe, sighted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000
@@ -52,7 +52,7 @@ def test_the_victims_of_one_ask_are_one_decision_wherever_they_ran():
     """YuniKorn may take from several nodes for one ask; the node is told only where all were on it."""
     waiting = ask("ask", queue="tenant-1.a", cpu=2)
     (found,) = seen(going("v1", queue="c"), going("v2", queue="c"), waiting, event("v1"), event("v2", at=AT + 900))
-    assert (found.source, found.at_ms, found.node) == (Source.YUNIKORN, AT, "n1")
+    assert (found.source, found.at_ms, found.node) == (EvictionSource.YUNIKORN, AT, "n1")
     assert found.ask is not None
     assert (found.ask.name, found.ask.queue, found.ask_known) == ("ask", "root.tenant-1.a", True)
     (apart,) = seen(going("v1", queue="c"), going("v2", "n2", queue="c"), waiting, event("v1"), event("v2"))
@@ -147,7 +147,10 @@ def test_it_is_told_from_a_preemption_by_kube_scheduler():
     """Each by its own Events, in one cluster."""
     both = state(event("v1"))
     both.preempted["event-k"] = Preempted(uid="uid-v2", namespace="ns", name="v2", at_ms=AT, node="n1")
-    assert {one.source for one in observe(both, TREE, now_ms=NOW)} == {Source.YUNIKORN, Source.KUBE_SCHEDULER}
+    assert {one.source for one in observe(both, TREE, now_ms=NOW)} == {
+        EvictionSource.YUNIKORN,
+        EvictionSource.KUBE_SCHEDULER,
+    }
     assert sighted(both, now_ms=NOW) == (("uid-v1", "uid-ask"), ("uid-v2", ""))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.analysis.optimum import MOST_CANDIDATES, Optimal, search
 from engine.analysis.optimum import optimal as least_of
 from engine.analysis.optimum.fence import FenceWeighing
-from engine.audit import Terms, audit, broken
+from engine.audit import AuditTerms, audit, broken
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import AffinityTerm, Node, Pod, Requirement
 from engine.model.queue_tree import QueueTree
@@ -160,7 +160,7 @@ def _held_against_every_set(at: Snapshot, asker: Pod, last_resort: str) -> None:
     on_nodes = _may_go(at, asker, last_resort)
     if max(map(len, on_nodes), default=0) > 8:
         return
-    terms = Terms(last_resort=last_resort)
+    terms = AuditTerms(last_resort=last_resort)
     lawful = [pods for pods in _sets(on_nodes) if _lawful(at, asker, pods, terms)]
     costs = [_cost(at, asker, pods) for pods in lawful]
     bound = FenceWeighing(at.without_reservation(asker.uid), at.tree, asker, {"last_resort": last_resort}).bound()
@@ -192,7 +192,7 @@ def _sets(on_nodes: list[list[Pod]]) -> Iterator[tuple[Pod, ...]]:
             yield from combinations(pods, count)
 
 
-def _lawful(at: Snapshot, asker: Pod, pods: list[Pod] | tuple[Pod, ...], terms: Terms) -> bool:
+def _lawful(at: Snapshot, asker: Pod, pods: list[Pod] | tuple[Pod, ...], terms: AuditTerms) -> bool:
     reason = Reason.LAST_RESORT if any(one.opted_out for one in pods) else Reason.BELOW_GUARANTEE
     chosen = preempting(at, asker.name, [one.name for one in pods], node=pods[0].node or "", reason=reason)
     if asker.required_node not in (None, pods[0].node):

@@ -10,7 +10,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import Queue
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning import journal
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.masking import masked
 from engine.tree.orphans import Orphans, orphans
 from tests.builders import NOW, node, pod, queue, tree
@@ -90,7 +90,7 @@ def test_pods_that_name_no_application_are_of_one_for_each_namespace() -> None:
 def test_a_moment_that_is_read_back_is_placed_as_it_was() -> None:
     """It is kept whose the queues were."""
     now = state(of_yunikorn("own", queue="prod"), pod("foreign", queue="prod", node="n1"))
-    moment = Moment(now_ms=NOW, scheduler="yunikorn")
+    moment = PassInputs(now_ms=NOW, scheduler="yunikorn")
     again, _moment = journal.read([journal.begin(now, moment)])
     assert queues(moment.snapshot(again, TREE)) == {"foreign": None, "own": "root.prod"}
 
@@ -152,7 +152,7 @@ def test_a_masked_cluster_of_kueue_is_placed_as_it_was() -> None:
     """Its labels are no names of anybody's."""
     labels = {"kueue.x-k8s.io/cluster-queue-name": "prod"}
     there = state(pod("one", node="n1", labels=labels), pod("stray", node="n1"), scheduler="kueue")
-    moment = Moment(now_ms=NOW, scheduler="kueue")
+    moment = PassInputs(now_ms=NOW, scheduler="kueue")
     hidden = masked(there, moment, TREE)
     placed = hidden.moment.snapshot(hidden.state, hidden.tree)
     assert sorted(one.queue is not None for one in placed.pods) == [False, True]

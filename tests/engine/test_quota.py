@@ -3,8 +3,18 @@
 import pytest
 from hypothesis import given
 
-from engine.model.quota import NO_RANK, Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
-from engine.policies.cohort.ground import Ground
+from engine.model.quota import (
+    NO_RANK,
+    Cohort,
+    FlavorQuota,
+    QuotaCluster,
+    QuotaError,
+    QuotaTree,
+    QuotaUsage,
+    Workload,
+    share_of,
+)
+from engine.policies.cohort.ground import QuotaIndex
 from tests.engine.quota_builders import FLAVOR, cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 
@@ -13,7 +23,7 @@ CPU = (FLAVOR, "cpu")
 
 def test_a_share_is_what_is_borrowed_of_what_there_is_to_lend() -> None:
     """It borrows 3 of the 16 that the cohort could lend, with a weight of 1: 187.5 thousandths."""
-    ground = Ground(cluster(queue("a", cpu=6), queue("b", cpu=10), holds("w", "a", cpu=9)))
+    ground = QuotaIndex(cluster(queue("a", cpu=6), queue("b", cpu=10), holds("w", "a", cpu=9)))
     share = share_of(ground.usage, ground.tree.queue["a"])
     assert (share.text, share.resource, share.borrows) == ("187.5", "cpu", True)
     assert share_of(ground.usage, ground.tree.queue["b"]).text == "0"
@@ -23,15 +33,17 @@ def test_a_weight_of_two_halves_a_share_and_one_of_nothing_makes_it_infinite() -
     """Unless nothing is borrowed: then it is nothing at any weight."""
     shares = {}
     for weight in (2, 0):
-        ground = Ground(cluster(queue("a", cpu=6, weight=weight), queue("b", cpu=10, weight=0), holds("w", "a", cpu=9)))
+        ground = QuotaIndex(
+            cluster(queue("a", cpu=6, weight=weight), queue("b", cpu=10, weight=0), holds("w", "a", cpu=9))
+        )
         shares[weight] = [share_of(ground.usage, ground.tree.queue[name]).text for name in "ab"]
     assert shares == {2: ["93.75", "0"], 0: ["+Inf", "0"]}
 
 
 def test_what_a_queue_does_not_lend_the_cohort_never_sees() -> None:
     """It keeps 4 of its 6, and may itself borrow no more than 1 of what others lend."""
-    tree = QuotaTree([queue("a", cpu=Quota(6, borrowing=1, lending=2)), queue("b", cpu=10)], [])
-    usage = Usage(tree)
+    tree = QuotaTree([queue("a", cpu=FlavorQuota(6, borrowing=1, lending=2)), queue("b", cpu=10)], [])
+    usage = QuotaUsage(tree)
     assert [usage.available(tree.queue[name], CPU) for name in "ab"] == [7, 12]
     usage.add(tree.queue["a"], {CPU: 4})
     assert [usage.available(tree.queue[name], CPU) for name in "ab"] == [3, 12]
@@ -51,7 +63,7 @@ def test_taking_workloads_and_putting_them_back_leaves_everything_as_it_was(
 ) -> None:
     """A cohort's usage follows from what its members use, whatever came and went before."""
     given_cluster, _ = world
-    ground = Ground(given_cluster)
+    ground = QuotaIndex(given_cluster)
     tree, usage = ground.tree, ground.usage.copy()
     holding = [one for one in given_cluster.workloads if one.holds]
     for one in holding:
@@ -66,7 +78,7 @@ def test_taking_workloads_and_putting_them_back_leaves_everything_as_it_was(
 @given(worlds())
 def test_shares_compare_alike_as_whole_numbers(world: tuple[QuotaCluster, Workload]) -> None:
     """Among all that is in one cohort; who borrows nothing has none."""
-    ground = Ground(world[0])
+    ground = QuotaIndex(world[0])
     for cohort in ground.tree.cohort.values():
         nodes = ground.tree.children[cohort]
         shares = {node: share_of(ground.usage, node) for node in nodes}

@@ -10,47 +10,49 @@ import pytest
 
 from engine.formats.kueue import read
 from engine.formats.kueue.cluster import quota_cluster
-from engine.model.quota import ClusterQueue, Cohort, Quota, QuotaCluster
-from engine.model.quota.tree_reading import FLAVOR, Formed, Reading, formed
+from engine.model.quota import ClusterQueue, Cohort, FlavorQuota, QuotaCluster
+from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed
 from tests.builders import queue, tree
 
 CPU = (FLAVOR, "cpu")
-AS_KUEUE = Reading(nested=False)
+AS_KUEUE = QuotaReading(nested=False)
 RECORDED = Path(__file__).parents[1] / "data" / "kueue"
 
 
 def test_a_parents_guarantee_contains_those_below_it() -> None:
     """Of 10 its queues have 7: the other 3 are lent to whoever needs them. Of less than those have nothing is left."""
     found = formed(
-        tree({"team": queue("10"), "team.a": queue("4"), "team.b": queue("3"), "few": queue("1")}), Reading()
+        tree({"team": queue("10"), "team.a": queue("4"), "team.b": queue("3"), "few": queue("1")}), QuotaReading()
     )
-    assert found.cohorts["root.team"].quotas == {CPU: Quota(3000)}
-    short = formed(tree({"team": queue("5"), "team.a": queue("4"), "team.b": queue("3")}), Reading())
-    assert short.cohorts["root.team"].quotas == {CPU: Quota(0)}
+    assert found.cohorts["root.team"].quotas == {CPU: FlavorQuota(3000)}
+    short = formed(tree({"team": queue("5"), "team.a": queue("4"), "team.b": queue("3")}), QuotaReading())
+    assert short.cohorts["root.team"].quotas == {CPU: FlavorQuota(0)}
 
 
 def test_as_in_kueue_a_parents_guarantee_is_on_top_of_those_below_it() -> None:
     """And a queue has only what it names."""
     said = tree({"team": queue("10"), "team.a": queue("4"), "team.b": queue({"memory": "1Gi"})})
     found = formed(said, AS_KUEUE)
-    assert found.cohorts["root.team"].quotas == {CPU: Quota(10_000)}
+    assert found.cohorts["root.team"].quotas == {CPU: FlavorQuota(10_000)}
     assert found.queues["root.team.b"].group_of("cpu") is None
-    assert formed(said, Reading()).queues["root.team.b"].group_of("cpu") is not None
+    assert formed(said, QuotaReading()).queues["root.team.b"].group_of("cpu") is not None
 
 
 def test_a_max_is_what_is_guaranteed_and_what_may_be_borrowed_on_top() -> None:
     """Of a parent: beyond all that there is below it. A max below the guarantee is kept."""
     found = formed(
-        tree({"team": queue(max="9"), "team.a": queue("4", max="6"), "team.b": queue("4", max="3")}), Reading()
+        tree({"team": queue(max="9"), "team.a": queue("4", max="6"), "team.b": queue("4", max="3")}), QuotaReading()
     )
-    assert found.queues["root.team.a"].quotas == {CPU: Quota(4000, 2000)}
-    assert found.queues["root.team.b"].quotas == {CPU: Quota(3000, 0)}
-    assert found.cohorts["root.team"].quotas == {CPU: Quota(0, 2000)}
+    assert found.queues["root.team.a"].quotas == {CPU: FlavorQuota(4000, 2000)}
+    assert found.queues["root.team.b"].quotas == {CPU: FlavorQuota(3000, 0)}
+    assert found.cohorts["root.team"].quotas == {CPU: FlavorQuota(0, 2000)}
 
 
 def test_a_fence_is_the_top_of_a_cohort_of_its_own_and_its_max_is_what_there_is_if_nothing_is_guaranteed() -> None:
     """As the root's, which is the top of all others."""
-    found = formed(tree({"root": queue(max="9"), "shut": queue("2", max="5", fence=True), "a": queue("4")}), Reading())
+    found = formed(
+        tree({"root": queue(max="9"), "shut": queue("2", max="5", fence=True), "a": queue("4")}), QuotaReading()
+    )
     assert (found.queues["root.shut"].cohort, found.queues["root.a"].cohort) == ("", "root")
     assert found.tree.subtree[found.tree.queue["root.shut"]][CPU] == 2_000
     assert found.cohorts["root"].quotas[CPU].nominal == 9_000 - 2_000 - 4_000
@@ -59,9 +61,11 @@ def test_a_fence_is_the_top_of_a_cohort_of_its_own_and_its_max_is_what_there_is_
 def test_amounts_of_all_flavors_of_a_resource_are_added_up() -> None:
     """Which nodes are of which is not known; what is unlimited in one flavor is unlimited."""
     said = {"cpu@spot": "4", "cpu@reserved": "2"}
-    found = formed(tree({"a": queue(said, max={"cpu@spot": "5", "cpu@reserved": "2"}), "b": queue(said)}), Reading())
-    assert found.queues["root.a"].quotas == {CPU: Quota(6000, 1000)}
-    assert found.queues["root.b"].quotas == {CPU: Quota(6000)}
+    found = formed(
+        tree({"a": queue(said, max={"cpu@spot": "5", "cpu@reserved": "2"}), "b": queue(said)}), QuotaReading()
+    )
+    assert found.queues["root.a"].quotas == {CPU: FlavorQuota(6000, 1000)}
+    assert found.queues["root.b"].quotas == {CPU: FlavorQuota(6000)}
 
 
 def worlds(name: str) -> Iterable[list[dict[str, Any]]]:

@@ -8,27 +8,27 @@ from hypothesis import given
 from engine.explain import share_sentence
 from engine.formats.kueue.cluster import quota_cluster
 from engine.formats.kueue.names import paths, placed
-from engine.formats.yaml.object_list import Manifests
+from engine.formats.yaml.object_list import ObjectList
 from engine.model.notes import Notebook
-from engine.model.quota import Line, Quota, QuotaCluster, Standing, Workload, share_of, standings
-from engine.policies.cohort.ground import Ground
+from engine.model.quota import FlavorQuota, FlavorStatus, QuotaCluster, QuotaStatus, Workload, share_of, standings
+from engine.policies.cohort.ground import QuotaIndex
 from tests.engine.quota_builders import cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 from tests.engine.test_observed_kueue import text
 
 
-def standing(found: tuple[Standing, ...], name: str) -> Standing:
+def standing(found: tuple[QuotaStatus, ...], name: str) -> QuotaStatus:
     (one,) = (one for one in found if one.name == name)
     return one
 
 
-def line(found: tuple[Standing, ...], name: str) -> Line:
+def line(found: tuple[QuotaStatus, ...], name: str) -> FlavorStatus:
     """Its only one."""
     (only,) = standing(found, name).lines
     return only
 
 
-def said(found: tuple[Standing, ...], name: str) -> str:
+def said(found: tuple[QuotaStatus, ...], name: str) -> str:
     share = standing(found, name).share
     assert share is not None
     return text(share_sentence(share))
@@ -46,7 +46,7 @@ def test_what_one_borrows_another_lends() -> None:
 
 def test_limits_are_told_and_bound_what_is_available() -> None:
     """It keeps four of its six to itself, and borrows one at most."""
-    found = standings(cluster(queue("a", cpu=Quota(6, borrowing=1, lending=2)), queue("b", cpu=10)))
+    found = standings(cluster(queue("a", cpu=FlavorQuota(6, borrowing=1, lending=2)), queue("b", cpu=10)))
     assert (line(found, "a").borrowing_limit, line(found, "a").lending_limit, line(found, "a").available) == (1, 2, 7)
     assert line(found, "all").total == 12
 
@@ -76,7 +76,7 @@ def test_what_no_cohort_could_lend_counts_for_no_share() -> None:
 def test_every_figure_agrees_with_what_the_policies_decide_by(world: tuple[QuotaCluster, Workload]) -> None:
     """Nothing is both borrowed and lent, and what is free is free or lent, of whatever cohorts there are."""
     given_cluster, _ = world
-    ground, found = Ground(given_cluster), standings(given_cluster)
+    ground, found = QuotaIndex(given_cluster), standings(given_cluster)
     assert len(found) == len(ground.tree.names)
     for one in found:
         node = (ground.tree.cohort if one.cohort else ground.tree.queue)[one.name]
@@ -102,7 +102,7 @@ def test_a_share_is_what_its_own_figures_say(world: tuple[QuotaCluster, Workload
 def test_it_can_be_kept_and_read_back() -> None:
     """To the same figures."""
     found = standings(cluster(queue("a", cpu=6), queue("b", cpu=10), holds("w", "a", cpu=9)))
-    assert msgspec.json.decode(msgspec.json.encode(found), type=tuple[Standing, ...]) == found
+    assert msgspec.json.decode(msgspec.json.encode(found), type=tuple[QuotaStatus, ...]) == found
 
 
 def manifest(kind: str, name: str, spec: dict[str, str], **annotations: str) -> dict[str, object]:
@@ -128,5 +128,5 @@ def test_a_queue_has_the_path_that_an_import_would_give_it() -> None:
     """So the quota of a tree that came from Kueue is found beside its queues."""
     for name, objects in TREES.items():
         found = paths(standings(quota_cluster(objects, now_ms=0)))
-        imported = placed(Manifests(msgspec.json.encode({"kind": "List", "items": objects}).decode()), Notebook())
+        imported = placed(ObjectList(msgspec.json.encode({"kind": "List", "items": objects}).decode()), Notebook())
         assert {(one.kind == "Cohort", one.name): path for path, one in imported.items()} == found, name

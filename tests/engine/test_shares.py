@@ -12,15 +12,15 @@ from engine.formats.tree_json.amounts import AmountError
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.tree_json.diff import changes, sentences
 from engine.formats.tree_json.document import read_form, write_form
-from engine.formats.tree_json.percentages import Capacity, read_share, write_share
+from engine.formats.tree_json.percentages import PercentageBase, read_share, write_share
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint import lint
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 
-CLUSTER = Capacity({"cpu": 100_000, "memory": 2**30})
+CLUSTER = PercentageBase({"cpu": 100_000, "memory": 2**30})
 
 
-def read(*queues: dict[str, Any], capacity: Capacity = CLUSTER, beside: Any = None) -> QueueTree:
+def read(*queues: dict[str, Any], capacity: PercentageBase = CLUSTER, beside: Any = None) -> QueueTree:
     """The tree of a document in which nothing is wrong, with a root unless one is given."""
     root = [] if any(queue["path"] == "root" for queue in queues) else [{"path": "root"}]
     members = {"capacity": beside} if beside else {}
@@ -30,7 +30,7 @@ def read(*queues: dict[str, Any], capacity: Capacity = CLUSTER, beside: Any = No
     return reading.tree
 
 
-def wrong(*queues: dict[str, Any], capacity: Capacity = CLUSTER) -> list[tuple[str, str, str]]:
+def wrong(*queues: dict[str, Any], capacity: PercentageBase = CLUSTER) -> list[tuple[str, str, str]]:
     """Where something is wrong, and what."""
     reading = read_form({"queues": [{"path": "root"}, *queues]}, capacity)
     return [(note.path, note.field, note.text) for note in reading.notes]
@@ -68,7 +68,7 @@ class TestWhatTheyComeTo:
         assert (template.max, template.max_share) == ({"cpu": 2500}, {"cpu": 25_000})
 
     def test_the_document_itself_may_say_what_the_cluster_holds(self) -> None:
-        tree = read({"path": "root.a", "max": {"cpu": "50%"}}, capacity=Capacity(), beside={"cpu": "8"})
+        tree = read({"path": "root.a", "max": {"cpu": "50%"}}, capacity=PercentageBase(), beside={"cpu": "8"})
         assert (tree["root.a"].max, tree.capacity) == ({"cpu": 4000}, {"cpu": 8000})
 
 
@@ -87,7 +87,7 @@ class TestWhatCanNotBe:
         assert "what the cluster holds is not known" in said
 
     def test_of_clusters_that_hold_different_amounts(self) -> None:
-        two = Capacity.of([{"cpu": 8000, "gpu": 1}, {"cpu": 9000, "gpu": 1}])
+        two = PercentageBase.of([{"cpu": 8000, "gpu": 1}, {"cpu": 9000, "gpu": 1}])
         ((_path, _field, said),) = wrong({"path": "root.a", "max": {"cpu": "50%", "gpu": "100%"}}, capacity=two)
         assert "the clusters of this tree hold different amounts" in said
 
@@ -133,8 +133,8 @@ class TestKeptAsTyped:
 
     def test_lint_says_where_the_cluster_holds_another_amount_by_now(self) -> None:
         tree = read({"path": "root.a", "max": {"cpu": "40%"}})
-        assert not [note for note in lint(tree, Room(CLUSTER.amounts)) if "Percentages" in note.message]
-        (note,) = [note for note in lint(tree, Room({"cpu": 120_000})) if "Percentages" in note.message]
+        assert not [note for note in lint(tree, ClusterRoom(CLUSTER.amounts)) if "Percentages" in note.message]
+        (note,) = [note for note in lint(tree, ClusterRoom({"cpu": 120_000})) if "Percentages" in note.message]
         assert (note.path, note.field) == ("root", "capacity/cpu")
         assert (note.params["then"], note.params["capacity"]) == ("100", "120")
 

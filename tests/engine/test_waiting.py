@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.pending_reasons import NODES, Change, Need, Remedy, Tier, TierName, Waiting, ahead, waiting
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons import NODES, Change, Need, PendingReasons, Remedy, Tier, TierName, ahead, waiting
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.rules import RULES
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
@@ -24,12 +24,12 @@ AT_ONCE = fence.Parameters(check_delay=False)
 World = tuple[QueueTree, list[Node | Pod | Reservation]]
 
 
-def why(at: Snapshot, queues: QueueTree, name: str = "ask", policy: str = "fence") -> Waiting:
+def why(at: Snapshot, queues: QueueTree, name: str = "ask", policy: str = "fence") -> PendingReasons:
     """Why the ask of that name waits."""
     return waiting(at, queues, named(at, name), policy)
 
 
-def tier(found: Waiting, name: TierName) -> Tier:
+def tier(found: PendingReasons, name: TierName) -> Tier:
     """One of the tiers."""
     return next(one for one in found.tiers if one.name is name)
 
@@ -331,7 +331,7 @@ def _smaller_by_one(remedy: Remedy) -> Remedy | None:
     return None
 
 
-def _helps(case: Case, found: Waiting) -> int:
+def _helps(case: PendingCase, found: PendingReasons) -> int:
     """Every remedy does what it says, and one unit less of it does not."""
     count = 0
     for one in found.refusing:
@@ -351,7 +351,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
     """Of request, max, guarantee and priority."""
     at = _worlds((queues, list(objects)))
     for one in _asks(at):
-        case = Case(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "design"]({}))
+        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "design"]({}))
         _helps(case, waiting(at, queues, one, "fence"))
 
 
@@ -364,4 +364,4 @@ def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapsh
     if decision.reason in (Reason.WAITING_FOR_VICTIMS, Reason.UNREAD_RULES):
         return
     assert (decision.outcome in (Outcome.FITS, Outcome.PREEMPT)) is (found.refusing == ())
-    _helps(Case(snapshot=at, tree=BARE, ask=one, rules=RULES["priority", "kube-scheduler"]({})), found)
+    _helps(PendingCase(snapshot=at, tree=BARE, ask=one, rules=RULES["priority", "kube-scheduler"]({})), found)

@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.pending_reasons import TierName, Waiting, waiting
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons import PendingReasons, TierName, waiting
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.rules import RULES
 from engine.explain import tier_sentence
 from engine.model.change import Change
@@ -22,7 +22,7 @@ from tests.properties import examples
 FLAT = tree({"a": queue(), "b": queue()})
 
 
-def why(at: Snapshot, **parameters: object) -> Waiting:
+def why(at: Snapshot, **parameters: object) -> PendingReasons:
     """Why the ask called x waits."""
     return waiting(at, at.tree, named(at, "x"), "deserved", "arbitrator", parameters)
 
@@ -32,12 +32,12 @@ def running(of: str, *cpus: int, **more: object) -> list[Pod]:
     return [pod(f"{of}{number}", queue=of, cpu=cpu, node="n1", **more) for number, cpu in enumerate(cpus)]
 
 
-def names(found: Waiting) -> list[TierName]:
+def names(found: PendingReasons) -> list[TierName]:
     """What stops it."""
     return [tier.name for tier in found.refusing]
 
 
-def said(found: Waiting) -> list[str]:
+def said(found: PendingReasons) -> list[str]:
     """What stops it, in sentences."""
     messages = [tier_sentence(tier, 0) for tier in found.refusing]
     return [message.id % message.params for message in messages]
@@ -140,7 +140,7 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(seed: int) ->
         if not found.tiers:
             assert decide(at, where, asking).outcome == "not-eligible"
             continue
-        case = Case(snapshot=at, tree=where, ask=asking, rules=rules)
+        case = PendingCase(snapshot=at, tree=where, ask=asking, rules=rules)
         stops = [tier for tier in found.refusing if tier.name is not TierName.GRACE]
         assert (stops == []) is case.gets_room()
         told = decide(at, where, asking).reason is Reason.GRACE

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.pending_reasons import Need, Tier, TierName, Waiting, waiting
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons import Need, PendingReasons, Tier, TierName, waiting
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.rules import RULES
 from engine.explain import Message
 from engine.explain.waiting import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
@@ -23,7 +23,7 @@ TWO = tree({"a": queue("4"), "b": queue("4")})
 POLICIES = ("cohort", "fair-share")
 
 
-def why(at: Snapshot, name: str = "x", policy_name: str = "cohort") -> Waiting:
+def why(at: Snapshot, name: str = "x", policy_name: str = "cohort") -> PendingReasons:
     """Why the ask of that name waits."""
     return waiting(at, at.tree, named(at, name), policy_name)
 
@@ -122,7 +122,7 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(name: str, se
         if not found.tiers:
             assert decide(at, where, asking).outcome == "not-eligible"
             continue
-        case = Case(snapshot=at, tree=where, ask=asking, rules=rules)
+        case = PendingCase(snapshot=at, tree=where, ask=asking, rules=rules)
         assert (found.refusing == ()) is case.gets_room()
         for one in found.refusing:
             for remedy in one.remedies:

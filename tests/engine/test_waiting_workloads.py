@@ -14,16 +14,16 @@ from engine.analysis.pending_reasons import (
     FLAVORS,
     WORKLOADS,
     Need,
+    PendingReasons,
     Remedy,
     Tier,
     TierName,
-    Waiting,
     waiting_workload,
 )
 from engine.explain import tier_sentence, workloads_ahead
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.change import Change
-from engine.model.objects import Preemption, Quota, ResourceGroup, Sharing
+from engine.model.objects import FlavorQuota, KueueSettings, Preemption, ResourceGroup
 from engine.model.quota import QuotaCluster, Take, Workload
 from engine.policies.cohort import Mode, Strategy, decide, inadmissible, strategies_of
 from tests.engine.quota_builders import cluster, holds, queue, waits
@@ -39,7 +39,7 @@ def ask_of(at: QuotaCluster) -> Workload:
     return next(one for one in at.workloads if one.uid == "ask")
 
 
-def why(at: QuotaCluster) -> Waiting:
+def why(at: QuotaCluster) -> PendingReasons:
     """Why it waits, under classic preemption."""
     return waiting_workload(at, ask_of(at), None, f"root.{ask_of(at).queue}")
 
@@ -49,7 +49,7 @@ def said(tier: Tier, priority: int = 5) -> str:
     return whole(tier_sentence(tier, priority))
 
 
-def names(found: Waiting) -> list[TierName]:
+def names(found: PendingReasons) -> list[TierName]:
     return [one.name for one in found.tiers]
 
 
@@ -118,7 +118,7 @@ def test_a_resource_that_its_queue_has_no_quota_of_is_missing_whole() -> None:
 def test_amounts_are_of_the_flavor_that_comes_nearest() -> None:
     """Named where its queue has more than one."""
     flavors = ("spot", "default")
-    quotas = {("spot", "cpu"): Quota(1_000), ("default", "cpu"): Quota(4_000)}
+    quotas = {("spot", "cpu"): FlavorQuota(1_000), ("default", "cpu"): FlavorQuota(4_000)}
     two = msgspec.structs.replace(queue("a", ""), quotas=quotas, groups=(ResourceGroup(("cpu",), flavors),))
     at = msgspec.structs.replace(
         cluster(two, holds("x", "a", priority=9, cpu=3_000), waits("a", count=3, cpu=1_000)),
@@ -202,7 +202,9 @@ def test_of_what_kueue_really_decided_the_tiers_let_through_whom_it_served(case:
     at = quota_cluster(case["objects"], now_ms=now_ms)
     fair = case["fair_sharing"]
     named = tuple((fair or {}).get("preemptionStrategies") or ())
-    strategies: tuple[Strategy, ...] | None = strategies_of(Sharing(name="", fair=fair is not None, strategies=named))
+    strategies: tuple[Strategy, ...] | None = strategies_of(
+        KueueSettings(name="", fair=fair is not None, strategies=named)
+    )
     ask = next(one for one in at.workloads if one.key == case["asker"])
     if inadmissible(at, ask):
         return

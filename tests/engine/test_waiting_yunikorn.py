@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.pending_reasons import Change, TierName, Waiting, judges, waiting
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons import Change, PendingReasons, TierName, judges, waiting
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.rules import RULES
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
@@ -22,7 +22,7 @@ _TIERS = [TierName.QUOTA, TierName.GUARANTEE, TierName.FENCE, TierName.PRIORITY,
 QUEUES = tree({"prod": queue(4), "test": queue()})
 
 
-def why(at: Snapshot, queues: QueueTree, **parameters: object) -> Waiting:
+def why(at: Snapshot, queues: QueueTree, **parameters: object) -> PendingReasons:
     """Why the ask waits."""
     return waiting(at, queues, named(at, "ask"), "fence", "yunikorn", parameters)
 
@@ -33,7 +33,7 @@ def full(queues: QueueTree = QUEUES, *more: Node | Pod, cpu: int = 1, **asked: o
     return snapshot(queues, node("n1", 4), running, *more, ask("ask", queue="prod", cpu=cpu, **asked))  # type: ignore[arg-type]
 
 
-def refusing(found: Waiting) -> list[TierName]:
+def refusing(found: PendingReasons) -> list[TierName]:
     """The tiers that stop it."""
     return [tier.name for tier in found.refusing]
 
@@ -130,7 +130,7 @@ def _holds(at: Snapshot, queues: QueueTree) -> None:
         if decision.reason in (Reason.NO_QUEUE, Reason.UNREAD, Reason.UNREAD_RULES):
             assert found.tiers == ()
             continue
-        case = Case(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "yunikorn"]({}))
+        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "yunikorn"]({}))
         assert (found.refusing == ()) is case.gets_room()
         assert found.refusing or decision.outcome in (Outcome.FITS, Outcome.PREEMPT)
         assert decision.outcome is not Outcome.FITS or [tier.name for tier in found.tiers] == [TierName.NODE]

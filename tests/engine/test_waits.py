@@ -7,17 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.observation.wait_estimates import HALF, MOST, Told, Verdict, Wait, check, estimate, shape_of
+from engine.observation.wait_estimates import (
+    HALF,
+    MOST,
+    ObservedWait,
+    PredictionVerdict,
+    WaitPrediction,
+    check,
+    estimate,
+    shape_of,
+)
 
 
-def bound(*lasted: int) -> list[Wait]:
+def bound(*lasted: int) -> list[ObservedWait]:
     """Asks that got room."""
-    return [Wait(one, bound=True) for one in lasted]
+    return [ObservedWait(one, bound=True) for one in lasted]
 
 
-def gone(*lasted: int) -> list[Wait]:
+def gone(*lasted: int) -> list[ObservedWait]:
     """Asks that went away, or still wait."""
-    return [Wait(one, bound=False) for one in lasted]
+    return [ObservedWait(one, bound=False) for one in lasted]
 
 
 def test_where_all_got_room_half_and_nine_of_ten_are_counted() -> None:
@@ -59,8 +68,11 @@ def test_without_anybody_going_away_it_is_the_plain_count(lasted: list[int]) -> 
     assert found.most_ms == ordered[-(-len(ordered) * 9 // 10) - 1]
 
 
-@given(waits=st.lists(st.builds(Wait, st.integers(0, 50), st.booleans()), min_size=10, max_size=60), seed=st.integers())
-def test_order_does_not_matter_and_half_comes_before_most(waits: list[Wait], seed: int) -> None:
+@given(
+    waits=st.lists(st.builds(ObservedWait, st.integers(0, 50), st.booleans()), min_size=10, max_size=60),
+    seed=st.integers(),
+)
+def test_order_does_not_matter_and_half_comes_before_most(waits: list[ObservedWait], seed: int) -> None:
     """Whatever was waited."""
     shuffled = Random(seed).sample(waits, len(waits))
     assert estimate(shuffled) == (found := estimate(waits))
@@ -74,49 +86,56 @@ def test_asks_of_like_size_are_of_one_shape() -> None:
     assert shape_of({"cpu": 1, "gpu": 1}) == {"cpu": 1, "gpu": 1}
 
 
-def told(within: int, wait: Wait, since: int = 1000) -> Told:
+def told(within: int, wait: ObservedWait, since: int = 1000) -> WaitPrediction:
     """What was told of one ask."""
-    return Told(within, wait, since)
+    return WaitPrediction(within, wait, since)
 
 
 def test_those_of_whom_it_can_not_be_known_are_left_out() -> None:
     """Not over yet, or gone before; one that waited too long counts, wherever it went."""
     over = [told(5, wait) for wait in (*bound(5, 6), *gone(5, 4))]
-    assert check([*over, told(5, Wait(1, bound=True), since=4)], HALF).of == 3
+    assert check([*over, told(5, ObservedWait(1, bound=True), since=4)], HALF).of == 3
     assert check(over, HALF).in_time == 1
 
 
 @pytest.mark.parametrize(
     ("in_time", "of", "part", "verdict"),
     [
-        (50, 100, HALF, Verdict.TRUE),
-        (41, 100, HALF, Verdict.TRUE),
-        (39, 100, HALF, Verdict.TOO_SHORT),
-        (61, 100, HALF, Verdict.TOO_LONG),
-        (84, 100, MOST, Verdict.TRUE),
-        (83, 100, MOST, Verdict.TOO_SHORT),
-        (9, 9, HALF, Verdict.TOO_FEW),
-        (956, 2000, HALF, Verdict.TRUE),
-        (955, 2000, HALF, Verdict.TOO_SHORT),
+        (50, 100, HALF, PredictionVerdict.TRUE),
+        (41, 100, HALF, PredictionVerdict.TRUE),
+        (39, 100, HALF, PredictionVerdict.TOO_SHORT),
+        (61, 100, HALF, PredictionVerdict.TOO_LONG),
+        (84, 100, MOST, PredictionVerdict.TRUE),
+        (83, 100, MOST, PredictionVerdict.TOO_SHORT),
+        (9, 9, HALF, PredictionVerdict.TOO_FEW),
+        (956, 2000, HALF, PredictionVerdict.TRUE),
+        (955, 2000, HALF, PredictionVerdict.TOO_SHORT),
     ],
 )
-def test_what_chance_may_do_speaks_against_nobody(in_time: int, of: int, part: Fraction, verdict: Verdict) -> None:
+def test_what_chance_may_do_speaks_against_nobody(
+    in_time: int, of: int, part: Fraction, verdict: PredictionVerdict
+) -> None:
     """The limits are those of the binomial distribution's table, 2.5 % on either side."""
     waits = [*bound(*[1] * in_time), *bound(*[9] * (of - in_time))]
     assert check([told(5, wait) for wait in waits], part).verdict is verdict
 
 
-def _history(random: Random, speed: float, count: int) -> list[Wait]:
+def _history(random: Random, speed: float, count: int) -> list[ObservedWait]:
     """Waits of a minute on average; one in five goes away before."""
     found = []
     for _ in range(count):
         room, patience = random.expovariate(speed / 60_000), random.expovariate(1 / 240_000)
-        found.append(Wait(int(min(room, patience)), bound=room <= patience))
+        found.append(ObservedWait(int(min(room, patience)), bound=room <= patience))
     return found
 
 
-@pytest.mark.parametrize(("speed", "verdict"), [(1.0, Verdict.TRUE), (0.5, Verdict.TOO_SHORT), (2.0, Verdict.TOO_LONG)])
-def test_estimates_are_found_true_where_they_are_and_wrong_where_they_are_not(speed: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("speed", "verdict"),
+    [(1.0, PredictionVerdict.TRUE), (0.5, PredictionVerdict.TOO_SHORT), (2.0, PredictionVerdict.TOO_LONG)],
+)
+def test_estimates_are_found_true_where_they_are_and_wrong_where_they_are_not(
+    speed: float, verdict: PredictionVerdict
+) -> None:
     """A simulated history: afterwards asks get room as fast as before, half as fast, twice as fast."""
     random = Random(7)
     found = estimate(_history(random, 1.0, 2000))

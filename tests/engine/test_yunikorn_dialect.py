@@ -13,7 +13,7 @@ from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import yunikorn
-from engine.policies.yunikorn import Books, Parameters, Quirk, Quirks, Survey, table_of
+from engine.policies.yunikorn import NodeCandidates, Parameters, QueueBalances, Quirk, Quirks, table_of
 from engine.policies.yunikorn.nodes import NONE
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
@@ -29,9 +29,9 @@ TO_TRY = Parameters(check_delay=False)
 def fast(moment: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> tuple[Answer, bool]:
     """What the dialect answers, and whether it looked for victims."""
     decision = yunikorn.decide(moment, tree, ask, TO_TRY, quirks)
-    books = Books(moment, tree, table_of(moment, tree, quirks), quirks)
+    books = QueueBalances(moment, tree, table_of(moment, tree, quirks), quirks)
     tried = books.full(ask.queue or "", ask.requests) is None
-    survey = Survey(moment, books, Feasibility(moment, ask), nodes_tried=tried)
+    survey = NodeCandidates(moment, books, Feasibility(moment, ask), nodes_tried=tried)
     keys = frozenset(moment.columns.pods[row].key for row in survey.candidates)
     looked = decision.outcome in PREEMPTING or decision.reason == "over-guarantee"
     return Answer(decision.node, tuple(one.pod.key for one in decision.victims), keys), looked
@@ -40,7 +40,7 @@ def fast(moment: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> tuple[A
 def differs(moment: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> tuple[Answer, Answer] | None:
     """Both answers where they are not the same."""
     found, looked = fast(moment, tree, ask, quirks)
-    books = Books(moment, tree, table_of(moment, tree, quirks), quirks)
+    books = QueueBalances(moment, tree, table_of(moment, tree, quirks), quirks)
     tried = books.full(ask.queue or "", ask.requests) is None
     plain = Yunikorn(moment, tree, ask, quirks).answer(nodes_tried=tried)._replace(plans={})
     return (found, plain) if looked and found != plain else None
@@ -72,8 +72,8 @@ def test_what_is_found_for_all_nodes_at_once_is_what_each_has_alone(
     moment, quirks = snapshot(tree, *objects), without(quirk)
     for ask in moment.asks:
         if ask.queue is not None and ask.required_node is None:
-            books = Books(moment, tree, table_of(moment, tree, quirks), quirks)
-            survey = Survey(moment, books, Feasibility(moment, ask), nodes_tried=True)
+            books = QueueBalances(moment, tree, table_of(moment, tree, quirks), quirks)
+            survey = NodeCandidates(moment, books, Feasibility(moment, ask), nodes_tried=True)
             alone = [survey.alone(place) for place in range(len(moment.nodes))]
             assert survey.index.tolist() == [NONE if plan is None else plan.index for plan in alone]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.formats.yunikorn.document import load
-from engine.formats.yunikorn.lines import Lines
+from engine.formats.yunikorn.lines import DocumentLines
 
 IMPLIED_ROOT = """partitions:
   - name: other
@@ -50,16 +50,16 @@ NAMED_ROOT = """partitions:
 )
 def test_a_setting_has_its_line(path: str, field: str, line: int | None) -> None:
     """Its own, else that of what holds it, else its queue's; an implied root stands nowhere."""
-    assert Lines(load(IMPLIED_ROOT)).find(path, field) == line
+    assert DocumentLines(load(IMPLIED_ROOT)).find(path, field) == line
 
 
 def test_a_root_that_is_named_has_its_line() -> None:
     """In any case of letters; cpu, which YuniKorn calls vcore, is found under either name."""
-    lines = Lines(load(NAMED_ROOT))
+    lines = DocumentLines(load(NAMED_ROOT))
     assert (lines.find("root"), lines.find("root.a", "max/cpu")) == (4, 6)
 
 
 def test_a_document_that_is_not_text_has_no_lines() -> None:
     """There is nothing to point at."""
     document = {"partitions": [{"name": "default", "queues": [{"name": "root"}]}]}
-    assert Lines(load(document)).find("root") is None
+    assert DocumentLines(load(document)).find("root") is None

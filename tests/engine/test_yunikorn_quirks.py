@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.policies.yunikorn import ALL, Quirk, Quirks, decide, effects, enforce, quota_effects
-from engine.policies.yunikorn.effects import Effect
+from engine.policies.yunikorn.effects import QuirkEffect
 from tests.builders import victims_of
 from tests.engine.yunikorn_pictures import picture
 from tests.engine.yunikorn_scenarios import SCENARIOS, Scenario
@@ -22,7 +22,7 @@ def goes(scenario: Scenario, quirks: Quirks) -> list[str]:
     return victims_of(decide(at, scenario.tree, at.asks[0], quirks=quirks))
 
 
-def told(scenario: Scenario) -> dict[Quirk, Effect]:
+def told(scenario: Scenario) -> dict[Quirk, QuirkEffect]:
     """The departures that changed the answer."""
     at = scenario.snapshot()
     if not at.asks:

@@ -37,7 +37,7 @@ from engine.model.quantities import QuantityError, parse_amount, parse_quantity
 from engine.model.queue_tree import TreeError
 from engine.planning import journal
 from engine.planning.bundle import BundleError, Kept, pack, unpack
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.policies import UnknownPolicyError, policy
 from scheduler_admin.api import documents, problems
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, Body
@@ -130,7 +130,7 @@ def saved() -> dict[str, Any]:
     decide = policy("fence", "design", {})
     ask = next(pod for pod in MOMENT.snapshot(state, TREE).asks if pod.name == "p")
     kept = Kept(decision=decide(MOMENT.snapshot(state, TREE), TREE, ask))
-    with zipfile.ZipFile(BytesIO(pack(state, Moment(now_ms=MOMENT.now_ms), TREE, TERMS, kept))) as file:
+    with zipfile.ZipFile(BytesIO(pack(state, PassInputs(now_ms=MOMENT.now_ms), TREE, TERMS, kept))) as file:
         return {name: json.loads(file.read(name)) for name in file.namelist() if name.endswith(".json")}
 
 

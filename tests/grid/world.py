@@ -13,7 +13,7 @@ from engine.model.objects import ClassQuota, ClassRule, Flavor, Node, Pod, Preem
 from engine.model.quantities import Amounts, parse_amounts
 from engine.model.queue_tree import Queue
 from engine.model.snapshot import ClusterState
-from engine.planning.comparison import Figures
+from engine.planning.comparison import SideFigures
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from scheduler_admin.accounts.doors import add_mapping
@@ -133,7 +133,7 @@ def _run(cluster: Cluster) -> int:
 
 def _compared(cluster: Cluster, author: User) -> int:
     """The number of a comparison that is done, of both sides' queues."""
-    found = Figures(
+    found = SideFigures(
         decisions=1,
         preempted=1,
         again=0,

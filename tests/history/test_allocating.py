@@ -3,7 +3,7 @@
 import pytest
 
 from engine.formats.tree_json.canonical import encode_tree
-from engine.model.decision import Decision, Notice, Outcome, PodFacts, Reason
+from engine.model.decision import Decision, Outcome, PodFacts, Reason, ReclaimNotice
 from engine.model.objects import ClassQuota, Namespace
 from engine.model.snapshot.resource_quotas import Narrower
 from scheduler_admin.clusters.told import told_missing
@@ -46,7 +46,7 @@ def test_it_is_told_what_it_deserves_and_who_has_no_consumer_gets_one(watch: Wat
 
 def test_who_is_asked_to_give_back_by_this_pass_is_told_at_once(watch: Watch) -> None:
     """From the decisions of the pass, with the end of its grace."""
-    notice = Notice(queue="root.shop", over={"cpu": 2000}, due_ms=NOW + 30_000)
+    notice = ReclaimNotice(queue="root.shop", over={"cpu": 2000}, due_ms=NOW + 30_000)
     decision = Decision(
         policy="deserved",
         dialect="arbitrator",

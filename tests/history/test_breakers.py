@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, OperationOutcome, PodRef, Result
 from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.breakers import Writes, open_breakers
@@ -211,7 +211,7 @@ class Steady:
 def test_writes_fail_from_five_failures_on_that_are_more_than_half() -> None:
     """A few that fail among many are none of it."""
     writes = Writes(Steady())
-    for outcome in [Outcome.DONE] * 4 + [EvictionOutcome.RETRY] * 4:
+    for outcome in [OperationOutcome.DONE] * 4 + [EvictionOutcome.RETRY] * 4:
         writes.note(outcome)
     assert not writes.failing
     writes.note(EvictionOutcome.REFUSED)
@@ -222,19 +222,19 @@ def test_writes_fail_from_five_failures_on_that_are_more_than_half() -> None:
 def test_a_reservation_that_is_refused_is_enough() -> None:
     """Without that right nothing can come of any decision; the next success shows that it is back."""
     writes = Writes(Steady())
-    writes.note(Outcome.DONE)
-    writes.note(Outcome.REFUSED)
+    writes.note(OperationOutcome.DONE)
+    writes.note(OperationOutcome.REFUSED)
     assert writes.failing
     writes.note(EvictionOutcome.RETRY)
     assert writes.failing
-    writes.note(Outcome.DONE)
+    writes.note(OperationOutcome.DONE)
     assert not writes.failing
 
 
 def test_answers_that_say_no_are_no_failures() -> None:
     """A disruption budget, or a pod that has gone, shows a server in good health."""
     writes = Writes(Steady())
-    for outcome in [EvictionOutcome.HELD, EvictionOutcome.GONE, EvictionOutcome.BLOCKED, Outcome.TAKEN] * 5:
+    for outcome in [EvictionOutcome.HELD, EvictionOutcome.GONE, EvictionOutcome.BLOCKED, OperationOutcome.TAKEN] * 5:
         writes.note(outcome)
     assert writes.figures == {"failed": 0, "requests": 20}
 
@@ -270,7 +270,7 @@ def test_a_server_that_does_nothing_for_us_is_left_alone_and_tried_again(cluster
     """After five failures one request a minute; once it works all goes on."""
     clock = Steady()
     watch.writes = Writes(clock)
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as wall:
         for _ in range(40):
             run(watch)
@@ -279,7 +279,7 @@ def test_a_server_that_does_nothing_for_us_is_left_alone_and_tried_again(cluster
     tried = [call for call in watch.actuator.did if call.startswith("reserve")]
     assert len(tried) == 6  # five, and a minute later one
     assert alerts() == ["breaker.open"]
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     clock.now += 60
     run(watch, times=2)
     assert len(watch.actuator.evicted) == 2

@@ -8,7 +8,15 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, KeptBy, Outcome, PodRef, Result, Terms
+from engine.cluster.acting.outcomes import (
+    EvictionOutcome,
+    EvictionResult,
+    KeptBy,
+    OperationOutcome,
+    PodRef,
+    ReservationTerms,
+    Result,
+)
 from engine.model.objects import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
@@ -29,14 +37,14 @@ def watch(watch: Watch) -> Watch:
 @pytest.mark.parametrize(
     ("answer", "ending"),
     [
-        (Outcome.GONE, "overtaken"),
-        (Outcome.BOUND, "overtaken"),
-        (Outcome.TAKEN, "blocked"),
-        (Outcome.REFUSED, "blocked"),
+        (OperationOutcome.GONE, "overtaken"),
+        (OperationOutcome.BOUND, "overtaken"),
+        (OperationOutcome.TAKEN, "blocked"),
+        (OperationOutcome.REFUSED, "blocked"),
     ],
 )
 def test_a_node_that_cant_be_reserved_ends_the_decision_before_any_eviction(
-    answer: Outcome, ending: str, cluster: Cluster, watch: Watch
+    answer: OperationOutcome, ending: str, cluster: Cluster, watch: Watch
 ) -> None:
     """No room is kept, so nobody is evicted."""
     watch.actuator.reserving = Result(outcome=answer, sentence="as it is")
@@ -46,9 +54,9 @@ def test_a_node_that_cant_be_reserved_ends_the_decision_before_any_eviction(
 
 def test_no_clear_answer_to_a_reservation_is_tried_again_by_the_next_pass(cluster: Cluster, watch: Watch) -> None:
     """The intent stays, and is carried on."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     assert first(watch).state == Decision.State.INTENDED
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     assert run(watch).state == Decision.State.WAITING
 
 
@@ -109,10 +117,10 @@ def test_a_victim_that_left_by_itself_counts_as_gone(cluster: Cluster, watch: Wa
 
 def test_a_cluster_that_changed_after_deciding_is_looked_at_again(cluster: Cluster, watch: Watch) -> None:
     """A victim that has meanwhile gone makes the decision void before anybody is evicted for it."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     watch.gone(victims_of(row)[0])
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN
@@ -173,7 +181,7 @@ def test_past_the_deadline_the_node_is_given_back(exited: bool, ending: str, clu
 def test_an_intent_that_cant_be_begun_is_given_up_in_time(cluster: Cluster, watch: Watch) -> None:
     """The API server never takes the reservation: it does not stand in its ask's way for ever."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
-        watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+        watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
         row = first(watch)
         clock.shift(timedelta(seconds=cluster.bind_margin_s + 1))
         run(watch)
@@ -191,7 +199,7 @@ def test_how_long_and_for_what_a_node_is_kept_is_told(cluster: Cluster, watch: W
     """The deadline of the decision, its page, and how the room is held."""
     Cluster.objects.update(room_kept_by="nominate")
     row = first(watch)
-    assert watch.actuator.terms == Terms(
+    assert watch.actuator.terms == ReservationTerms(
         kept_by=KeptBy.NOMINATE,
         until_ms=int(row.deadline.timestamp() * 1000),
         decision=f"http://127.0.0.1:8000/clusters/east/decisions/{row.pk}/",
@@ -285,9 +293,9 @@ def test_two_decisions_never_share_a_node(cluster: Cluster, watch: Watch) -> Non
 def test_an_ask_whose_decision_failed_cools_down(cluster: Cluster, watch: Watch) -> None:
     """After a decision that brought it nothing, thirty seconds pass before anything is evicted for it again."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
-        watch.actuator.reserving = Result(outcome=Outcome.TAKEN)
+        watch.actuator.reserving = Result(outcome=OperationOutcome.TAKEN)
         run(watch)
-        watch.actuator.reserving = Result(outcome=Outcome.DONE)
+        watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
         clock.shift(29)
         assert run(watch).hold == "cool-down"
         clock.shift(2)
@@ -303,13 +311,13 @@ def test_evicted_at_is_the_moment_of_the_eviction(cluster: Cluster, watch: Watch
 
 def test_a_pod_that_took_a_victims_name_is_untouched(cluster: Cluster, watch: Watch) -> None:
     """A victim is its UID: one that was recreated under the same name does not stand for it."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     name = victims_of(row)[0]
     again = msgspec.structs.replace(watch.state.pods[f"uid-{name}"], uid="another", terminating=False)
     watch.gone(name)
     watch.put(again)
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN
@@ -367,11 +375,11 @@ def test_a_node_that_cant_be_given_back_on_leaving_is_tried_again(cluster: Clust
     """Where we act no longer nobody sweeps: the decision stays open until its taint is off."""
     row = first(watch)
     Cluster.objects.update(mode="observe")
-    watch.actuator.releasing = Result(outcome=Outcome.RETRY)
+    watch.actuator.releasing = Result(outcome=OperationOutcome.RETRY)
     run(watch)
     row.refresh_from_db()
     assert row.state == Decision.State.WAITING
-    watch.actuator.releasing = Result(outcome=Outcome.DONE)
+    watch.actuator.releasing = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.EXPIRED
@@ -379,10 +387,10 @@ def test_a_node_that_cant_be_given_back_on_leaving_is_tried_again(cluster: Clust
 
 def test_victims_that_went_are_told_as_gone_however_the_decision_ends(cluster: Cluster, watch: Watch) -> None:
     """The ask found room elsewhere while the second of two was held back: the first is gone all the same."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     taken, held = victims_of(row)
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     watch.actuator.evicting[held] = EvictionResult(outcome=EvictionOutcome.HELD)
     run(watch)
     watch.gone(taken)
@@ -407,7 +415,7 @@ def test_a_victim_that_outlives_its_decision_is_followed_until_it_has_gone(clust
 
 def test_a_note_is_cut_to_its_column(cluster: Cluster, watch: Watch) -> None:
     """However long the server's sentence, or a name in it, the decision is closed."""
-    watch.actuator.reserving = Result(outcome=Outcome.REFUSED, sentence="no " * 200)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.REFUSED, sentence="no " * 200)
     assert len(first(watch).steps.last().note) == 300
 
 
@@ -423,10 +431,10 @@ def test_an_eviction_without_an_answer_is_not_told_as_spared_when_the_next_is_re
     cluster: Cluster, watch: Watch
 ) -> None:
     """The server took the first, the connection broke, the second can't go: the first is found out by later passes."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     lost, refused = victims_of(row)
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     watch.actuator.evicting = {
         lost: EvictionResult(outcome=EvictionOutcome.RETRY, sentence="broken"),
         refused: EvictionResult(outcome=EvictionOutcome.BLOCKED, sentence="two budgets"),
@@ -462,10 +470,10 @@ def test_an_eviction_without_an_answer_that_nothing_came_of_is_spared_in_the_end
 
 def test_a_set_that_would_break_a_budget_by_now_is_not_begun(cluster: Cluster, watch: Watch) -> None:
     """Each of the two might go alone, so no dry run tells: the budget is charged whole again just before."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     watch.put(DisruptionBudget(namespace="ns", name="one", allowed=1))
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     assert run(watch).hold == "disruption-budget"
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN

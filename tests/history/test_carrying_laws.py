@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
+from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, OperationOutcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.queues.services import publish
@@ -24,10 +24,10 @@ def watch(watch: Watch) -> Watch:
 def test_a_victim_that_was_held_back_is_held_against_the_laws_again(cluster: Cluster, watch: Watch) -> None:
     """Of two victims the second waits for a budget; meanwhile its queue comes down to its guarantee: it stays."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
-        watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+        watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
         row = first(watch)
         taken, held = victims_of(row)
-        watch.actuator.reserving = Result(outcome=Outcome.DONE)
+        watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
         watch.actuator.evicting[held] = EvictionResult(outcome=EvictionOutcome.HELD, budget=True, retry_after_s=10)
         run(watch)
         watch.actuator.evicting.clear()
@@ -44,10 +44,10 @@ def test_a_victim_that_was_held_back_is_held_against_the_laws_again(cluster: Clu
 
 def test_an_intent_that_would_break_a_law_by_now_is_not_carried_out(cluster: Cluster, watch: Watch) -> None:
     """Stored, then held up: meanwhile its victims' queue came down to its guarantee."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     watch.gone(*{f"test-{number}" for number in range(4)} - set(victims_of(row)))
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     watch.put(pod("system", queue="system", node="n1", cpu=2))
     run(watch)
     row.refresh_from_db()
@@ -87,11 +87,11 @@ def test_nobody_goes_whom_room_that_fell_free_meanwhile_lets_stay(cluster: Clust
 
 def test_an_intent_is_held_against_the_tree_of_now(cluster: Cluster, watch: Watch) -> None:
     """A fence that was published meanwhile holds for what was decided before it."""
-    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
     row = first(watch)
     fenced = tree({"prod": queue("4", delay_ms=1, fence=True), "test": queue("2", delay_ms=1)})
     publish(hierarchy=cluster.hierarchy, tree=fenced, author=None, reason="keep prod to itself")
-    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN

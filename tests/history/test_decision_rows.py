@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from engine.audit import Law
-from engine.cluster.acting.outcomes import Outcome, Result
+from engine.cluster.acting.outcomes import OperationOutcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import tasks
 from scheduler_admin.history.many import update
@@ -62,7 +62,7 @@ def test_an_ask_that_is_evicted_for_in_vain_again_and_again_waits_longer_each_ti
     cluster: Cluster, watch: Watch
 ) -> None:
     """Half a minute, a minute, two: an ask that can't be served adds few rows."""
-    watch.actuator.reserving = Result(outcome=Outcome.TAKEN)
+    watch.actuator.reserving = Result(outcome=OperationOutcome.TAKEN)
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
         for _ in range(10):
             run(cluster, watch)

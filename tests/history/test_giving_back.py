@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import time_machine
 
-from engine.cluster.acting.outcomes import Outcome, Result
-from engine.model.decision import Decision, Notice, PodFacts, Reason
+from engine.cluster.acting.outcomes import OperationOutcome, Result
+from engine.model.decision import Decision, PodFacts, Reason, ReclaimNotice
 from engine.model.decision import Outcome as Decided
 from engine.model.objects import Pod, Shield
 from scheduler_admin.clusters import models
@@ -40,7 +40,7 @@ def asking(path: str = "root.test", *, cpu: int = 2000, due: datetime = NOW + GR
         ask=PodFacts(uid="u", namespace="prod", name="a", queue="root.prod", application="a", priority=0, requests={}),
         outcome=Decided.NOT_ELIGIBLE,
         reason=Reason.GRACE,
-        notices=(Notice(queue=path, over={"cpu": cpu}, due_ms=int(due.timestamp() * 1000)),),
+        notices=(ReclaimNotice(queue=path, over={"cpu": cpu}, due_ms=int(due.timestamp() * 1000)),),
     )
 
 
@@ -136,7 +136,7 @@ def test_what_the_cluster_did_not_answer_is_said_again(
     """In the next pass."""
     follow(cluster, asking())
     pods, answer = [running("t")], watch.actuator.event
-    monkeypatch.setattr(watch.actuator, "event", lambda *_: Result(outcome=Outcome.RETRY))
+    monkeypatch.setattr(watch.actuator, "event", lambda *_: Result(outcome=OperationOutcome.RETRY))
     giving_back.publish(cluster=cluster, executor=watch.actuator, pods=pods)
     monkeypatch.setattr(watch.actuator, "event", answer)
     giving_back.publish(cluster=cluster, executor=watch.actuator, pods=pods)
@@ -151,7 +151,7 @@ def test_a_cluster_that_does_not_answer_is_not_asked_again_in_that_pass(
 
     def no_answer(one: Pod, *_: str) -> Result:
         asked.append(one.name)
-        return Result(outcome=Outcome.RETRY)
+        return Result(outcome=OperationOutcome.RETRY)
 
     names = ["root.q1", "root.q2"]
     follow(cluster, *(asking(name) for name in names))

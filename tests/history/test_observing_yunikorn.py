@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cluster.watching.yunikorn import Reading
+from engine.cluster.watching.yunikorn import YuniKornReading
 from engine.formats.yunikorn.rest import read_queues
 from engine.model.objects import Pod, Preempted
 from engine.observation.evictions import decode
@@ -116,10 +116,10 @@ def test_two_lowered_maxes_at_once_are_two_decisions(cluster: Cluster, watch: Wa
     assert [decode(row.document).over_max for row in rows] == ["root.b", "root"]
 
 
-def reading(at_ms: int, guaranteed: int) -> Reading:
+def reading(at_ms: int, guaranteed: int) -> YuniKornReading:
     """What YuniKorn says of c, which has no guarantee here."""
     said = wire("root", wire("root.c", guaranteedResource={"vcore": guaranteed}))
-    return Reading(at_ms, read_queues(msgspec.json.encode(said)))
+    return YuniKornReading(at_ms, read_queues(msgspec.json.encode(said)))
 
 
 def test_where_its_figures_differ_is_kept_until_it_is_asked_again(cluster: Cluster, watch: Watch):
@@ -149,6 +149,6 @@ def test_where_its_figures_differ_is_kept_until_it_is_asked_again(cluster: Clust
 def test_a_long_list_of_differences_is_kept_short(cluster: Cluster, watch: Watch):
     """It is for people to read."""
     many = wire("root", *(wire(f"root.q{number}") for number in range(300)))
-    watch.yunikorn = Reading(1, read_queues(msgspec.json.encode(many)))
+    watch.yunikorn = YuniKornReading(1, read_queues(msgspec.json.encode(many)))
     run_pass(cluster=cluster, watch=watch)
     assert len(ClusterStatus.objects.get().yunikorn_differs) == 200

@@ -10,7 +10,16 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from engine.model.objects import ClusterQueue, Flavor, LocalQueue, PodSet, Preemption, Quota, ResourceGroup, Workload
+from engine.model.objects import (
+    ClusterQueue,
+    Flavor,
+    FlavorQuota,
+    LocalQueue,
+    PodSet,
+    Preemption,
+    ResourceGroup,
+    Workload,
+)
 from engine.model.queue_tree import Take
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Wait
@@ -53,7 +62,7 @@ def ada(client: Client) -> Client:
 
 def limit(watch: Watch, cpu: int) -> None:
     """So much quota of its own ClusterQueue test has."""
-    quotas = {("default", "cpu"): Quota(cpu)}
+    quotas = {("default", "cpu"): FlavorQuota(cpu)}
     groups = (ResourceGroup(("cpu",), ("default",)),)
     rules = Preemption(within=Take.LOWER_PRIORITY)
     watch.state.flavors["default"] = Flavor(name="default")

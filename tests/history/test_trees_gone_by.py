@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from engine.cli.replay import replayed
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.objects import Preempted
 from engine.model.queue_tree import QueueTree
-from engine.observation.evictions import RULES, Source, decode
+from engine.observation.evictions import RULES, EvictionSource, decode
 from engine.planning.bundle import unpack
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, UsedTree
@@ -114,10 +114,10 @@ def preempted_by(cluster: Cluster, tree: QueueTree) -> Decision:
 
 @pytest.mark.parametrize(
     ("effect", "noted"),
-    [(Effect.IN_FORCE, True), (Effect.UNKNOWN, True), (Effect.REFUSED, False), (Effect.PENDING, False)],
+    [(CopyEffect.IN_FORCE, True), (CopyEffect.UNKNOWN, True), (CopyEffect.REFUSED, False), (CopyEffect.PENDING, False)],
 )
 def test_what_the_scheduler_refuses_or_has_not_taken_over_yet_it_does_not_go_by(
-    cluster: Cluster, effect: Effect, noted: bool
+    cluster: Cluster, effect: CopyEffect, noted: bool
 ) -> None:
     """Where it can't be asked it is taken to go by its copy."""
     now = datetime.now(UTC)
@@ -145,14 +145,16 @@ def test_by_which_versions_rules_it_is_decided_again_is_told(cluster: Cluster, r
 @pytest.mark.parametrize(
     ("source", "running", "tested"),
     [
-        (Source.KUBE_SCHEDULER, "v1.36.3", True),
-        (Source.KUBE_SCHEDULER, "v1.37.0", False),
-        (Source.KUBE_SCHEDULER, "v1.3", False),
-        (Source.KUEUE, "v0.19.2", True),
-        (Source.KUEUE, "v0.20.0", False),
-        (Source.VOLCANO, "v1.14.0", False),
+        (EvictionSource.KUBE_SCHEDULER, "v1.36.3", True),
+        (EvictionSource.KUBE_SCHEDULER, "v1.37.0", False),
+        (EvictionSource.KUBE_SCHEDULER, "v1.3", False),
+        (EvictionSource.KUEUE, "v0.19.2", True),
+        (EvictionSource.KUEUE, "v0.20.0", False),
+        (EvictionSource.VOLCANO, "v1.14.0", False),
     ],
 )
-def test_a_release_is_covered_where_its_own_decisions_were_recorded(source: Source, running: str, tested: bool) -> None:
+def test_a_release_is_covered_where_its_own_decisions_were_recorded(
+    source: EvictionSource, running: str, tested: bool
+) -> None:
     """All patches of it; no other."""
     assert RULES[source].cover(running) is tested

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from engine.analysis import pending_reasons as engine
-from engine.analysis.pending_reasons import Ahead, Change, Need, Remedy, Tier, TierName, Waiting
+from engine.analysis.pending_reasons import Ahead, Change, Need, PendingReasons, Remedy, Tier, TierName
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
@@ -125,7 +125,7 @@ def test_what_others_would_give_up_for_a_guarantee_is_not_told_to_a_tenant() -> 
     """YuniKorn counts it; by what is missing beside it, it could be told."""
     made = Need(where="root.ours.train", resource="cpu", required=2000, available=500, evictable=7000)
     own = Need(where="root.ours.train", resource="memory", required=2, available=5)
-    found = Waiting(tiers=(Tier.of(TierName.GUARANTEE, [made, own]),), ahead=Ahead(cluster=0, queue=0))
+    found = PendingReasons(tiers=(Tier.of(TierName.GUARANTEE, [made, own]),), ahead=Ahead(cluster=0, queue=0))
     scope = Scope(subtrees=("root.ours",), namespaces=("ours",))
     assert seen_by(scope, found, "root.ours.train").tiers[0].needs == (own,)
 
@@ -208,7 +208,7 @@ def test_that_changes_do_together_is_told_with_all_of_them_alone(subtree: str) -
         Tier(name=TierName.QUOTA, passes=False, remedies=(less,)),
         Tier(name=TierName.GUARANTEE, passes=False, remedies=(more,)),
     )
-    found = Waiting(tiers=tiers, ahead=Ahead(cluster=0, queue=0), together=True)
+    found = PendingReasons(tiers=tiers, ahead=Ahead(cluster=0, queue=0), together=True)
     seen = seen_by(Scope(subtrees=frozenset({subtree})), found, "root.ours.train")
     assert seen.together is (subtree == "root")
     assert all(tier.remedies for tier in seen.tiers) is seen.together

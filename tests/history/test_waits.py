@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from engine.model.objects import Node, Pod
-from engine.observation.wait_estimates import Verdict
+from engine.observation.wait_estimates import PredictionVerdict
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
@@ -179,11 +179,15 @@ def test_what_was_told_is_held_against_what_came(cluster: Cluster) -> None:
     half, most = sorted(times)[199] * 1000, sorted(times)[359] * 1000
     past(cluster, bound(*[int(random.expovariate(1 / 60)) for _ in range(200)]), half_ms=half, most_ms=most)
     found = waits_of(cluster, QUEUE, NOW)
-    assert (found.half.of, found.half.verdict, found.most.verdict) == (200, Verdict.TRUE, Verdict.TRUE)
+    assert (found.half.of, found.half.verdict, found.most.verdict) == (
+        200,
+        PredictionVerdict.TRUE,
+        PredictionVerdict.TRUE,
+    )
     Wait.objects.all().delete()
     past(cluster, bound(*[int(random.expovariate(1 / 150)) for _ in range(201)]), half_ms=half, most_ms=most)
     found = waits_of(cluster, QUEUE, NOW)
-    assert (found.half.verdict, found.most.verdict) == (Verdict.TOO_SHORT, Verdict.TOO_SHORT)
+    assert (found.half.verdict, found.most.verdict) == (PredictionVerdict.TOO_SHORT, PredictionVerdict.TOO_SHORT)
 
 
 def olga(role: str = User.Role.AUDITOR) -> User:

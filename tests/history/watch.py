@@ -10,15 +10,15 @@ from engine.cluster.acting.outcomes import (
     EvictionOutcome,
     EvictionResult,
     Forgotten,
-    Outcome,
+    OperationOutcome,
     PodRef,
+    ReservationTerms,
     Result,
     Swept,
-    Terms,
 )
 from engine.cluster.watching.tables import TABLES
 from engine.cluster.watching.watcher import Health
-from engine.cluster.watching.yunikorn import Reading
+from engine.cluster.watching.yunikorn import YuniKornReading
 from engine.model.objects import (
     Allocation,
     Claim,
@@ -31,7 +31,7 @@ from engine.model.objects import (
     Volume,
     Workload,
 )
-from engine.model.snapshot import Change, ClusterState
+from engine.model.snapshot import ClusterState, ObjectChange
 from scheduler_admin.clusters.breakers import Writes
 
 PODS = next(table.column for table in TABLES if table.kind == "Pod")
@@ -49,15 +49,15 @@ class Executor:
         self.swept: list[set[str]] = []
         self.forgotten: Forgotten | None = None
         """The asks whose reservations each sweep has left."""
-        self.reserving = Result(outcome=Outcome.DONE)
-        self.releasing = Result(outcome=Outcome.DONE)
+        self.reserving = Result(outcome=OperationOutcome.DONE)
+        self.releasing = Result(outcome=OperationOutcome.DONE)
         self.sweeping = Swept()
         self.before_reserving: Callable[[], object] = lambda: None
         """What others do between the decision and the moment from which its node is kept."""
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
-    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
         self.before_reserving()
         self.did.append(f"reserve {node} {ask.name}")
         self.terms = terms
@@ -90,11 +90,11 @@ class Executor:
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         self.said.append((pod.name, message))
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
         self.marked.append((victim.name, reason))
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     @property
     def evicted(self) -> list[str]:
@@ -159,7 +159,7 @@ class Allocations:
 class Watch:
     """What a pass needs of a cluster."""
 
-    yunikorn: Reading | None = None
+    yunikorn: YuniKornReading | None = None
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()
@@ -189,7 +189,7 @@ class Watch:
                 case Node():
                     self.state.nodes[one.name] = one
                 case Pod():
-                    self.state.changes.append(Change(PODS, one.uid, self.state.pods.get(one.uid), one))
+                    self.state.changes.append(ObjectChange(PODS, one.uid, self.state.pods.get(one.uid), one))
                     self.state.pods[one.uid] = one
                 case PriorityClass():
                     self.state.classes[one.name] = one
@@ -210,7 +210,7 @@ class Watch:
         """These pods have exited."""
         for name in names:
             gone = self.state.pods.pop(f"uid-{name}")
-            self.state.changes.append(Change(PODS, gone.uid, gone, None))
+            self.state.changes.append(ObjectChange(PODS, gone.uid, gone, None))
             self.state.depart(gone)
 
     def bound(self, name: str, node: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.formats.tree_json.diff import Kind
+from engine.formats.tree_json.diff import ChangeKind
 from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of, scope_of_tenant
@@ -56,7 +56,7 @@ class TestDrafts:
         kept = {one.name: one.former_paths for one in draft.queues.all() if one.former_paths}
         assert kept == {"live": "root.prod"}
         assert [(one.kind, one.path, one.former) for one in state(draft).changes] == [
-            (Kind.MOVED, "root.live", "root.prod")
+            (ChangeKind.MOVED, "root.live", "root.prod")
         ]
 
     def test_names_in_between_that_were_never_in_force_are_not_kept(self, draft: Draft, ann: User) -> None:
@@ -108,8 +108,8 @@ class TestRevisions:
         first = renamed.parent
         there = [(one.kind, one.path, one.former) for one in difference(first, renamed)]
         back = [(one.kind, one.path, one.former) for one in difference(renamed, first)]
-        assert there == [(Kind.MOVED, "root.live", "root.prod")]
-        assert back == [(Kind.MOVED, "root.prod", "root.live")]
+        assert there == [(ChangeKind.MOVED, "root.live", "root.prod")]
+        assert back == [(ChangeKind.MOVED, "root.prod", "root.live")]
 
     def test_the_queue_has_its_revisions_of_before(self, renamed: Revision, ann: User) -> None:
         found = revisions(ann, renamed, "root.live.web")
@@ -133,7 +133,7 @@ class TestRevisions:
         first = less.hierarchy.revisions.get(number=1)
         assert restorable(first, EVERYTHING) == {"root.prod.api"}
         back = restore(revision=first, path="root.prod.api", author=ann)
-        assert [(one.kind, one.path) for one in state(back).changes] == [(Kind.ADDED, "root.live.api")]
+        assert [(one.kind, one.path) for one in state(back).changes] == [(ChangeKind.ADDED, "root.live.api")]
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ class TestMerging:
         put(rename(theirs, "prod", "live", bob), bob)
         merged = draft_merging.merge_draft(draft=draft, actor=ann)
         assert merged.conflicts == []
-        assert [(one.kind, one.path) for one in state(merged).changes] == [(Kind.CHANGED, "root.live.web")]
+        assert [(one.kind, one.path) for one in state(merged).changes] == [(ChangeKind.CHANGED, "root.live.web")]
         made = tree_of(put(merged, ann))
         assert made["root.live.web"].max["cpu"] == 30_000
         assert made.former_paths == {"root.prod": "root.live"}

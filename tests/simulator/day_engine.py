@@ -10,10 +10,10 @@ from engine.model.decision import Outcome
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Protection, Reservation, Snapshot
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies.fence import decide
 from simulator.clock import ManualClock
-from simulator.cluster import Cluster
+from simulator.cluster import SimulatedCluster
 
 DEMO = Path(__file__).parents[2] / "demo"
 TAINT = "scheduler-admin.io/reserved-for"
@@ -24,21 +24,21 @@ def demo_tree() -> QueueTree:
     return read((DEMO / "queues.yaml").read_text(encoding="utf-8")).tree
 
 
-def demo_cluster(clock: ManualClock, seed: int = 1) -> Cluster:
+def demo_cluster(clock: ManualClock, seed: int = 1) -> SimulatedCluster:
     """Return the demo's cluster, not begun."""
-    return Cluster([DEMO / "manifests"], DEMO / "day.yaml", seed=seed, clock=clock)
+    return SimulatedCluster([DEMO / "manifests"], DEMO / "day.yaml", seed=seed, clock=clock)
 
 
 @dataclass
 class DayEngine:
     """Works on a cluster of a manual clock; `carried_out` holds what it did, `last` the latest pass."""
 
-    cluster: Cluster
+    cluster: SimulatedCluster
     clock: ManualClock
     tree: QueueTree = field(default_factory=demo_tree)
-    carried_out: list[tuple[float, Considered]] = field(default_factory=list)
-    refused: list[Considered] = field(default_factory=list)
-    last: list[Considered] = field(default_factory=list)
+    carried_out: list[tuple[float, AuditedDecision]] = field(default_factory=list)
+    refused: list[AuditedDecision] = field(default_factory=list)
+    last: list[AuditedDecision] = field(default_factory=list)
     held: dict[str, Reservation] = field(default_factory=dict)
 
     def run(self, seconds: int) -> None:
@@ -69,7 +69,7 @@ class DayEngine:
             ask = next(pod for pod in snapshot.asks if pod.uid == considered.decision.ask.uid)
             self._carry_out(considered, ask)
 
-    def _carry_out(self, considered: Considered, ask: Pod) -> None:
+    def _carry_out(self, considered: AuditedDecision, ask: Pod) -> None:
         store, node = self.cluster.store, considered.decision.node or ""
         taint = {"key": TAINT, "value": ask.uid, "effect": "NoSchedule"}
         store.mutate("nodes", None, node, lambda copy: copy["spec"].setdefault("taints", []).append(taint))

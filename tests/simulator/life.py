@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.clock import ManualClock
-from simulator.cluster import Cluster
+from simulator.cluster import SimulatedCluster
 
 Object = dict[str, Any]
 CLASSES = {"low": 10, "high": 1000}
@@ -17,7 +17,7 @@ class World:
         self.clock = ManualClock()
         classes = [priority_class(name, value) for name, value in CLASSES.items()]
         never = priority_class("never", CLASSES["high"], preemptionPolicy="Never")
-        self.cluster = Cluster([*classes, never, *objects], clock=self.clock, **options)
+        self.cluster = SimulatedCluster([*classes, never, *objects], clock=self.clock, **options)
         self.cluster.begin()
         self.store = self.cluster.store
         self.clock.advance(0)

@@ -16,7 +16,7 @@ from life import World, job, node, pod, replica_set
 
 from engine.formats.yaml.manifests import ManifestError
 from simulator.clock import Pace
-from simulator.cluster import Cluster
+from simulator.cluster import SimulatedCluster
 from simulator.script.surge import NotNowError
 from tests.waiting import PATIENCE_S
 
@@ -44,7 +44,7 @@ async def steer(
     token: str | None, calls: list[tuple[str, str, Any]], *, known: str | None = "secret", **headers: str
 ) -> list[tuple[int, dict[str, Any]]]:
     """Serve the demo and return what each call of a path answers; ``known``: the simulator's own token."""
-    cluster = Cluster([DEMO / "manifests"], DEMO / "day.yaml", token=known)
+    cluster = SimulatedCluster([DEMO / "manifests"], DEMO / "day.yaml", token=known)
     await cluster.start()
     address = await cluster.serve()
     try:
@@ -189,7 +189,7 @@ def test_a_bad_manifest_is_refused_with_its_place(tmp_path, text, sentence):
     """The message names the file, the line, the document and what is wrong with it."""
     (tmp_path / "bad.yaml").write_text(text)
     with pytest.raises(ManifestError) as error:
-        Cluster([tmp_path], clock=World().clock).begin()
+        SimulatedCluster([tmp_path], clock=World().clock).begin()
     assert sentence in str(error.value)
     assert "bad.yaml" in str(error.value)
 
@@ -202,7 +202,7 @@ def test_what_others_rest_on_is_created_first(tmp_path):
         "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: soon}\nvalue: 5\n---\n"
         "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n"
     )
-    cluster = Cluster([tmp_path], clock=World().clock)
+    cluster = SimulatedCluster([tmp_path], clock=World().clock)
     cluster.begin()
     assert cluster.store.get("pods", "team", "p")["spec"]["priority"] == 5
 

@@ -8,7 +8,7 @@ from day_engine import DayEngine, demo_cluster, demo_tree
 from engine.model.decision import Outcome, Reason
 from engine.model.quantities import parse_amounts, total
 from simulator.clock import ManualClock
-from simulator.cluster import Cluster
+from simulator.cluster import SimulatedCluster
 
 ROUNDS = 2
 LENGTH = 150
@@ -170,7 +170,7 @@ def test_a_reset_goes_back_to_the_start(monkeypatch):
     assert cluster.store.get("leases.coordination.k8s.io", "kube-system", "mine")
 
 
-def _shape(cluster: Cluster) -> dict[str, list[str]]:
+def _shape(cluster: SimulatedCluster) -> dict[str, list[str]]:
     """Return what there is, without generated suffixes."""
     store = cluster.store
     pods = [(pod["metadata"]["generateName"], bool(pod["spec"].get("nodeName"))) for pod in store.list("pods")]

@@ -11,7 +11,7 @@ from engine.model.decision import Outcome, decode
 from engine.model.objects import Node, Pod, PriorityClass, Taint
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Snapshot
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import policy
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -226,7 +226,7 @@ def asks(at: datetime) -> list[Pod]:
 
 def considered(
     at: datetime, tree: QueueTree = TREE, only: str = "", hold: str = ""
-) -> tuple[Snapshot, list[Considered]]:
+) -> tuple[Snapshot, list[AuditedDecision]]:
     """What the engine decides for the asks, each on the untouched cluster, audited."""
     chosen = [ask for ask in asks(at) if only in ("", ask.name)]
     decide = policy("fence", "design", {})
@@ -306,7 +306,7 @@ def refused(of: Cluster, at: datetime | None = None) -> Decision:
         snapshot, "vision-train-0042-worker-3", ["bidder-train-50", "bidder-train-51"], node="gpu-05"
     )
     greedy = msgspec.structs.replace(greedy, trace=decided[0].decision.trace)
-    one = Considered(decision=greedy, laws=audit(snapshot, TREE, greedy))
+    one = AuditedDecision(decision=greedy, laws=audit(snapshot, TREE, greedy))
     assert one.refused
     assert of.hierarchy is not None
     assert of.hierarchy.current is not None

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from engine.cluster.sync.copies import Answer, Effect
-from engine.cluster.sync.copies import Copy as Seen
+from engine.cluster.sync.copies import ClusterCopy as Seen
+from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from engine.formats.tree_json.diff import sentences
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
@@ -200,10 +200,12 @@ def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada:
 def test_what_the_scheduler_does_not_use_is_said_and_can_be_restored(ada: Client, demo: Cluster) -> None:
     """In its own words, by one button; the page Clusters leads there."""
     copy = copy_of(demo)
-    keep_effect(copy=copy, answer=Answer(effect=Effect.IN_FORCE), now=AT)
+    keep_effect(copy=copy, answer=SchedulerAnswer(effect=CopyEffect.IN_FORCE), now=AT)
     see(demo, changed(), version="2")
     later = AT + SETTLES
-    keep_effect(copy=copy_of(demo), answer=Answer(effect=Effect.REFUSED, why="root queue must not"), now=later)
+    keep_effect(
+        copy=copy_of(demo), answer=SchedulerAnswer(effect=CopyEffect.REFUSED, why="root queue must not"), now=later
+    )
     shown = text(ada.get(PAGE))
     assert "YuniKorn does not use the cluster’s copy." in shown
     assert "It says: root queue must not" in shown

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from django.test import Client
 
-from engine.model.objects import Flavor, Sharing
+from engine.model.objects import Flavor, KueueSettings
 from engine.model.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, KueueQuota
 from scheduler_admin.history.passes import run_pass
@@ -26,12 +26,12 @@ def kueue(state: ClusterState, fair: bool | None = True) -> None:
     """Research borrows three cores of web, beside it in the cohort; lone is in none, and in no tree of ours."""
     state.flavors[quota.FLAVOR] = Flavor(name=quota.FLAVOR)
     research, web = quota.queue("research", "company", cpu=6000), quota.queue("web", "company", cpu=10000)
-    lone = quota.queue("lone", "", cpu=quota.Quota(2000, borrowing=1000, lending=500))
+    lone = quota.queue("lone", "", cpu=quota.FlavorQuota(2000, borrowing=1000, lending=500))
     state.cluster_queues |= {one.name: one for one in (research, web, lone)}
     held = [quota.holds("w", "research", cpu=9000), quota.holds("v", "web", cpu=6000)]
     state.workloads |= {one.uid: one for one in held}
     if fair is not None:
-        state.sharing["c"] = Sharing(name="c", fair=fair)
+        state.sharing["c"] = KueueSettings(name="c", fair=fair)
 
 
 @pytest.fixture

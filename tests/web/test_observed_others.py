@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from engine.model.objects import Flavor, Pod, PodSet, Preempted, Workload
-from engine.model.snapshot import Change
+from engine.model.snapshot import ObjectChange
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
@@ -66,7 +66,7 @@ def by_kueue(cluster: Cluster) -> Decision:
     watch.state.flavors[quota.FLAVOR] = Flavor(name=quota.FLAVOR)
     held = {"queue": "cq-two", "holds": True, "usage": {(quota.FLAVOR, "cpu"): 2000}}
     before = msgspec.structs.replace(train, preempted=None, **held)
-    watch.state.changes.append(Change(lambda state: state.workloads, "uid-w", before, train))
+    watch.state.changes.append(ObjectChange(lambda state: state.workloads, "uid-w", before, train))
     watch.state.workloads["uid-w"] = train
     run_pass(cluster=cluster, watch=watch)
     return Decision.objects.get(source="kueue")

@@ -10,12 +10,12 @@ from django.utils.html import strip_tags
 from engine.model.decision import Decision as Decided
 from engine.model.decision import (
     DeservedFigures,
-    Notice,
     Outcome,
     PodFacts,
     PodReason,
     PodVerdict,
     Reason,
+    ReclaimNotice,
     Trace,
     encode,
 )
@@ -136,7 +136,7 @@ def in_grace(demo: Cluster) -> Decision:
         ask=PodFacts(namespace="n", name="a", queue="root.system", **facts),
         outcome=Outcome.NOT_ELIGIBLE,
         reason=Reason.GRACE,
-        notices=(Notice(queue=QUEUE_B, over={"cpu": 3000}, due_ms=1_767_614_430_000),),
+        notices=(ReclaimNotice(queue=QUEUE_B, over={"cpu": 3000}, due_ms=1_767_614_430_000),),
         trace=Trace(
             deserved=(standing("root.system", 2000), standing(QUEUE_B, 7000)),
             excluded=(PodVerdict(pod=there, reason=PodReason.SYSTEM),),

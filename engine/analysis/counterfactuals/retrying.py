@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from engine.feasibility import FITS, Feasibility
-from engine.feasibility.checks import Limit
+from engine.feasibility.checks import AmountCheck
 from engine.model.decision import Decision, NodeReason
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS, Amounts, subtract
@@ -116,13 +116,13 @@ def key_of(budget: DisruptionBudget) -> str:
     return f"{budget.namespace}/{budget.name}"
 
 
-def limit_of(found: NodeCandidates, resource: str) -> Limit | None:
+def limit_of(found: NodeCandidates, resource: str) -> AmountCheck | None:
     """What bounds a resource that the ask requests; None where no node has any of it."""
     limits = found.feasibility.limits
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
 
 
-def room(limit: Limit, without: Leaving | None = None) -> Numbers:
+def room(limit: AmountCheck, without: Leaving | None = None) -> Numbers:
     """Place -> how much a limit leaves beside the ask, once those pods are gone; negative: how much is missing."""
     gone = 0 if without is None else without.of(limit.weight, limit.upto)
     left: Numbers = limit.cap - limit.held + gone

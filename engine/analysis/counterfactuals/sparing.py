@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.analysis.counterfactuals.results import Counterfactual, Then
 from engine.analysis.counterfactuals.retrying import Retrying, Tries, key_of, limit_of, room
-from engine.feasibility.checks import Limit
+from engine.feasibility.checks import AmountCheck
 from engine.model.change import Change
 from engine.model.decision import PodVerdict
 from engine.model.snapshot import Snapshot
@@ -69,7 +69,7 @@ def _next(found: NodeCandidates, resource: str, let_in: Flags, with_none: Flags)
     return min((int(each[each > 0].min()) for each in steps if (each > 0).any()), default=None)
 
 
-def _refused_by(found: NodeCandidates, limit: Limit) -> Numbers:
+def _refused_by(found: NodeCandidates, limit: AmountCheck) -> Numbers:
     """By how much each victim, on whichever node, did not get back in because of the limit."""
     rows = np.flatnonzero(found.candidates & found.chosen[found.columns.node])
     order = rows[np.lexsort((rows, ~found.budgets.violating[rows], found.columns.node[rows]))]

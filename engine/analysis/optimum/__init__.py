@@ -10,7 +10,7 @@ from typing import Any
 from engine.analysis.optimum.fence import FenceWeighing
 from engine.analysis.optimum.priority import PriorityWeighing
 from engine.analysis.optimum.results import Optimal
-from engine.analysis.optimum.search import DEAREST, MOST_CANDIDATES, Cost, Search, Weighing
+from engine.analysis.optimum.search import DEAREST, MOST_CANDIDATES, Cost, OptimumSearch, Weighing
 from engine.model.decision import Decision, Outcome
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -45,7 +45,7 @@ def optimal(
     weighing = weigh(snapshot.without_reservation(ask.uid), tree, ask, parameters or {})
     columns = weighing.columns
     own = tuple(sorted(columns.row[verdict.pod.uid] for verdict in decision.victims))
-    search = Search(weighing, _cost(weighing, own) if own else DEAREST)
+    search = OptimumSearch(weighing, _cost(weighing, own) if own else DEAREST)
     search.everywhere()
     rows, left_out = search.rows or own, tuple(columns.nodes[place].name for place in search.left_out)
     if not rows:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.feasibility.checks import Limit
+from engine.feasibility.checks import AmountCheck
 from engine.model.collections.offsets import running
 from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.model.snapshot.departures import Leaving
@@ -16,7 +16,9 @@ MOST = 2**62
 class Bounds:
     """By the limits that tell how much has to go; ``leaving``: who goes in any case."""
 
-    def __init__(self, columns: Columns, limits: Sequence[Limit], candidates: Flags, leaving: Leaving | None) -> None:
+    def __init__(
+        self, columns: Columns, limits: Sequence[AmountCheck], candidates: Flags, leaving: Leaving | None
+    ) -> None:
         self.columns, self._candidates = columns, candidates
         self.highest: Numbers = np.full(len(columns.nodes), -(2**31))
         """Place -> the highest priority in a set, if it is as low as can be."""

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.search import Bound, Cost, Line, Weighing
+from engine.analysis.optimum.search import Bound, Cost, NeededAmount, Weighing
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -15,7 +15,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence import Parameters, may_resort
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.node_candidates import node_candidates_of
-from engine.policies.fence.room import Room
+from engine.policies.fence.room import Constraints
 
 _LEAST = -(2**62)
 _FIRST = 20
@@ -82,13 +82,13 @@ class FenceWeighing(Weighing):
         columns = self.columns
         return [columns.pods[row].uid for row in columns.rows(place) if columns.terminating[row]]
 
-    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+    def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
         """The limits of the node, and every max that the ask would exceed."""
-        room = Room(self.attempt, np.array([place]))
+        room = Constraints(self.attempt, np.array([place]))
         lines = [line for line in room.lines if not line.mends and line.unless is None]
-        return [Line([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
+        return [NeededAmount([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
 
-    def spares(self, rows: Sequence[int]) -> list[Line]:
+    def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
         """What the guarantees of queues (law 2) and disruption budgets let go together."""
         ground = self.attempt.ground
         queues = ground.row_queue[list(rows)]
@@ -98,10 +98,13 @@ class FenceWeighing(Weighing):
             for level in ground.line:
                 above = level[queues]
                 found += [
-                    Line(np.where(above == one, held, 0).tolist(), int(spare[one])) for one in set(above.tolist())
+                    NeededAmount(np.where(above == one, held, 0).tolist(), int(spare[one]))
+                    for one in set(above.tolist())
                 ]
         limits = self.attempt.restraints.limits
-        return found + [Line(np.isin(rows, limit.covered).astype(int).tolist(), limit.allowed) for limit in limits]
+        return found + [
+            NeededAmount(np.isin(rows, limit.covered).astype(int).tolist(), limit.allowed) for limit in limits
+        ]
 
     def alone(self, row: int) -> Cost:
         """What one pod costs."""

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.search import Bound, Cost, Line, Weighing
-from engine.feasibility.checks import Limit
+from engine.analysis.optimum.search import Bound, Cost, NeededAmount, Weighing
+from engine.feasibility.checks import AmountCheck
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -43,9 +43,9 @@ class PriorityWeighing(Weighing):
         """Also those on their way out, as the policy has it."""
         return [row for row in self.columns.rows(place) if self.found.candidates[row]]
 
-    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+    def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
         """The limits of the node."""
-        return [Line([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self.limits]
+        return [NeededAmount([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self.limits]
 
     def alone(self, row: int) -> Cost:
         """What one pod costs."""
@@ -89,5 +89,5 @@ class PriorityWeighing(Weighing):
         return bound
 
 
-def _need(limit: Limit, place: int) -> int:
+def _need(limit: AmountCheck, place: int) -> int:
     return int(limit.held[place]) - int(limit.cap[place]) + max(limit.added.get(place, 0), 0)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.feasibility import Feasibility
-from engine.feasibility.checks import Limit, Rule
+from engine.feasibility.checks import AmountCheck, RuleCheck
 from engine.model.snapshot.columns import Columns
 
 MOST_CANDIDATES = 30
@@ -26,7 +26,7 @@ Bound = Callable[[int], Cost]
 DEAREST: Cost = (2**62,)
 
 
-class Line(NamedTuple):
+class NeededAmount(NamedTuple):
     """An amount, and what each of some candidates holds of it."""
 
     weights: Sequence[int]
@@ -48,7 +48,7 @@ class Weighing(ABC):
     """So many parts, the last ones, tell pods apart that are otherwise alike: of those the cheaper one goes."""
 
     @property
-    def limits(self) -> list[Limit]:
+    def limits(self) -> list[AmountCheck]:
         """Those that tell by themselves how much has to go; the others are held against a whole set."""
         return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
 
@@ -70,10 +70,10 @@ class Weighing(ABC):
         return ()
 
     @abstractmethod
-    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+    def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
         """Of each at least so much has to go, as far as that can be told line by line."""
 
-    def spares(self, rows: Sequence[int]) -> list[Line]:
+    def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
         """Of each at most so much may go."""
         del rows
         return []
@@ -108,7 +108,7 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
     """Two of the same kind differ in the last parts of their cost alone."""
 
 
-class Search:
+class OptimumSearch:
     """Over all nodes on which evictions might help, with what was the least so far."""
 
     def __init__(self, weighing: Weighing, least: Cost) -> None:
@@ -142,10 +142,10 @@ class Search:
 class _Node:
     """The search on one node: each candidate in turn stays, then goes; a branch that can't win is given up."""
 
-    def __init__(self, search: Search, place: int, rows: Sequence[int]) -> None:
+    def __init__(self, search: OptimumSearch, place: int, rows: Sequence[int]) -> None:
         self.over, self.weighing, feasibility = search, search.weighing, search.weighing.feasibility
         self.spot, self.leaving = feasibility.on(place), tuple(self.weighing.leaving(place))
-        self.refused = any(isinstance(check, Rule) and check.refused[place] for check in feasibility.checks)
+        self.refused = any(isinstance(check, RuleCheck) and check.refused[place] for check in feasibility.checks)
         needs, spares = self.weighing.needs(place, rows), self.weighing.spares(rows)
         self.needs, self.spares = (tuple(line.amount for line in lines) for lines in (needs, spares))
         ordered = [self._candidate(number, row, needs, spares) for number, row in enumerate(rows)]
@@ -153,7 +153,9 @@ class _Node:
         self.candidates = tuple(ordered)
         self.rest = [_Rest(ordered[first:], self.weighing) for first in range(len(ordered) + 1)]
 
-    def _candidate(self, number: int, row: int, needs: Sequence[Line], spares: Sequence[Line]) -> _Candidate:
+    def _candidate(
+        self, number: int, row: int, needs: Sequence[NeededAmount], spares: Sequence[NeededAmount]
+    ) -> _Candidate:
         limits, cost = self.weighing.feasibility.limits, self.weighing.alone(row)
         gives, takes = (tuple(int(line.weights[number]) for line in lines) for lines in (needs, spares))
         every = tuple((int(limit.weight[row]), int(limit.unless_weight[row])) for limit in limits)

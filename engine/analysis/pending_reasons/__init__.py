@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.remedies import combined, remedies
 from engine.analysis.pending_reasons.results import (
     BORROWS,
@@ -18,11 +18,11 @@ from engine.analysis.pending_reasons.results import (
     WORKLOADS,
     Ahead,
     Need,
+    PendingReasons,
     Reached,
     Remedy,
     Tier,
     TierName,
-    Waiting,
 )
 from engine.analysis.pending_reasons.rules import RULES
 from engine.analysis.pending_reasons.workloads import waiting_workload
@@ -40,11 +40,11 @@ __all__ = [
     "Ahead",
     "Change",
     "Need",
+    "PendingReasons",
     "Reached",
     "Remedy",
     "Tier",
     "TierName",
-    "Waiting",
     "ahead",
     "judges",
     "waiting",
@@ -64,20 +64,20 @@ def waiting(
     policy: str,
     dialect: str = "",
     parameters: Mapping[str, Any] | None = None,
-) -> Waiting:
+) -> PendingReasons:
     """Why ``ask``, a pending pod of the snapshot, waits under a policy that ``judges``, and a revision's parameters.
 
     Without a dialect the policy's first is meant. Raises msgspec.ValidationError for parameters that it does not have.
     """
     rules = RULES[policy, dialect or DIALECTS[policy][0]](parameters or {})
-    case = Case(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
+    case = PendingCase(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
     tiers = tuple(
         tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()
     )
-    return Waiting(tiers=tiers, ahead=ahead(snapshot, ask), together=_together(case, tiers))
+    return PendingReasons(tiers=tiers, ahead=ahead(snapshot, ask), together=_together(case, tiers))
 
 
-def _together(case: Case, tiers: tuple[Tier, ...]) -> bool:
+def _together(case: PendingCase, tiers: tuple[Tier, ...]) -> bool:
     refusing = [tier for tier in tiers if not tier.passes and tier.name is not TierName.GRACE]
     if not refusing or not all(tier.remedies for tier in refusing):
         return False

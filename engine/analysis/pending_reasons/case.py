@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from engine.analysis.pending_reasons.results import Remedy, Tier, TierName
-from engine.analysis.pending_reasons.rules import Rules
+from engine.analysis.pending_reasons.rules import PolicyTiers
 from engine.model.change import Change
 from engine.model.objects import Pod
 from engine.model.quantities import subtract
@@ -13,13 +13,13 @@ from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.model.snapshot import Snapshot
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
     """What is judged, and by which rules."""
 
     snapshot: Snapshot
     tree: QueueTree
     ask: Pod
-    rules: Rules
+    rules: PolicyTiers
 
     def tiers(self) -> tuple[Tier, ...]:
         """Every tier, without remedies; see ``Waiting.tiers``."""
@@ -34,7 +34,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the policy finds room or makes it, its delay over."""
         return self.rules.gets_room(self.snapshot, self.tree, self.ask)
 
-    def with_remedy(self, remedy: Remedy) -> "Case":
+    def with_remedy(self, remedy: Remedy) -> "PendingCase":
         """The same with the change made."""
         match remedy.change:
             case Change.REQUEST:
@@ -52,10 +52,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
                 more = {path: {**getattr(self.tree[path], field), **more} for path, more in remedy.queues.items()}
                 return self._with_queues({path: {field: amounts} for path, amounts in more.items()})
 
-    def _with_ask(self, **changed: object) -> "Case":
+    def _with_ask(self, **changed: object) -> "PendingCase":
         return msgspec.structs.replace(self, ask=msgspec.structs.replace(self.ask, **changed))
 
-    def _with_queues(self, changed: Mapping[str, Mapping[str, object]]) -> "Case":
+    def _with_queues(self, changed: Mapping[str, Mapping[str, object]]) -> "PendingCase":
         queues = {path: msgspec.structs.replace(self.tree[path], **settings) for path, settings in changed.items()}
         tree = QueueTree({**self.tree.queues, **queues}.values(), self.tree.placement)
         return msgspec.structs.replace(self, tree=tree)

@@ -17,15 +17,15 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.deserved import SYSTEM, Parameters
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.deciding import surveyed
-from engine.policies.deserved.question import Question
-from engine.policies.deserved.reclaiming import Survey
+from engine.policies.deserved.question import ReclaimAttempt
+from engine.policies.deserved.reclaiming import NodeCandidates
 from engine.policies.deserved.rooms import Anywhere
 from engine.policies.deserved.telling import notice, trace
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
     """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged."""
-    question = Question(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     if any(guard(question.nodes) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
         return
     for leaving_counted in (False, True):
@@ -39,7 +39,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters)
 class _Judged:
     """One ask that fits nowhere, held against everything that has a say."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ReclaimAttempt) -> None:
         self.question, self.ask, self.columns = question, question.ask, question.nodes.columns
         self.all = Candidates(question)
         self.may_go = self.all.going
@@ -162,12 +162,12 @@ class _Judged:
             staying={str(reason): count for reason, count in sorted(self.all.staying.items()) if count},
         )
 
-    def _grace(self, survey: Survey) -> Tier:
+    def _grace(self, survey: NodeCandidates) -> Tier:
         question, victims = self.question, survey.best.victims if survey.best else ()
         queues = sorted({pod.queue or "" for pod in victims if question.in_grace(pod.queue or "")})
         return Tier(name=TierName.GRACE, passes=False, notices=tuple(notice(question, queue) for queue in queues))
 
-    def _node(self, survey: Survey) -> Tier:
+    def _node(self, survey: NodeCandidates) -> Tier:
         question, best = self.question, survey.best
         could = 0 if question.too_large else len(survey.found)
         gone = self.columns.among({pod.uid for pod in best.victims}) if best else self.may_go

@@ -15,11 +15,11 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
-from engine.policies.fence.candidates import Claim, Field
+from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.selection import Selection
-from engine.policies.fence.sets import Turns
-from engine.policies.fence.spare import Allowance, Spare
+from engine.policies.fence.sets import NodeCandidateOrder
+from engine.policies.fence.spare import Allowance, PreemptableAmounts
 
 _ANY_PRIORITY = 2**31 - 1
 
@@ -49,7 +49,7 @@ def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
     resort = last_resort == "any" or (last_resort == "daemonset" and attempt.ask.required_node is not None)
     found = None
     for opted_out in (False, True) if resort else (False,):
-        claim = Claim(
+        claim = GuaranteeClaim(
             ask=attempt.ask,
             leaf=attempt.leaf,
             fence=attempt.tree.fence(attempt.leaf),
@@ -117,7 +117,9 @@ def _fence(selection: Selection) -> Tier:
     """Who could go if it were not for the priorities."""
     attempt, ground = selection.attempt, selection.attempt.ground
     highest = msgspec.structs.replace(attempt.ask, priority=_ANY_PRIORITY)
-    field = Field(ground, msgspec.structs.replace(selection.claim, ask=highest), selection.node_candidates.spared)
+    field = BoundPodKinds(
+        ground, msgspec.structs.replace(selection.claim, ask=highest), selection.node_candidates.spared
+    )
     within = np.asarray(field.reasons < 0, np.bool_)
     reach = within[ground.kinds.of] if len(within) else within
     disabled = attempt.tree.disabled_by(attempt.leaf) or ""
@@ -202,8 +204,8 @@ def most_gone(selection: Selection) -> Flags:
     rows = ground.order.rows[may_go[ground.order.rows]]
     counts = np.bincount(attempt.columns.node[rows], minlength=len(attempt.columns.nodes))
     places = np.flatnonzero(counts)
-    turns = Turns(ground, attempt.leaf, places, rows, counts[places])
-    spare = Spare(ground, turns.rows, selection.node_candidates.spared)
+    turns = NodeCandidateOrder(ground, attempt.leaf, places, rows, counts[places])
+    spare = PreemptableAmounts(ground, turns.rows, selection.node_candidates.spared)
     gone = np.zeros(len(attempt.columns.pods), np.bool_)
     allowance = Allowance(attempt.columns, turns.rows, attempt.restraints.limits)
     at: Rows = np.arange(len(places))

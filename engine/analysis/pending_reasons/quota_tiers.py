@@ -10,7 +10,7 @@ from engine.model.quota import FlavorResource, Workload
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.asking import ByQuota
 from engine.policies.cohort.assigning import Mode
-from engine.policies.cohort.telling import Told
+from engine.policies.cohort.telling import WorkloadDecision
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
@@ -33,14 +33,14 @@ def _shut(disabled: str) -> Tier:
     return Tier.of(TierName.FENCE, [Need(resource=PODS, required=1, available=0)], shut=disabled)
 
 
-def _most(told: Told) -> Iterator[Need]:
+def _most(told: WorkloadDecision) -> Iterator[Need]:
     """What its queue could have if nobody else used any."""
     potential = told.nodes.potential[told.node]
     for of, amount in sorted(told.asked.items()):
         yield Need(where=told.ask.queue, resource=of[1], required=amount, available=potential.get(of, 0))
 
 
-def _left(told: Told, going: Sequence[Workload]) -> Iterator[Need]:
+def _left(told: WorkloadDecision, going: Sequence[Workload]) -> Iterator[Need]:
     """What its queue could have now, and what those would free."""
     for of, amount in sorted(told.asked.items()):
         yield Need(
@@ -52,7 +52,7 @@ def _left(told: Told, going: Sequence[Workload]) -> Iterator[Need]:
         )
 
 
-def _priority(told: Told, ask: Pod) -> Tier:
+def _priority(told: WorkloadDecision, ask: Pod) -> Tier:
     pods = 0 if ask.never_preempts else told.candidates
     held: Amounts = {of[1]: amount for of in told.short if (amount := _held(told.might_go, of))}
     return Tier.of(

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from engine.analysis.pending_reasons.case import Case
+from engine.analysis.pending_reasons.case import PendingCase
 from engine.analysis.pending_reasons.results import NODES, Remedy, Tier, TierName
 from engine.model.change import Change
 from engine.model.objects import HIGHEST_PRIORITY
 from engine.model.quantities import CPU, PODS, Amounts
 
 
-def remedies(case: Case, tier: Tier) -> tuple[Remedy, ...]:
+def remedies(case: PendingCase, tier: Tier) -> tuple[Remedy, ...]:
     """What of the ask's own, or of its queues', would have to change; the nearest first."""
     found = []
     for remedy in _proposed(case, tier):
@@ -36,13 +36,13 @@ def combined(many: Iterable[Remedy]) -> Iterator[Remedy]:
     yield from by_change.values()
 
 
-def _judged(changed: Case, remedy: Remedy) -> Remedy:
+def _judged(changed: PendingCase, remedy: Remedy) -> Remedy:
     unkept = (changed.tree.unkept(path, name) for path, amounts in remedy.queues.items() for name in amounts)
     first = next(filter(None, unkept), "") if remedy.change is Change.GUARANTEE else ""
     return msgspec.structs.replace(remedy, unkept=first, enough=changed.gets_room())
 
 
-def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
+def _proposed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
     match tier.name:
         case TierName.QUOTA:
             yield from _smaller(case, tier)
@@ -71,7 +71,7 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
 
 
-def _smaller(case: Case, tier: Tier) -> Iterator[Remedy]:
+def _smaller(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
     """By what is missing, where something is left of the request."""
     by: Amounts = {}
     for need in tier.needs:
@@ -84,7 +84,7 @@ def _smaller(case: Case, tier: Tier) -> Iterator[Remedy]:
     yield Remedy(change=Change.REQUEST, smaller=_least(case, tier.name, by) if tried else by)
 
 
-def _least(case: Case, name: TierName, by: Amounts) -> Amounts:
+def _least(case: PendingCase, name: TierName, by: Amounts) -> Amounts:
     """As little less of one resource as does: perhaps on another node, or with other pods gone."""
     ((resource, most),) = by.items()
 
@@ -95,7 +95,7 @@ def _least(case: Case, name: TierName, by: Amounts) -> Amounts:
     return by if enough else {resource: bisect_left(range(most), True, lo=1, key=passes)}
 
 
-def _raised(case: Case, tier: Tier, field: str) -> dict[str, Amounts]:
+def _raised(case: PendingCase, tier: Tier, field: str) -> dict[str, Amounts]:
     """What each queue's max or guarantee would have to be; of a guarantee that there is none of yet, in one resource.
 
     Of those that none is of yet, the resource that people think of first.
@@ -111,7 +111,7 @@ def _raised(case: Case, tier: Tier, field: str) -> dict[str, Amounts]:
     return queues
 
 
-def _less_guaranteed(case: Case, tier: Tier) -> Iterator[Remedy]:
+def _less_guaranteed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
     """The guarantee that keeps pods from going together, by as little less as does."""
     limit = tier.limit
     if limit is None or not limit.queue:
@@ -134,12 +134,12 @@ def _reserved(tier: Tier) -> dict[str, Amounts]:
     return {queue: {need.resource: need.required for need in tier.needs if need.missing}}
 
 
-def _may_preempt(case: Case) -> Iterator[Remedy]:
+def _may_preempt(case: PendingCase) -> Iterator[Remedy]:
     if case.ask.never_preempts:
         yield Remedy(change=Change.MAY_PREEMPT)
 
 
-def _priority(case: Case, name: TierName) -> Iterator[Remedy]:
+def _priority(case: PendingCase, name: TierName) -> Iterator[Remedy]:
     """The lowest priority with which the tier lets it through: with a higher one no fewer pods may go for it."""
     higher = _higher(case) if case.rules.ranks else ()
 
@@ -150,7 +150,7 @@ def _priority(case: Case, name: TierName) -> Iterator[Remedy]:
         yield Remedy(change=Change.PRIORITY, priority=higher[bisect_left(higher, True, key=passes)])
 
 
-def _higher(case: Case) -> Sequence[int]:
+def _higher(case: PendingCase) -> Sequence[int]:
     """The priorities above its own at which something may change, ascending; all of them where queues narrow them."""
     own, queues = case.ask.priority, case.tree.queues.values()
     if any(queue.priority_offset or queue.priority_policy != "default" for queue in queues):

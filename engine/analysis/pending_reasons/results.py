@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.model.change import Change
-from engine.model.decision import JointLimit, Notice
+from engine.model.decision import JointLimit, ReclaimNotice
 from engine.model.quantities import Amounts
 
 NODES = "nodes"
@@ -111,7 +111,7 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Of tiers ``priority`` and ``giving``, what those who may go hold of what is asked."""
     staying: dict[str, int] = {}
     """Of tier ``giving``, why others of those queues stay: PodReason -> number of pods."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[ReclaimNotice, ...] = ()
     """Of tier ``grace``, who still has time to give back; the queue is empty where it is not told."""
     soon: bool = False
     """Of tier ``node-fit``, whether there is room only once pods on their way out are gone."""
@@ -139,7 +139,7 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
     """Of those, how many are of its own queue."""
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class PendingReasons(msgspec.Struct, frozen=True, kw_only=True):
     """Why an ask waits."""
 
     tiers: tuple[Tier, ...]

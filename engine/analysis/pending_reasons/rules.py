@@ -16,7 +16,7 @@ from engine.policies import Decide, cohort, deserved, fence, policy, priority, y
 _ROOM = (Outcome.FITS, Outcome.PREEMPT)
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class PolicyTiers(msgspec.Struct, frozen=True, kw_only=True):
     """One way to judge."""
 
     judge: Callable[[Snapshot, QueueTree, Pod], Iterable[Tier]]
@@ -29,16 +29,16 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nodes are looked at so fast that the least amount which does there is found by trying many."""
 
 
-def _design(parameters: Mapping[str, Any]) -> Rules:
+def _design(parameters: Mapping[str, Any]) -> PolicyTiers:
     last_resort = msgspec.convert(dict(parameters), fence.Parameters).last_resort
 
     def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return fence_tiers.judge(snapshot, tree, ask, last_resort=last_resort)
 
-    return Rules(judge=judge, gets_room=_room_by(_at_once(fence.DIALECT, parameters)))
+    return PolicyTiers(judge=judge, gets_room=_room_by(_at_once(fence.DIALECT, parameters)))
 
 
-def _yunikorn(parameters: Mapping[str, Any]) -> Rules:
+def _yunikorn(parameters: Mapping[str, Any]) -> PolicyTiers:
     decide = _at_once(yunikorn.DIALECT, parameters)
 
     def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
@@ -47,34 +47,34 @@ def _yunikorn(parameters: Mapping[str, Any]) -> Rules:
     def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
         return yunikorn_tiers.room(snapshot, tree, ask, decide).node is not None
 
-    return Rules(judge=judge, gets_room=gets_room)
+    return PolicyTiers(judge=judge, gets_room=gets_room)
 
 
-def _priority(parameters: Mapping[str, Any]) -> Rules:
+def _priority(parameters: Mapping[str, Any]) -> PolicyTiers:
     decide = policy(priority.POLICY, priority.DIALECT, parameters)
 
     def judge(snapshot: Snapshot, _tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return priority_tiers.judge(snapshot, ask)
 
-    return Rules(judge=judge, gets_room=_room_by(decide))
+    return PolicyTiers(judge=judge, gets_room=_room_by(decide))
 
 
-def _cohort(parameters: Mapping[str, Any]) -> Rules:
+def _cohort(parameters: Mapping[str, Any]) -> PolicyTiers:
     return _quota(cohort.ByQuota(msgspec.convert(dict(parameters), cohort.Parameters)))
 
 
-def _fair_share(parameters: Mapping[str, Any]) -> Rules:
+def _fair_share(parameters: Mapping[str, Any]) -> PolicyTiers:
     return _quota(cohort.ByQuota(msgspec.convert(dict(parameters), cohort.FairParameters)))
 
 
-def _quota(by: cohort.ByQuota) -> Rules:
+def _quota(by: cohort.ByQuota) -> PolicyTiers:
     def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return quota_tiers.judge(snapshot, tree, ask, by)
 
-    return Rules(judge=judge, gets_room=_room_by(by))
+    return PolicyTiers(judge=judge, gets_room=_room_by(by))
 
 
-def _deserved(parameters: Mapping[str, Any]) -> Rules:
+def _deserved(parameters: Mapping[str, Any]) -> PolicyTiers:
     by = msgspec.convert(dict(parameters), deserved.Parameters)
 
     def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Iterable[Tier]:
@@ -85,7 +85,7 @@ def _deserved(parameters: Mapping[str, Any]) -> Rules:
         found = deserved.decide(snapshot.asking(tried), tree, tried, by)
         return found.outcome in _ROOM or found.reason is Reason.GRACE
 
-    return Rules(judge=judge, gets_room=gets_room, ranks=bool(by.high_priority), quick=False)
+    return PolicyTiers(judge=judge, gets_room=gets_room, ranks=bool(by.high_priority), quick=False)
 
 
 def _at_once(dialect: str, parameters: Mapping[str, Any]) -> Decide:
@@ -100,7 +100,7 @@ def _room_by(decide: Decide) -> Callable[[Snapshot, QueueTree, Pod], bool]:
     return gets_room
 
 
-RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Rules]] = {
+RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], PolicyTiers]] = {
     (fence.POLICY, fence.DIALECT): _design,
     (fence.POLICY, yunikorn.DIALECT): _yunikorn,
     (priority.POLICY, priority.DIALECT): _priority,

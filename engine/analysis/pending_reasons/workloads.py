@@ -13,30 +13,32 @@ from engine.analysis.pending_reasons.results import (
     WORKLOADS,
     Ahead,
     Need,
+    PendingReasons,
     Remedy,
     Tier,
     TierName,
-    Waiting,
 )
 from engine.model.change import Change
 from engine.model.quantities import FLAVOR, PODS, Amounts
-from engine.model.quota import FlavorResource, Quota, QuotaCluster, QuotaTree, Usage, Workload
+from engine.model.quota import FlavorQuota, FlavorResource, QuotaCluster, QuotaTree, QuotaUsage, Workload
 from engine.policies import cohort
-from engine.policies.cohort import Inadmissible, Strategy, Verdict
+from engine.policies.cohort import Inadmissible, Strategy, WorkloadVerdict
 
 _TRIES = 24
 _WORKLOADS = 40_000
 """So many, over all tries for one remedy, take about a second."""
 
 
-def waiting_workload(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, path: str) -> Waiting:
+def waiting_workload(
+    cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, path: str
+) -> PendingReasons:
     """Return what a workload that waits in a queue of ``cluster`` has to pass.
 
     ``strategies``: of fair sharing, None: Kueue preempts the classic way; ``path``: what its queue is called in the
     answer. Raises engine.model.quota.QuotaError for cohorts in a ring.
     """
     case = _Case(cluster, ask, strategies, path)
-    return Waiting(tiers=tuple(case.tiers()), ahead=_ahead(cluster, ask))
+    return PendingReasons(tiers=tuple(case.tiers()), ahead=_ahead(cluster, ask))
 
 
 def _ahead(cluster: QuotaCluster, ask: Workload) -> Ahead:
@@ -68,7 +70,7 @@ class _Case:
         yield self._left()
 
     @cached_property
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> WorkloadVerdict:
         """Whoever would go, were there no gate."""
         return self._decided(self._cluster, msgspec.structs.replace(self._ask, gated=False))
 
@@ -82,7 +84,7 @@ class _Case:
         return tree
 
     @cached_property
-    def _usage(self) -> Usage:
+    def _usage(self) -> QuotaUsage:
         return cohort.usage_of(self._cluster)
 
     @cached_property
@@ -203,7 +205,7 @@ class _Case:
                 continue
             most = self._usage.used(self._node, of) + amount
 
-            def decided(nominal: int, of: FlavorResource = of, quota: Quota = quota) -> Verdict:
+            def decided(nominal: int, of: FlavorResource = of, quota: FlavorQuota = quota) -> WorkloadVerdict:
                 changed = msgspec.structs.replace(quota, nominal=nominal)
                 return self._with_queue(quotas={**self._queue.quotas, of: changed})
 
@@ -225,14 +227,14 @@ class _Case:
                 yield Remedy(change=Change.PRIORITY, priority=priority, enough=True)
                 return
 
-    def _with_queue(self, **changes: Any) -> Verdict:
+    def _with_queue(self, **changes: Any) -> WorkloadVerdict:
         changed = msgspec.structs.replace(self._queue, **changes)
         queues: Mapping[str, Any] = {**self._cluster.queues, changed.name: changed}
         return self._decided(msgspec.structs.replace(self._cluster, queues=queues), self._ask)
 
-    def _decided(self, cluster: QuotaCluster, ask: Workload) -> Verdict:
+    def _decided(self, cluster: QuotaCluster, ask: Workload) -> WorkloadVerdict:
         return cohort.decide(cluster, ask, self._strategies)
 
 
-def _served(verdict: Verdict) -> bool:
+def _served(verdict: WorkloadVerdict) -> bool:
     return verdict.served

@@ -19,13 +19,13 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags
 from engine.policies import Decide
-from engine.policies.yunikorn import ALL, Survey
-from engine.policies.yunikorn.policy import Question
+from engine.policies.yunikorn import ALL, NodeCandidates
+from engine.policies.yunikorn.policy import YuniKornAttempt
 
 _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
 
 
-class Room(NamedTuple):
+class PlacementCheck(NamedTuple):
     """What is decided for an ask, and where it then runs."""
 
     decision: Decision
@@ -33,15 +33,15 @@ class Room(NamedTuple):
     """None: nowhere, whoever is evicted."""
 
 
-def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> Room:
+def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> PlacementCheck:
     """Whether there is room, or the victims leave some that the ask may have."""
     found = decide(snapshot, tree, ask)
     if not found.victims:
-        return Room(found, found.node if found.outcome is Outcome.FITS else None)
+        return PlacementCheck(found, found.node if found.outcome is Outcome.FITS else None)
     gone = {one.pod.uid for one in found.victims}
     without = msgspec.structs.replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.uid not in gone))
     after = decide(without, tree, ask)
-    return Room(found, after.node if after.outcome is Outcome.FITS else None)
+    return PlacementCheck(found, after.node if after.outcome is Outcome.FITS else None)
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tuple[Tier, ...]:
@@ -52,17 +52,17 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tupl
     found = room(snapshot, tree, ask, decide)
     if found.decision.reason in _UNDECIDABLE:
         return ()
-    return _Judged(Question(snapshot.without_reservation(ask.uid), tree, ask, ALL), found).tiers()
+    return _Judged(YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, ALL), found).tiers()
 
 
 class _Judged:
     """One ask, held against everything that has a say."""
 
-    def __init__(self, question: Question, found: Room) -> None:
+    def __init__(self, question: YuniKornAttempt, found: PlacementCheck) -> None:
         self.question, self.found, self.ask = question, found, question.ask
         self.columns, self.leaf = question.columns, question.ask.queue or ""
         full = question.books.full(self.leaf, self.ask.requests)
-        self.survey = Survey(question.snapshot, question.books, question.feasibility, nodes_tried=full is None)
+        self.survey = NodeCandidates(question.snapshot, question.books, question.feasibility, nodes_tried=full is None)
         self.candidates = self.columns.only(self.survey.candidates)
         self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable
 
 from engine.cluster.acting.eviction import Evicting
-from engine.cluster.acting.outcomes import EvictionResult, Forgotten, PodRef, Result, Swept, Terms
-from engine.cluster.acting.pod_events import Telling
+from engine.cluster.acting.outcomes import EvictionResult, Forgotten, PodRef, ReservationTerms, Result, Swept
+from engine.cluster.acting.pod_events import PodEventWriter
 from engine.cluster.acting.reservation import Holding
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import Clock
@@ -28,9 +28,9 @@ class Actuator:
         """
         self._holding = Holding(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
         self._evicting = Evicting(connection)
-        self._telling = Telling(connection, clock or Clock())
+        self._telling = PodEventWriter(connection, clock or Clock())
 
-    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
         """See Executor."""
         return self._holding.reserve(node, ask, terms)
 

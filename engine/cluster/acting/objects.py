@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.acting.outcomes import Outcome, PodRef, Result
+from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
 from engine.cluster.connecting.connection import MERGE_PATCH, Connection, Query
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.formats.undecodable import UNDECODABLE
@@ -56,7 +56,7 @@ def settled(step: Callable[[], Result]) -> Result:
                 continue
             return Result(outcome=_outcome(error), sentence=str(error), retry_after_s=error.retry_after_s)
         except ConnectionFailure as error:
-            return Result(outcome=Outcome.RETRY, sentence=str(error))
+            return Result(outcome=OperationOutcome.RETRY, sentence=str(error))
     raise AssertionError  # the last attempt returns
 
 
@@ -80,11 +80,11 @@ def _object(body: bytes) -> Json:
     return found
 
 
-def _outcome(error: ApiFailure) -> Outcome:
+def _outcome(error: ApiFailure) -> OperationOutcome:
     match error.code:
         case 404 | 410:
-            return Outcome.GONE
+            return OperationOutcome.GONE
         case 408 | 409 | 429:
-            return Outcome.RETRY
+            return OperationOutcome.RETRY
         case code:
-            return Outcome.REFUSED if code < 500 else Outcome.RETRY  # noqa: PLR2004 - HTTP's server errors
+            return OperationOutcome.REFUSED if code < 500 else OperationOutcome.RETRY  # noqa: PLR2004 - HTTP's server errors

@@ -48,7 +48,7 @@ class EvictionResult(msgspec.Struct, frozen=True, kw_only=True):
     """How long the server asks to wait, in seconds; None: it did not say."""
 
 
-class Outcome(StrEnum):
+class OperationOutcome(StrEnum):
     """What became of any other operation. Each may be repeated; what was done already is DONE again."""
 
     DONE = "done"
@@ -65,14 +65,14 @@ class Outcome(StrEnum):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    outcome: Outcome
+    outcome: OperationOutcome
     sentence: str = ""
     retry_after_s: float | None = None
 
     @property
     def done(self) -> bool:
         """Whether the cluster is now as was asked for."""
-        return self.outcome is Outcome.DONE
+        return self.outcome is OperationOutcome.DONE
 
 
 class KeptBy(StrEnum):
@@ -87,7 +87,7 @@ class KeptBy(StrEnum):
     """Whoever comes first."""
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class ReservationTerms(msgspec.Struct, frozen=True, kw_only=True):
     """On what terms a node is kept."""
 
     kept_by: KeptBy = KeptBy.TAINT
@@ -118,7 +118,7 @@ Forgotten = Callable[[Collection[str]], Collection[str]]
 class Executor(Protocol):
     """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
 
-    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
         """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read.
 
         After RETRY the taint may be there already: repeat, or release.

@@ -4,7 +4,7 @@ import hashlib
 from datetime import UTC, datetime
 
 from engine.cluster.acting.objects import CONFLICT, Json, Objects, pod_path, settled
-from engine.cluster.acting.outcomes import Outcome, PodRef, Result
+from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure
 from engine.cluster.timing import Clock
@@ -31,7 +31,7 @@ def clipped(text: str, most: int) -> str:
     return f"{held[:end] if end > 0 else held}{_CUT}"
 
 
-class Telling:
+class PodEventWriter:
     """The Events and conditions of one cluster; safe to share between threads."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
@@ -49,13 +49,13 @@ class Telling:
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
         found = self._objects.get(pod_path(victim))
         if found["metadata"].get("uid") != victim.uid:
-            return Result(outcome=Outcome.GONE, sentence="another pod has its name")
+            return Result(outcome=OperationOutcome.GONE, sentence="another pod has its name")
         condition = {"type": PREEMPTED, "status": "True", "reason": reason, "message": message}
         known = found.get("status", {}).get("conditions") or ()
         if not any(condition.items() <= one.items() for one in known):
             changes = {"status": {"conditions": [{**condition, "lastTransitionTime": self._now()}]}}
             self._objects.patch(f"{pod_path(victim)}/status", found, changes, content_type=_STRATEGIC)
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _count_event(self, pod: PodRef, reason: str, message: str, type_: str) -> Result:
         name, now = _event_name(pod, reason, message, type_), self._now()
@@ -68,7 +68,7 @@ class Telling:
             known = self._objects.get(f"{path}/{name}")
             again = {"count": (known.get("count") or 1) + 1, "lastTimestamp": now}
             self._objects.patch(f"{path}/{name}", known, again)
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _now(self) -> str:
         return datetime.fromtimestamp(self._clock.wall_ms() // 1000, UTC).isoformat().replace("+00:00", "Z")

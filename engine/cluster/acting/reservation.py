@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 import msgspec
 
 from engine.cluster.acting.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
-from engine.cluster.acting.outcomes import Forgotten, KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
+from engine.cluster.acting.outcomes import (
+    Forgotten,
+    KeptBy,
+    OperationOutcome,
+    PodRef,
+    ReservationTerms,
+    Result,
+    Swept,
+    reserved_for,
+)
 from engine.cluster.connecting.connection import Connection, Query
 from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
@@ -43,7 +52,7 @@ class Holding:
         self._clock = clock
         self._reached = reached
 
-    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
         """Taint first, so that the room is kept before anyone may use it; undone if the ask turns out not to wait."""
         if terms.kept_by is KeptBy.TAINT:
             result = settled(lambda: self._taint(node, ask.uid, terms))
@@ -51,7 +60,7 @@ class Holding:
                 return result
             self._reached("tainted")
         result = settled(lambda: self._admit(node, ask, terms.kept_by))
-        if result.outcome in (Outcome.GONE, Outcome.BOUND, Outcome.REFUSED):
+        if result.outcome in (OperationOutcome.GONE, OperationOutcome.BOUND, OperationOutcome.REFUSED):
             undone = self.release(node, ask.uid)
             return result if undone.done else undone
         return result
@@ -78,12 +87,12 @@ class Holding:
     def _sweep(self, node: str, kept: frozenset[str], spared: frozenset[str]) -> Result:
         return settled(lambda: self._untaint(node, lambda owner: owner not in kept, spared))
 
-    def _taint(self, node: str, ask_uid: str, terms: Terms) -> Result:
+    def _taint(self, node: str, ask_uid: str, terms: ReservationTerms) -> Result:
         found = self._objects.get(node_path(node))
         taints = found.get("spec", {}).get("taints") or []
         ours = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
         if any(taint.get("value") != ask_uid for taint in ours):
-            return Result(outcome=Outcome.TAKEN, sentence=f"node {node} is kept for another ask")
+            return Result(outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept for another ask")
         until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
         told = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
         changes: Json = {"metadata": {"annotations": told}}
@@ -92,26 +101,28 @@ class Holding:
             changes["spec"] = {"taints": [*taints, taint]}
         if not ours or not told.items() <= (found["metadata"].get("annotations") or {}).items():
             self._objects.patch(node_path(node), found, changes)
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _untaint(self, node: str, goes: Callable[[str], bool], spared: Collection[str] = ()) -> Result:
         try:
             found = self._objects.get(node_path(node))
         except ApiFailure as error:
             if error.code == NOT_FOUND:  # a node that is gone is not kept for anyone
-                return Result(outcome=Outcome.DONE)
+                return Result(outcome=OperationOutcome.DONE)
             raise
         taints = found.get("spec", {}).get("taints") or []
         until = (found["metadata"].get("annotations") or {}).get(RESERVED_UNTIL, "")
         mine = {one.get("value", "") for one in taints if one.get("key") == RESERVED_TAINT_KEY}
         if mine & set(spared) and self._ahead(until):
-            return Result(outcome=Outcome.TAKEN, sentence=f"node {node} is kept until {until} for an ask that waits")
+            return Result(
+                outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept until {until} for an ask that waits"
+            )
         left = [one for one in taints if one.get("key") != RESERVED_TAINT_KEY or not goes(one.get("value", ""))]
         if left != taints:
             told = {RESERVED_BY: None, RESERVED_UNTIL: None}
             changes = {"spec": {"taints": left or None}, "metadata": {"annotations": told}}
             self._objects.patch(node_path(node), found, changes)
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _ahead(self, until: str) -> bool:
         """Whether a time that stands on a node is still to come; what can't be read is over."""
@@ -125,9 +136,9 @@ class Holding:
         """Let the ask in where the taint keeps others out, and name its node, if it still waits for one."""
         found = self._objects.get(pod_path(ask))
         if found["metadata"].get("uid") != ask.uid or found["metadata"].get("deletionTimestamp"):
-            return Result(outcome=Outcome.GONE, sentence="the ask is gone")
+            return Result(outcome=OperationOutcome.GONE, sentence="the ask is gone")
         if bound := found.get("spec", {}).get("nodeName"):
-            return Result(outcome=Outcome.BOUND, sentence=f"the ask runs on {bound} already")
+            return Result(outcome=OperationOutcome.BOUND, sentence=f"the ask runs on {bound} already")
         if kept_by is KeptBy.TAINT:
             found = self._tolerate(ask, found)
             self._reached("tolerated")
@@ -135,7 +146,7 @@ class Holding:
             self._objects.patch(f"{pod_path(ask)}/status", found, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
             settled(lambda: self._make_way(node, found))
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _make_way(self, node: str, ask: Json) -> Result:
         """Pods of lower priority lose their nomination to the node: they look for another one.
@@ -148,7 +159,7 @@ class Holding:
                 found = self._objects.get(pod_path(pod))
                 if found["metadata"].get("uid") == pod.uid:
                     self._objects.patch(f"{pod_path(pod)}/status", found, {"status": {"nominatedNodeName": None}})
-        return Result(outcome=Outcome.DONE)
+        return Result(outcome=OperationOutcome.DONE)
 
     def _nominated(self, node: str) -> Iterator[Pod]:
         """The pods that are nominated to a node, as far as they can be read."""

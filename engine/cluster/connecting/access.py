@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 
-from engine.cluster.connecting.credentials import Credentials, bearer, token_in
+from engine.cluster.connecting.credentials import LoadedCredentials, bearer, token_in
 from engine.cluster.connecting.expiry import certificate_end, token_end
 from engine.cluster.errors import SettingsError
 from engine.cluster.timing import Clock
@@ -35,10 +35,10 @@ _AHEAD = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
-class Session:
+class AuthenticatedSession:
     """Credentials in use."""
 
-    credentials: Credentials
+    credentials: LoadedCredentials
     pool: urllib3.PoolManager = field(repr=False)
     read_s: float
     """When (steady clock) its token file was read."""
@@ -47,7 +47,7 @@ class Session:
 class Access:
     """The way to one API server; safe to share between threads."""
 
-    def __init__(self, load: Callable[[], Credentials], clock: Clock | None = None) -> None:
+    def __init__(self, load: Callable[[], LoadedCredentials], clock: Clock | None = None) -> None:
         """Load the credentials. Raises SettingsError."""
         self._load = load
         self._clock = clock or Clock()
@@ -60,7 +60,7 @@ class Access:
         """Whether the credentials lead to another address than at first: whoever follows this one has to begin anew."""
 
     @property
-    def credentials(self) -> Credentials:
+    def credentials(self) -> LoadedCredentials:
         """The ones in use."""
         return self._session.credentials
 
@@ -75,7 +75,7 @@ class Access:
         ends = self.credentials.ends_at
         return ends if ends is not None and ends <= self._now() else None
 
-    def session(self, within_s: float) -> Session:
+    def session(self, within_s: float) -> AuthenticatedSession:
         """What to sign in with now; loaded anew if need be. Raises SettingsError if that fails or takes longer."""
         session = self._session
         ends = session.credentials.ends_at
@@ -90,7 +90,7 @@ class Access:
         """Load the credentials anew, though nobody has refused them. Raises SettingsError; see ``renew``."""
         self.renew(self._session, within_s)
 
-    def renew(self, used: Session, within_s: float) -> Session | None:
+    def renew(self, used: AuthenticatedSession, within_s: float) -> AuthenticatedSession | None:
         """Others than ``used``, which were refused or have ended. None: there are none, or none so soon.
 
         Raises SettingsError when loading them fails or takes longer than ``within_s`` seconds; it goes on meanwhile.
@@ -109,12 +109,12 @@ class Access:
             raise SettingsError(gettext_noop("Signing in takes longer than a request may; it goes on."))
         return self._outcome(used)
 
-    def _outcome(self, used: Session) -> Session | None:
+    def _outcome(self, used: AuthenticatedSession) -> AuthenticatedSession | None:
         if self._trouble:
             raise SettingsError(self._trouble.message, **self._trouble.params)
         return self._session if self._session is not used else None
 
-    def _reread(self, session: Session, path: Path) -> Session:
+    def _reread(self, session: AuthenticatedSession, path: Path) -> AuthenticatedSession:
         """The same with the token that the file holds now; with the former one while there is none."""
         credentials = session.credentials
         with suppress(SettingsError):
@@ -145,8 +145,8 @@ class Access:
             self._session, self._trouble = session, trouble
             self._tried_s, self._loading = self._clock.steady_s(), None
 
-    def _opened(self, credentials: Credentials) -> Session:
-        return Session(credentials, _pool(credentials), self._clock.steady_s())
+    def _opened(self, credentials: LoadedCredentials) -> AuthenticatedSession:
+        return AuthenticatedSession(credentials, _pool(credentials), self._clock.steady_s())
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
@@ -162,7 +162,7 @@ def server_end(address: str) -> datetime | None:
     return certificate_end(pem)
 
 
-def _pool(credentials: Credentials) -> urllib3.PoolManager:
+def _pool(credentials: LoadedCredentials) -> urllib3.PoolManager:
     options: dict[str, Any] = {"maxsize": POOL_SIZE, "ssl_context": _tls(credentials)}
     options["cert_reqs"] = "CERT_REQUIRED" if credentials.verify_tls else "CERT_NONE"
     if credentials.server_name:
@@ -184,7 +184,7 @@ def _proxy(address: str) -> str:
     return getproxies().get(parts.scheme, "")
 
 
-def _tls(credentials: Credentials) -> ssl.SSLContext:
+def _tls(credentials: LoadedCredentials) -> ssl.SSLContext:
     try:
         # What stands between the certificates may be in any language; Python wants ASCII.
         context = ssl.create_default_context(cadata=credentials.ca.encode("ascii", "ignore").decode() or None)

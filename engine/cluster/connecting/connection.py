@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import msgspec
 import urllib3
 
-from engine.cluster.connecting.access import Access, Session, server_end
-from engine.cluster.connecting.credentials import ConnectionSettings, Credentials, load
+from engine.cluster.connecting.access import Access, AuthenticatedSession, server_end
+from engine.cluster.connecting.credentials import ConnectionSettings, LoadedCredentials, load
 from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError, failure
 from engine.cluster.timing import Clock, sent_at_s
 
@@ -42,7 +42,7 @@ class Response(NamedTuple):
     body: bytes
 
 
-Send = Callable[[Session], urllib3.BaseHTTPResponse]
+Send = Callable[[AuthenticatedSession], urllib3.BaseHTTPResponse]
 
 
 class Connection:
@@ -68,7 +68,7 @@ class Connection:
         return self._access.address
 
     @property
-    def credentials(self) -> Credentials:
+    def credentials(self) -> LoadedCredentials:
         """What signs in now."""
         return self._access.credentials
 
@@ -113,7 +113,7 @@ class Connection:
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         until_s = self._clock.steady_s() + (self.timeout_s if timeout_s is None else timeout_s)
 
-        def send(session: Session) -> urllib3.BaseHTTPResponse:
+        def send(session: AuthenticatedSession) -> urllib3.BaseHTTPResponse:
             timeout = urllib3.Timeout(total=self._left_s(until_s))
             return self._send(session, method, path, query, timeout, body=data, content_type=content_type)
 
@@ -121,19 +121,19 @@ class Connection:
             answer = self._signed(send, until_s)
             return Response(answer.status, answer.headers, self._whole(answer, until_s, largest))
 
-    def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "Stream":
+    def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "ResponseStream":
         """Open a stream of lines that fails when no whole one comes for ``idle_timeout_s``.
 
         Raises ApiFailure and ConnectionFailure; so does reading the stream.
         """
         until_s = self._clock.steady_s() + self.timeout_s
 
-        def send(session: Session) -> urllib3.BaseHTTPResponse:
+        def send(session: AuthenticatedSession) -> urllib3.BaseHTTPResponse:
             timeout = urllib3.Timeout(connect=self._left_s(until_s), read=idle_timeout_s)
             return self._send(session, "GET", path, query, timeout)
 
         with _typed_errors(self.address):
-            return Stream(self._signed(send, until_s), idle_timeout_s, self._clock)
+            return ResponseStream(self._signed(send, until_s), idle_timeout_s, self._clock)
 
     def _signed(self, send: Send, until_s: float) -> urllib3.BaseHTTPResponse:
         """Send with credentials; once more with new ones where these, or whom they trust, have been replaced."""
@@ -181,7 +181,7 @@ class Connection:
 
     def _send(
         self,
-        session: Session,
+        session: AuthenticatedSession,
         method: str,
         path: str,
         query: Query | None,
@@ -213,7 +213,7 @@ class Connection:
             self.clock_skew_s = self._wall_s() - sent_s
 
 
-class Stream:
+class ResponseStream:
     """The lines of an open answer. ``close`` may be called from any thread and wakes a reader at once."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, idle_timeout_s: float, clock: Clock) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from engine.cluster.connecting.expiry import certificate_end, token_end
-from engine.cluster.connecting.kubeconfig import Entry, Kubeconfig
+from engine.cluster.connecting.kubeconfig import ContextEntry, Kubeconfig
 from engine.cluster.connecting.plugins import Grant, sign_in
 from engine.cluster.errors import SettingsError
 from engine.model.notes import gettext_noop
@@ -43,7 +43,7 @@ class ConnectionSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Credentials:
+class LoadedCredentials:
     """What was loaded, once."""
 
     address: str
@@ -67,7 +67,7 @@ class Credentials:
     """Whether a program gives new ones when these have ended."""
 
 
-def load(settings: ConnectionSettings) -> Credentials:
+def load(settings: ConnectionSettings) -> LoadedCredentials:
     """Read files and run programs, as the settings say. Raises SettingsError with a sentence that quotes no secret."""
     ways = (settings.kubeconfig_path, settings.kubeconfig_text, settings.in_cluster, settings.address)
     if sum(map(bool, ways)) != 1:
@@ -83,7 +83,7 @@ def load(settings: ConnectionSettings) -> Credentials:
         raise SettingsError(gettext_noop("The credentials can't be loaded: %(why)s."), why=why) from None
 
 
-def _load(settings: ConnectionSettings) -> Credentials:
+def _load(settings: ConnectionSettings) -> LoadedCredentials:
     if settings.in_cluster:
         return _of_pod()
     if settings.address:
@@ -101,7 +101,7 @@ def as_kubeconfig(address: str, token: str, ca: str = "") -> dict[str, Any]:
     return _document(name, cluster, {"token": token})
 
 
-def alone(entry: Entry) -> dict[str, Any]:
+def alone(entry: ContextEntry) -> dict[str, Any]:
     """A kubeconfig with nothing but one context."""
     return _document(entry.context, dict(entry.cluster), dict(entry.user))
 
@@ -125,7 +125,7 @@ def token_in(path: Path) -> str:
     return token
 
 
-def _of_pod() -> Credentials:
+def _of_pod() -> LoadedCredentials:
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "")
     token_file = POD_FOLDER / "token"
     if not host or not port or not token_file.exists():
@@ -136,14 +136,14 @@ def _of_pod() -> Credentials:
     return _with_token(token_in(token_file), address=address, ca=_file(POD_FOLDER / "ca.crt"), token_file=token_file)
 
 
-def _with_token(token: str, **known: Any) -> Credentials:
+def _with_token(token: str, **known: Any) -> LoadedCredentials:
     if not token:
-        return Credentials(**known)
+        return LoadedCredentials(**known)
     kind = "token file" if known.get("token_file") else "token"
-    return Credentials(kind=kind, authorization=bearer(token), ends_at=token_end(token), **known)
+    return LoadedCredentials(kind=kind, authorization=bearer(token), ends_at=token_end(token), **known)
 
 
-def _of_entry(entry: Entry) -> Credentials:
+def _of_entry(entry: ContextEntry) -> LoadedCredentials:
     cluster, user = entry.cluster, entry.user
     refused = [name for name in _NOT_OURS if user.get(name)]
     if refused:
@@ -170,15 +170,15 @@ def _of_entry(entry: Entry) -> Credentials:
         return _by_program(sign_in(entry), known)
     if user.get("username"):
         pair = b64encode(f"{user['username']}:{user.get('password') or ''}".encode()).decode()
-        return Credentials(kind="password", authorization=f"Basic {pair}", **known)
+        return LoadedCredentials(kind="password", authorization=f"Basic {pair}", **known)
     if certificate:
-        return Credentials(kind="client certificate", ends_at=certificate_end(certificate), **known)
-    return Credentials(**known)
+        return LoadedCredentials(kind="client certificate", ends_at=certificate_end(certificate), **known)
+    return LoadedCredentials(**known)
 
 
-def _by_program(grant: Grant, known: dict[str, Any]) -> Credentials:
+def _by_program(grant: Grant, known: dict[str, Any]) -> LoadedCredentials:
     ends = grant.expires_at or certificate_end(grant.certificate) or token_end(grant.token)
-    return Credentials(
+    return LoadedCredentials(
         kind="program",
         authorization=bearer(grant.token) if grant.token else "",
         **known | {"certificate": grant.certificate, "key": grant.key},

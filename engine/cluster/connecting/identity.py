@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.credentials import ConnectionSettings, Credentials
+from engine.cluster.connecting.credentials import ConnectionSettings, LoadedCredentials
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes.wire import ListPage, NamedObject
@@ -105,10 +105,10 @@ def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
     return found[0]
 
 
-def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple[str, Credentials]:
+def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple[str, LoadedCredentials]:
     """Sign in; the cluster's UID, empty where it may not be read, and what signed in. Raises ClusterError."""
 
-    def work() -> tuple[str, Credentials]:
+    def work() -> tuple[str, LoadedCredentials]:
         connection = Connection(settings)
         return cluster_uid(connection), connection.credentials
 

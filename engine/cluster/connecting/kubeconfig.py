@@ -1,6 +1,6 @@
 """Kubeconfigs: files on this machine as kubectl merges them, or a text that needs nothing but itself.
 
-Nothing here returns or quotes a secret but ``Entry``.
+Nothing here returns or quotes a secret but ``ContextEntry``.
 """
 
 import os
@@ -33,7 +33,7 @@ class Contexts:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ContextEntry:
     """What a context names: a cluster, and who to be there. Paths in it are relative to the folder of its file."""
 
     context: str
@@ -104,7 +104,7 @@ class Kubeconfig:
         named = (document.get("current-context") for _folder, document in self.documents)
         return Contexts(tuple(self._named("contexts")), next((str(name) for name in named if name), ""))
 
-    def entry(self, context: str = "") -> Entry:
+    def entry(self, context: str = "") -> ContextEntry:
         """What the context names, or the current one. Raises SettingsError when it is not there or is incomplete."""
         offered = self.contexts()
         name = context or offered.current
@@ -125,7 +125,7 @@ class Kubeconfig:
                 raise SettingsError(message, name=name, path=self.origin, kind=key)
             folder, entry = entries[named]
             found[key], found[f"{key}_folder"] = _section(entry, key), folder
-        return Entry(context=name, **found)
+        return ContextEntry(context=name, **found)
 
     def _named(self, part: str) -> dict[str, tuple[Path, Section]]:
         found: dict[str, tuple[Path, Section]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cluster.connecting.kubeconfig import LONGEST, Entry, at_home
+from engine.cluster.connecting.kubeconfig import LONGEST, ContextEntry, at_home
 from engine.cluster.errors import SettingsError
 from engine.model.notes import gettext_noop
 
@@ -25,13 +25,13 @@ _FILES = ("tokenFile", "client-certificate", "client-key")
 
 
 @dataclass(frozen=True)
-class Places:
+class OfferedFiles:
     """Folders, whose files are offered, and single files."""
 
     paths: tuple[Path, ...]
 
     @classmethod
-    def of(cls, paths: str) -> "Places":
+    def of(cls, paths: str) -> "OfferedFiles":
         """Several, separated as in $PATH; ``~`` is our home, and variables such as ``$KUBECONFIG`` may name some."""
         named = [path for path in os.path.expandvars(paths).split(os.pathsep) if path and not path.startswith("$")]
         return cls(tuple(Path(at_home(path)).absolute() for path in named))
@@ -47,7 +47,7 @@ class Places:
             message = gettext_noop("%(path)s is none of the kubeconfigs that this installation offers.")
             raise SettingsError(message, path=path)
 
-    def check_named(self, entry: Entry) -> None:
+    def check_named(self, entry: ContextEntry) -> None:
         """Raise SettingsError where a context of such a file names a file, or a program, that others may write."""
         files = [*(entry.user.get(key) for key in _FILES), _program(entry)]
         named = [*((entry.user_folder, file) for file in files), (entry.cluster_folder, _authority(entry))]
@@ -91,7 +91,7 @@ def _ours_alone(path: Path) -> bool:
         return False
 
 
-def _authority(entry: Entry) -> object:
+def _authority(entry: ContextEntry) -> object:
     return entry.cluster.get("certificate-authority")
 
 
@@ -102,6 +102,6 @@ def _fixed(path: Path) -> bool:
     return known.st_uid in {_ROOT, os.geteuid()} and not known.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _program(entry: Entry) -> str:
+def _program(entry: ContextEntry) -> str:
     """Where it lies: a bare name is looked up."""
     return entry.program if "/" in entry.program else shutil.which(entry.program) or ""

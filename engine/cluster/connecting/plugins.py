@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.connecting.kubeconfig import Entry
+from engine.cluster.connecting.kubeconfig import ContextEntry
 from engine.cluster.errors import SettingsError
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.notes import gettext_noop
@@ -61,7 +61,7 @@ class Grant:
     expires_at: datetime | None = None
 
 
-def sign_in(entry: Entry) -> Grant:
+def sign_in(entry: ContextEntry) -> Grant:
     """Run the program that the user of a context names. Raises SettingsError, after LIMIT_S seconds at the latest.
 
     What the program says is never quoted: it may hold what it is there to keep.
@@ -119,7 +119,7 @@ def _printed(process: "subprocess.Popen[bytes]", command: str) -> bytes:
     return output
 
 
-def _spec(entry: Entry) -> dict[str, Any]:
+def _spec(entry: ContextEntry) -> dict[str, Any]:
     spec = entry.user["exec"]
     command = spec.get("command") if isinstance(spec, dict) else None
     if not isinstance(spec, dict) or not command or spec.get("apiVersion") not in _VERSIONS:
@@ -133,7 +133,7 @@ def _spec(entry: Entry) -> dict[str, Any]:
     return spec
 
 
-def _command(entry: Entry, spec: dict[str, Any]) -> list[str]:
+def _command(entry: ContextEntry, spec: dict[str, Any]) -> list[str]:
     command = str(spec["command"])
     # As kubectl does: a path with a slash is relative to the kubeconfig, a bare name is looked up.
     found = shutil.which(str(entry.user_folder / command) if "/" in command else command)
@@ -146,7 +146,7 @@ def _command(entry: Entry, spec: dict[str, Any]) -> list[str]:
     return [str(Path(found).absolute()), *map(str, spec.get("args") or ())]
 
 
-def _environment(entry: Entry, spec: dict[str, Any]) -> dict[str, str]:
+def _environment(entry: ContextEntry, spec: dict[str, Any]) -> dict[str, str]:
     told: dict[str, Any] = {"interactive": False}
     if spec.get("provideClusterInfo"):
         its = [

@@ -21,7 +21,7 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.model.notes import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.discovery import Survey, facts, propose, rivals
+from engine.observation.discovery import ClusterScan, facts, propose, rivals
 
 SKEW_S = 3.0
 """Clocks that differ by more are warned of."""
@@ -55,7 +55,7 @@ KINDS = {
 _TIMES = 5
 
 
-class Level(StrEnum):
+class CheckLevel(StrEnum):
     """How bad it is: ``error`` means that the mode can't work, ``warning`` that somebody should know."""
 
     OK = "ok"
@@ -64,11 +64,11 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckResult:
     """One thing that was found: ``message`` % ``params`` says it."""
 
     subject: str
-    level: Level
+    level: CheckLevel
     message: str
     params: dict[str, str] = field(default_factory=dict)
 
@@ -101,28 +101,28 @@ class Report:
     """All that was found."""
 
     mode: str
-    lines: tuple[Line, ...]
+    lines: tuple[CheckResult, ...]
 
     @property
     def well(self) -> bool:
         """Whether the mode can work."""
-        return all(line.level is not Level.ERROR for line in self.lines)
+        return all(line.level is not CheckLevel.ERROR for line in self.lines)
 
 
 def check(
     settings: ConnectionSettings, expected: Expected, *, limit_s: float = LIMIT_S, clock: Clock | None = None
 ) -> Report:
     """Look at everything, never later than after ``limit_s`` seconds. Never raises: what goes wrong is a line."""
-    lines: list[Line] = []
+    lines: list[CheckResult] = []
     try:
         bounded(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
     except ClusterError as error:
-        lines.append(_line("connection", Level.ERROR, error.message, **error.params))
+        lines.append(_line("connection", CheckLevel.ERROR, error.message, **error.params))
     return Report(expected.mode, tuple(lines))
 
 
-def _line(subject: str, level: Level, message: str, **params: str) -> Line:
-    return Line(subject, level, message, params)
+def _line(subject: str, level: CheckLevel, message: str, **params: str) -> CheckResult:
+    return CheckResult(subject, level, message, params)
 
 
 class _Check:
@@ -134,7 +134,7 @@ class _Check:
         self._until_s = clock.steady_s() + limit_s
         self._connection = Connection(settings, clock=clock)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[CheckResult]:
         """Everything, the ground first: who can't sign in need not be told of missing rights."""
         try:
             yield from self._server()
@@ -168,7 +168,7 @@ class _Check:
 
     # Who is there
 
-    def _server(self) -> Iterator[Line]:
+    def _server(self) -> Iterator[CheckResult]:
         """The version, and by some requests how fast it answers and what time it has."""
         took, skews, version = [], [], ""
         for _ in range(_TIMES):
@@ -182,118 +182,122 @@ class _Check:
         latency = f"{statistics.median(took) * 1000:.0f}"
         message = gettext_noop("%(address)s answers in %(ms)s ms; Kubernetes %(version)s.")
         address = self._connection.address
-        yield _line("server", Level.OK, message, address=address, ms=latency, version=version or "?")
+        yield _line("server", CheckLevel.OK, message, address=address, ms=latency, version=version or "?")
         if not skews:
-            yield _line("clock", Level.WARNING, gettext_noop("The API server does not tell its time."))
+            yield _line("clock", CheckLevel.WARNING, gettext_noop("The API server does not tell its time."))
             return
         skew, either_way = statistics.median(skews), 0.5 + statistics.median(took) / 2
-        level = Level.WARNING if abs(skew) - either_way > SKEW_S else Level.OK
+        level = CheckLevel.WARNING if abs(skew) - either_way > SKEW_S else CheckLevel.OK
         told = {"seconds": f"{skew:+.1f}", "more": f"{either_way:.1f}"}
         yield _line(
             "clock", level, gettext_noop("Our clock minus the API server's: %(seconds)s s ± %(more)s s."), **told
         )
 
-    def _identity(self) -> Line:
+    def _identity(self) -> CheckResult:
         uid, wanted = cluster_uid(self._connection), self._expected.uid
         if uid and wanted and uid != wanted:
-            return _line("identity", Level.ERROR, STRANGER)
+            return _line("identity", CheckLevel.ERROR, STRANGER)
         if not uid:
             message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
-            return _line("identity", Level.WARNING, message)
-        return _line("identity", Level.OK, gettext_noop("kube-system has the UID %(uid)s."), uid=uid)
+            return _line("identity", CheckLevel.WARNING, message)
+        return _line("identity", CheckLevel.OK, gettext_noop("kube-system has the UID %(uid)s."), uid=uid)
 
-    def _credentials(self) -> Line:
+    def _credentials(self) -> CheckResult:
         found = self._connection.credentials
         kind = KINDS.get(found.kind, "")
         if kind and not found.verify_tls:
             message = gettext_noop(
                 "The API server's certificate is not checked: who sits in between can sign in as we do."
             )
-            return _line("credentials", Level.WARNING, message)
+            return _line("credentials", CheckLevel.WARNING, message)
         if not kind:
-            return _line("credentials", Level.OK, gettext_noop("Nobody signs in: the API server asks for nothing."))
+            return _line(
+                "credentials", CheckLevel.OK, gettext_noop("Nobody signs in: the API server asks for nothing.")
+            )
         if found.ends_at is None:
-            return _line("credentials", Level.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind)
+            return _line(
+                "credentials", CheckLevel.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind
+            )
         told = {"kind": kind, "when": f"{found.ends_at:%Y-%m-%d %H:%M} UTC"}
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
         soon = found.ends_at - now < ENDS_SOON and not found.renews and found.token_file is None
         message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
-        return _line("credentials", Level.WARNING if soon else Level.OK, message, **told)
+        return _line("credentials", CheckLevel.WARNING if soon else CheckLevel.OK, message, **told)
 
     # What we may do
 
-    def _rights(self, rights: dict[Right, bool]) -> Iterator[Line]:
+    def _rights(self, rights: dict[Right, bool]) -> Iterator[CheckResult]:
         allowed = [right for right, ok in rights.items() if ok]
         message = gettext_noop("%(count)s of %(all)s rights that %(mode)s uses are granted.")
         told = {"count": str(len(allowed)), "all": str(len(rights)), "mode": self._expected.mode}
-        yield _line("rights", Level.OK, message, **told)
+        yield _line("rights", CheckLevel.OK, message, **told)
         for right in (right for right, ok in rights.items() if not ok):
             params = {"right": str(right), "manifest": right.manifest}
             if right.without:
                 message = gettext_noop("May not %(right)s: %(without)s. %(manifest)s grants it.")
-                yield _line("rights", Level.WARNING, message, **params, without=right.without)
+                yield _line("rights", CheckLevel.WARNING, message, **params, without=right.without)
             else:
                 message = gettext_noop("May not %(right)s, which %(mode)s can't do without. %(manifest)s grants it.")
-                yield _line("rights", Level.ERROR, message, **params, mode=self._expected.mode)
+                yield _line("rights", CheckLevel.ERROR, message, **params, mode=self._expected.mode)
 
-    def _classes(self, missing: list[Right]) -> Line:
+    def _classes(self, missing: list[Right]) -> CheckResult:
         """No mode needs these rights, so that they are missing is no trouble."""
         if not missing:
-            return _line("priority classes", Level.OK, gettext_noop("Priority classes can be changed from here."))
+            return _line("priority classes", CheckLevel.OK, gettext_noop("Priority classes can be changed from here."))
         message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
-        return _line("priority classes", Level.OK, message, **params)
+        return _line("priority classes", CheckLevel.OK, message, **params)
 
-    def _tree(self, missing: list[Right]) -> Line:
+    def _tree(self, missing: list[Right]) -> CheckResult:
         """Nor these."""
         if not missing:
             message = gettext_noop("Trees can be written back to where the cluster’s own scheduler keeps them.")
-            return _line("tree", Level.OK, message)
+            return _line("tree", CheckLevel.OK, message)
         message = gettext_noop("Trees are not written back to the cluster: may not %(rights)s. %(manifest)s grants it.")
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
-        return _line("tree", Level.OK, message, **params)
+        return _line("tree", CheckLevel.OK, message, **params)
 
-    def _consumers(self, missing: list[Right]) -> Line:
+    def _consumers(self, missing: list[Right]) -> CheckResult:
         """Nor these: who decides by what namespaces deserve need not tell them so in the cluster."""
         if not missing:
             message = gettext_noop("Namespaces can be told by Allocations what they deserve.")
-            return _line("consumers", Level.OK, message)
+            return _line("consumers", CheckLevel.OK, message)
         message = gettext_noop(
             "Namespaces are not told by Allocations what they deserve: may not %(rights)s. %(manifest)s grants it."
         )
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
-        return _line("consumers", Level.OK, message, **params)
+        return _line("consumers", CheckLevel.OK, message, **params)
 
-    def _reviews(self, *, may: bool) -> Line:
+    def _reviews(self, *, may: bool) -> CheckResult:
         """Whether the API server would review tokens for us."""
         if may:
-            return _line("tokens", Level.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
+            return _line("tokens", CheckLevel.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
         message = gettext_noop("Tokens of this cluster are not good here: may not %(right)s. %(manifest)s grants it.")
-        return _line("tokens", Level.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
+        return _line("tokens", CheckLevel.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
 
     # What is there
 
-    def _contents(self, survey: Survey) -> Iterator[Line]:
+    def _contents(self, survey: ClusterScan) -> Iterator[CheckResult]:
         tree = self._expected.tree or propose(survey).tree
         seen = ", ".join(one.name for one in facts(survey, tree).schedulers) or "–"
-        yield _line("schedulers", Level.OK, gettext_noop("Schedulers seen: %(names)s."), names=seen)
+        yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers seen: %(names)s."), names=seen)
         yield self._two_brains(survey, tree)
         kept = {node.name: reserved_for(node) - self._expected.open_asks for node in survey.nodes}
         left = sorted(name for name, asks in kept.items() if asks)
         if left:
             message = gettext_noop("Our taint is on nodes that no open decision of ours keeps: %(nodes)s.")
-            yield _line("taints", Level.WARNING, message, nodes=", ".join(left))
+            yield _line("taints", CheckLevel.WARNING, message, nodes=", ".join(left))
         else:
-            yield _line("taints", Level.OK, gettext_noop("No node is kept but by open decisions."))
+            yield _line("taints", CheckLevel.OK, gettext_noop("No node is kept but by open decisions."))
 
-    def _two_brains(self, survey: Survey, tree: QueueTree) -> Line:
+    def _two_brains(self, survey: ClusterScan, tree: QueueTree) -> CheckResult:
         state = ClusterState()
         state.pods = {pod.uid: pod for pod in survey.pods}
         state.classes = {one.name: one for one in survey.classes}
         classes = rivals(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:
             message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")
-            return _line("two brains", Level.OK, message)
+            return _line("two brains", CheckLevel.OK, message)
         bad = self._expected.mode == "enforce" and self._expected.single
         message = gettext_noop(
             "The cluster's own scheduler would preempt for pods of these priority classes, at once and across "
@@ -301,17 +305,17 @@ class _Check:
             'scheduler-admin.io/may-preempt: "true" on them, or a scheduler profile without DefaultPreemption.'
         )
         names = ", ".join(name or "(none)" for name in classes)
-        return _line("two brains", Level.ERROR if bad else Level.OK, message, classes=names)
+        return _line("two brains", CheckLevel.ERROR if bad else CheckLevel.OK, message, classes=names)
 
-    def _lease(self) -> Line:
+    def _lease(self) -> CheckResult:
         try:
             holder, renewed = holder_of(self._connection)
         except ClusterError as error:
-            return _line("lease", Level.ERROR, gettext_noop("The lease can't be read: %(why)s."), why=str(error))
+            return _line("lease", CheckLevel.ERROR, gettext_noop("The lease can't be read: %(why)s."), why=str(error))
         if not holder or holder in self._expected.owners:
-            return _line("lease", Level.OK, gettext_noop("No other installation acts here."))
+            return _line("lease", CheckLevel.OK, gettext_noop("No other installation acts here."))
         message = gettext_noop("Another installation acts here, or did: %(holder)s holds the lease, renewed %(when)s.")
-        return _line("lease", Level.ERROR, message, holder=holder, when=renewed or "–")
+        return _line("lease", CheckLevel.ERROR, message, holder=holder, when=renewed or "–")
 
 
 def _mapping(body: bytes) -> dict[str, object]:

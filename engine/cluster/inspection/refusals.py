@@ -11,7 +11,7 @@ _FORBIDDEN, _INVALID = 403, 422
 _REFUSALS = (400, _FORBIDDEN, CONFLICT, _INVALID)
 
 
-class RefusedError(ClusterError):
+class ApiRefusedError(ClusterError):
     """The API server was asked and won't. Nothing was done."""
 
 
@@ -23,9 +23,9 @@ def refused(connection: Connection, error: ApiFailure, right: Right) -> ClusterE
     """Why what needs a right was not done: the right is missing, it is refused all the same, or nothing could be."""
     if error.code == _FORBIDDEN and not _allowed(connection, right):
         message = gettext_noop("The credentials may not %(right)s. %(manifest)s grants it.")
-        return RefusedError(message, right=str(right), manifest=right.manifest)
+        return ApiRefusedError(message, right=str(right), manifest=right.manifest)
     if error.code in _REFUSALS:
-        return RefusedError(gettext_noop("The API server refuses it: %(why)s."), why=str(error).rstrip("."))
+        return ApiRefusedError(gettext_noop("The API server refuses it: %(why)s."), why=str(error).rstrip("."))
     return explained(connection, error, str(right))
 
 

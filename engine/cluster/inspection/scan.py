@@ -12,7 +12,7 @@ from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
 from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
-from engine.cluster.inspection.refusals import RefusedError
+from engine.cluster.inspection.refusals import ApiRefusedError
 from engine.cluster.sync.object_copies import read_objects
 from engine.cluster.timing import Clock
 from engine.cluster.watching.tables import (
@@ -27,7 +27,7 @@ from engine.cluster.watching.tables import (
     VOLCANO_SETTINGS,
     VOLCANOS,
     VOLUMES,
-    Table,
+    WatchedKind,
 )
 from engine.formats.arbitrator.consumers import FAMILY as CONSUMERS_FAMILY
 from engine.formats.kubernetes.decode import DecodeError
@@ -37,7 +37,7 @@ from engine.formats.tree_objects import Family
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.volcano.queues import FAMILY as VOLCANO_FAMILY
 from engine.model.notes import gettext_noop
-from engine.observation.discovery import Survey, yunikorn_namespaces
+from engine.observation.discovery import ClusterScan, yunikorn_namespaces
 
 Read = TypeVar("Read")
 
@@ -66,12 +66,12 @@ class MissingRightsError(SurveyError):
         """``verb resource``, one each."""
 
 
-def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> Survey:
+def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> ClusterScan:
     """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds."""
     return bounded(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
 
 
-def read(connection: Connection, limit_s: float, clock: Clock) -> Survey:
+def read(connection: Connection, limit_s: float, clock: Clock) -> ClusterScan:
     """Read by a connection that is open. Raises ClusterError; no request is begun after ``limit_s`` seconds."""
     return _Surveyor(connection, limit_s, clock).read()
 
@@ -87,7 +87,7 @@ class _Surveyor:
         self._missing: list[str] = []
         self._unread: list[str] = []
 
-    def read(self) -> Survey:
+    def read(self) -> ClusterScan:
         """Everything; what is needed and may not be read is told at once."""
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
@@ -98,7 +98,7 @@ class _Surveyor:
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
         for table in (NAMESPACES, QUOTAS):  # their lists are read below, or have been
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
-        return Survey(
+        return ClusterScan(
             version=self._optional("get version", self._version) or "",
             nodes=tuple(nodes),
             pods=tuple(pods),
@@ -123,22 +123,22 @@ class _Surveyor:
 
     # The kinds that passes need
 
-    def _kind(self, table: Table) -> list[Any]:
+    def _kind(self, table: WatchedKind) -> list[Any]:
         found = self._allowed(f"list {_resource(table.path)}", lambda: list(self._objects(table)))
         self._allowed(f"watch {_resource(table.path)}", lambda: self._try_watch(table))
         return found or []
 
-    def _objects(self, table: Table) -> Iterator[Any]:
+    def _objects(self, table: WatchedKind) -> Iterator[Any]:
         for item in self._items(table.path, table.query):
             try:
                 yield table.read(item)
             except DecodeError as error:
                 self._odd.append(str(error))
 
-    def _try_list(self, table: Table) -> None:
+    def _try_list(self, table: WatchedKind) -> None:
         self._get(table.path, {**table.query, "limit": 1})
 
-    def _try_watch(self, table: Table) -> None:
+    def _try_watch(self, table: WatchedKind) -> None:
         query = {**table.query, "watch": "true", "timeoutSeconds": 1}
         with self._reaching():
             self._connection.stream(table.path, query=query, idle_timeout_s=self._left_s()).close()
@@ -192,7 +192,7 @@ class _Surveyor:
         """All that keeps a tree, or none: without those that may not be read, which were named, they form no tree."""
         try:
             copy = read_objects(family, self._connection)
-        except RefusedError:
+        except ApiRefusedError:
             return ""
         return copy.text if copy else ""
 

@@ -11,7 +11,7 @@ from engine.cluster.connecting.identity import unreachable
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.refusals import refused, unanswered
 from engine.cluster.inspection.rights import APPLYING_YUNIKORN, CONFIG, Right
-from engine.cluster.sync.copies import MANAGER, Copy, MovedError, Rewrite
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, MovedError, Rewrite
 from engine.formats.kubernetes.managed_fields import last_writer
 from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.undecodable import UNDECODABLE
@@ -19,7 +19,7 @@ from engine.formats.undecodable import UNDECODABLE
 KEY = "queues.yaml"
 
 
-def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Copy | None:
+def read_config_map(connection: Connection, namespaces: Iterable[str]) -> ClusterCopy | None:
     """The one of the first of these namespaces that has any; None where none has.
 
     Raises RefusedError where it may not be read, else UnreachableError.
@@ -39,7 +39,7 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Copy |
     return None
 
 
-def write_config_map(connection: Connection, there: Copy, asked: Rewrite) -> Copy:
+def write_config_map(connection: Connection, there: ClusterCopy, asked: Rewrite) -> ClusterCopy:
     """Replace its queues.yaml if it is the version that was seen, and nothing that has changed since; as it is then.
 
     Raises MovedError, RefusedError, UnknownError, and UnreachableError.
@@ -70,7 +70,7 @@ def _path(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps/{CONFIG}"
 
 
-def _decoded(connection: Connection, body: bytes) -> Copy | None:
+def _decoded(connection: Connection, body: bytes) -> ClusterCopy | None:
     try:
         found = msgspec.json.decode(body, type=ConfigMapObject)
     except UNDECODABLE as error:
@@ -79,7 +79,7 @@ def _decoded(connection: Connection, body: bytes) -> Copy | None:
     if text is None:
         return None
     writer = last_writer(meta.managed_fields or (), "data", KEY)
-    return Copy(
+    return ClusterCopy(
         namespace=meta.namespace or "",
         text=text,
         version=f"{meta.uid}/{meta.resource_version}",

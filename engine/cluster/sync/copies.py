@@ -14,7 +14,7 @@ MANAGER = "scheduler-admin"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copy:
+class ClusterCopy:
     """What it says in one version."""
 
     namespace: str = ""
@@ -27,7 +27,7 @@ class Copy:
     written_at: datetime | None = None
 
 
-class Effect(StrEnum):
+class CopyEffect(StrEnum):
     """Whether the scheduler uses what the copy says: a document that is written need not be the one in use."""
 
     UNKNOWN = "unknown"
@@ -40,15 +40,15 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SchedulerAnswer:
     """What a scheduler answers when it is asked what it uses."""
 
-    effect: Effect
+    effect: CopyEffect
     why: str = ""
     """In the scheduler's own words, if it has any; for UNKNOWN why it could not be asked."""
 
 
-class Conflict(msgspec.Struct, frozen=True):
+class FieldConflict(msgspec.Struct, frozen=True):
     """A field that somebody else wrote, and answers for."""
 
     object: str
@@ -67,7 +67,7 @@ class Rewrite:
     before: str
     """What it said."""
     text: str
-    confirmed: tuple[Conflict, ...] = ()
+    confirmed: tuple[FieldConflict, ...] = ()
     """Others' fields that they want taken over."""
 
 
@@ -78,9 +78,9 @@ class MovedError(ClusterError):
         super().__init__(gettext_noop("Somebody else changed the cluster’s copy meanwhile: nothing was written."))
 
 
-class ClashError(ClusterError):
+class FieldConflictError(ClusterError):
     """Others answer for fields that it changes. Nothing was done."""
 
-    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+    def __init__(self, conflicts: tuple[FieldConflict, ...]) -> None:
         super().__init__(gettext_noop("Others answer for fields that this changes: confirm that they are taken over."))
         self.conflicts = conflicts

@@ -12,7 +12,7 @@ import msgspec
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError
-from engine.cluster.sync.copies import Answer, Effect
+from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from engine.cluster.watching.yunikorn import LARGEST, explained, proxy_path
 from engine.formats.kueue.family import KUEUE
 from engine.formats.undecodable import UNDECODABLE
@@ -72,15 +72,15 @@ def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
     return "" if verdict.allowed else kept_text(verdict.reason, LONGEST_WORDS) or "not allowed"
 
 
-def yunikorn_effect(connection: Connection, service: str, text: str) -> Answer:
+def yunikorn_effect(connection: Connection, service: str, text: str) -> SchedulerAnswer:
     """Return whether YuniKorn uses a queues.yaml, by the checksum of the one that it has in force."""
     try:
         found = _ask(connection, service, "GET", "/ws/v1/config", _InForce)
         if found.checksum == _checksum(text):
-            return Answer(effect=Effect.IN_FORCE)
-        return Answer(effect=Effect.REFUSED, why=yunikorn_refusal(connection, service, text))
+            return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
+        return SchedulerAnswer(effect=CopyEffect.REFUSED, why=yunikorn_refusal(connection, service, text))
     except ClusterError as error:
-        return Answer(effect=Effect.UNKNOWN, why=str(error))
+        return SchedulerAnswer(effect=CopyEffect.UNKNOWN, why=str(error))
 
 
 def _checksum(text: str) -> str:
@@ -100,19 +100,21 @@ def _ask(connection: Connection, service: str, method: str, path: str, answer: t
         raise ClusterError(str(ForeignAnswerError())) from None
 
 
-def kueue_effect(connection: Connection) -> Answer:
+def kueue_effect(connection: Connection) -> SchedulerAnswer:
     """Return whether Kueue has looked at every ClusterQueue and uses it; the first that it does not use says why."""
     try:
         for one in _cluster_queues(connection):
             active = next((each for each in one.status.conditions or () if each.type == "Active"), None)
             if active is None or 0 < active.observed_generation < one.metadata.generation:
-                return Answer(effect=Effect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet")
+                return SchedulerAnswer(
+                    effect=CopyEffect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet"
+                )
             if active.status != "True" and active.reason not in _WANTED:
                 why = kept_text(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}", LONGEST_WORDS)
-                return Answer(effect=Effect.REFUSED, why=why)
+                return SchedulerAnswer(effect=CopyEffect.REFUSED, why=why)
     except ClusterError as error:
-        return Answer(effect=Effect.UNKNOWN, why=str(error))
-    return Answer(effect=Effect.IN_FORCE)
+        return SchedulerAnswer(effect=CopyEffect.UNKNOWN, why=str(error))
+    return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
 
 
 def _cluster_queues(connection: Connection) -> Iterator[_ClusterQueue]:

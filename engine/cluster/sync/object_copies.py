@@ -17,10 +17,10 @@ from engine.cluster.connecting.identity import unreachable
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.refusals import refused, unanswered
 from engine.cluster.inspection.rights import APPLYING, Right
-from engine.cluster.sync.copies import MANAGER, ClashError, Conflict, Copy, MovedError, Rewrite
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
 from engine.formats.kubernetes.managed_fields import Writer, applied_by, last_writer
 from engine.formats.kubernetes.wire import FieldsOfManager
-from engine.formats.tree_objects import Family, Found, halfway, manifest, parse, sent, taken_away
+from engine.formats.tree_objects import Family, TreeObject, halfway, manifest, parse, sent, taken_away
 from engine.formats.undecodable import UNDECODABLE
 
 _SETTLED = 5
@@ -36,7 +36,7 @@ class _List(msgspec.Struct):
 class _There(NamedTuple):
     """An object as the API server has it."""
 
-    found: Found
+    found: TreeObject
     meta: Mapping[str, Any]
 
     @property
@@ -45,24 +45,24 @@ class _There(NamedTuple):
         return msgspec.convert(self.meta.get("managedFields") or [], list[FieldsOfManager])
 
 
-def read_objects(family: Family, connection: Connection) -> Copy | None:
+def read_objects(family: Family, connection: Connection) -> ClusterCopy | None:
     """All of a family; None where it is not served. Raises as ``read_config_map``."""
     there = _there(family, connection)
     if there is None:
         return None
     text = manifest(family, (one.found for one in there.values()))
     writer = max((last_writer(one.entries, "spec") for one in there.values()), key=_when, default=Writer())
-    return Copy(text=text, version=sha256(text.encode()).hexdigest(), writer=writer.name, written_at=writer.at)
+    return ClusterCopy(text=text, version=sha256(text.encode()).hexdigest(), writer=writer.name, written_at=writer.at)
 
 
 def _when(writer: Writer) -> str:
     return writer.at.isoformat() if writer.at else ""
 
 
-def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Copy:
+def write_objects(family: Family, connection: Connection, asked: Rewrite) -> ClusterCopy:
     """Write what differs, object by object; as it is then.
 
-    Each must be as it was before, or what it is to be already. Raises MovedError, ClashError, RefusedError,
+    Each must be as it was before, or what it is to be already. Raises MovedError, FieldConflictError, ApiRefusedError,
     UnknownError, and UnreachableError.
     """
     there = _there(family, connection) or {}
@@ -73,7 +73,7 @@ def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Cop
     found = (_clashes(family, connection, there.get(one.key), before.get(one.key), one) for one in todo)
     clashes = [clash for each in found for clash in each]
     if left := [clash for clash in clashes if clash not in asked.confirmed]:
-        raise ClashError(tuple(left))
+        raise FieldConflictError(tuple(left))
     confirmed = {clash.object for clash in clashes}
     for one in todo:
         _write(family, connection, there.get(one.key), before.get(one.key), one, force=one.title in confirmed)
@@ -85,7 +85,7 @@ def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Cop
     return made
 
 
-def _check(family: Family, there: _There | None, before: Found | None, wanted: Found | None) -> None:
+def _check(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> None:
     """Raise MovedError for what is neither as it was shown nor on its way to what it is to be."""
     now = there.found if there else None
     begun = before is not None and wanted is not None and now == halfway(family, before, wanted)
@@ -93,7 +93,7 @@ def _check(family: Family, there: _There | None, before: Found | None, wanted: F
         raise MovedError
 
 
-def _is_done(family: Family, there: _There | None, before: Found | None, wanted: Found | None) -> bool:
+def _is_done(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> bool:
     """Whether it says all that would be sent; the API server may have filled in more."""
     if wanted is None or there is None:
         return wanted is None and there is None
@@ -111,13 +111,13 @@ def _holds(has: Any, says: Any) -> bool:
     return bool(has == says)
 
 
-def _body(family: Family, there: _There | None, before: Found | None, wanted: Found) -> dict[str, Any]:
+def _body(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject) -> dict[str, Any]:
     return sent(family, before, wanted, applied_by(there.entries, MANAGER, "spec") if there else ())
 
 
 def _clashes(
-    family: Family, connection: Connection, there: _There | None, before: Found | None, wanted: Found
-) -> Iterator[Conflict]:
+    family: Family, connection: Connection, there: _There | None, before: TreeObject | None, wanted: TreeObject
+) -> Iterator[FieldConflict]:
     """Whose fields it changes, by a dry run. Raises what would be in the way besides."""
     try:
         _apply(family, connection, wanted, _body(family, there, before, wanted), dryRun="All")
@@ -125,13 +125,19 @@ def _clashes(
         if error.code != CONFLICT or not error.fields:
             raise _refused(family, connection, error, "patch", wanted) from None
         for field, message in error.fields:
-            yield Conflict(wanted.title, field, message)
+            yield FieldConflict(wanted.title, field, message)
     except ConnectionFailure as error:
         raise unreachable(connection, error) from None
 
 
 def _write(
-    family: Family, connection: Connection, there: _There | None, before: Found | None, wanted: Found, *, force: bool
+    family: Family,
+    connection: Connection,
+    there: _There | None,
+    before: TreeObject | None,
+    wanted: TreeObject,
+    *,
+    force: bool,
 ) -> None:
     """Of an object that others change all the while, its status, only another specification is in the way."""
     for _attempt in range(_SETTLED):
@@ -156,7 +162,7 @@ def _write(
     raise MovedError
 
 
-def _delete(family: Family, connection: Connection, there: _There, before: Found) -> None:
+def _delete(family: Family, connection: Connection, there: _There, before: TreeObject) -> None:
     """As it was shown: whatever else it says by now is somebody's, who knows of no deletion."""
     for _attempt in range(_SETTLED):
         guard = {"uid": there.meta["uid"], "resourceVersion": there.meta["resourceVersion"]}
@@ -179,12 +185,12 @@ def _delete(family: Family, connection: Connection, there: _There, before: Found
     raise MovedError
 
 
-def _apply(family: Family, connection: Connection, one: Found, body: Mapping[str, Any], **query: str) -> None:
+def _apply(family: Family, connection: Connection, one: TreeObject, body: Mapping[str, Any], **query: str) -> None:
     asked = {"fieldManager": MANAGER, **query}
     connection.request("PATCH", _path(family, one), query=asked, body=body, content_type=APPLY_PATCH)
 
 
-def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, one: Found) -> Exception:
+def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, one: TreeObject) -> Exception:
     return refused(connection, error, _right(family, verb, one.kind))
 
 
@@ -193,7 +199,7 @@ def _right(family: Family, verb: str, kind: str) -> Right:
     return next(one for one in APPLYING if (one.verb, one.resource, one.group) == wanted)
 
 
-def _path(family: Family, one: Found) -> str:
+def _path(family: Family, one: TreeObject) -> str:
     space = f"/namespaces/{quote(one.namespace, safe='')}" if one.namespace else ""
     return f"/apis/{one.body['apiVersion']}{space}/{family.resources[one.kind]}/{quote(one.name, safe='')}"
 
@@ -226,5 +232,5 @@ def _listed(family: Family, connection: Connection, kind: str) -> list[_There] |
             why = ConnectionFailure(f"the list of {family.resources[kind]} can't be read")
             raise unreachable(connection, why) from None
         named = {"apiVersion": f"{family.group}/{version}", "kind": kind}
-        return [_There(Found.of({**one, **named}), one["metadata"]) for one in listed]
+        return [_There(TreeObject.of({**one, **named}), one["metadata"]) for one in listed]
     return None

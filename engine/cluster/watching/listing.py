@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.connecting.connection import Connection, Query, Stream
+from engine.cluster.connecting.connection import Connection, Query, ResponseStream
 from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ConnectionFailure, failure
-from engine.cluster.watching.tables import Table
+from engine.cluster.watching.tables import WatchedKind
 from engine.formats.kubernetes.decode import DecodeError
 from engine.formats.kubernetes.wire import Bookmark, Identity, ListPage, NamedObject, WatchEvent
 from engine.formats.undecodable import UNDECODABLE
@@ -63,7 +63,7 @@ class _NotStreamedError(Exception):
 class Lister:
     """Lists one kind. ``stop`` may be called from any thread; the listing that it ends is not whole."""
 
-    def __init__(self, connection: Connection, table: Table, settings: ReflectorSettings) -> None:
+    def __init__(self, connection: Connection, table: WatchedKind, settings: ReflectorSettings) -> None:
         self._connection = connection
         self._table = table
         self.path = table.path
@@ -76,7 +76,7 @@ class Lister:
         self._events = msgspec.json.Decoder(WatchEvent)
         self._bookmarks = msgspec.json.Decoder(Bookmark)
         self._stopping = threading.Event()
-        self._stream: Stream | None = None
+        self._stream: ResponseStream | None = None
 
     def stop(self) -> None:
         """Give up."""
@@ -148,7 +148,7 @@ class Lister:
             self._stream = None
             stream.close()
 
-    def _whole(self, stream: Stream) -> Listing | None:
+    def _whole(self, stream: ResponseStream) -> Listing | None:
         found = Listing()
         if self._stopping.is_set():  # stop() may have come before there was a stream to close
             return None

@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from engine.cluster.connecting.connection import Connection, Query, Stream
+from engine.cluster.connecting.connection import Connection, Query, ResponseStream
 from engine.cluster.connecting.identity import StrangerError
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import Lister, ReflectorSettings, told
 from engine.cluster.watching.supervised import Supervised
-from engine.cluster.watching.tables import Table
+from engine.cluster.watching.tables import WatchedKind
 from engine.formats.kubernetes.decode import DecodeError
 from engine.formats.kubernetes.wire import Identity, WatchEvent
 from engine.formats.undecodable import UNDECODABLE
@@ -28,19 +28,19 @@ _EXPIRED = "Expired"
 class Sink(Protocol):
     """Where a reflector puts what it reads; called from the reflector's thread."""
 
-    def replace(self, table: Table, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
+    def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
         """The kind now consists of these and of those that can't be read; all others are gone."""
 
-    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+    def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
         """An object was added or changed."""
 
-    def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
+    def put_unread(self, table: WatchedKind, key: Hashable, data: msgspec.Raw) -> None:
         """An object was added or changed, and can't be read as it is now."""
 
-    def remove(self, table: Table, key: Hashable) -> None:
+    def remove(self, table: WatchedKind, key: Hashable) -> None:
         """An object was deleted."""
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: WatchedKind) -> None:
         """The kind may not be read, and can be done without."""
 
 
@@ -77,7 +77,7 @@ class Reflector:
     def __init__(
         self,
         connection: Connection,
-        table: Table,
+        table: WatchedKind,
         sink: Sink,
         *,
         settings: ReflectorSettings | None = None,
@@ -101,7 +101,7 @@ class Reflector:
         self._events = msgspec.json.Decoder(WatchEvent)
         self._lister = Lister(connection, table, self._settings)
         self._version = ""
-        self._stream: Stream | None = None
+        self._stream: ResponseStream | None = None
         self._following = Supervised(f"reflector-{table.kind}", self._turn, failed=self._confused)
         self._stopping = self._following.stopping
         self.health = KindHealth(table.kind, spare_s=self._watch_s - self._settings.watch_s)

@@ -47,7 +47,7 @@ from engine.model.snapshot import ClusterState
 
 
 @dataclass(frozen=True)
-class Table:
+class WatchedKind:
     """A kind that is watched."""
 
     kind: str
@@ -97,9 +97,9 @@ def _as_known(_data: msgspec.Raw, known: Any) -> Any:
 
 
 TABLES = (
-    Table("Node", "/api/v1/nodes", node_from_bytes, unread_node, _by_name, lambda state: state.nodes),
-    Table("Pod", "/api/v1/pods", pod_from_bytes, unread_pod, _by_uid, lambda state: state.pods),
-    Table(
+    WatchedKind("Node", "/api/v1/nodes", node_from_bytes, unread_node, _by_name, lambda state: state.nodes),
+    WatchedKind("Pod", "/api/v1/pods", pod_from_bytes, unread_pod, _by_uid, lambda state: state.pods),
+    WatchedKind(
         "PriorityClass",
         "/apis/scheduling.k8s.io/v1/priorityclasses",
         priority_class_from_bytes,
@@ -107,7 +107,7 @@ TABLES = (
         _by_name,
         lambda state: state.classes,
     ),
-    Table(
+    WatchedKind(
         "PodDisruptionBudget",
         "/apis/policy/v1/poddisruptionbudgets",
         budget_from_bytes,
@@ -118,7 +118,7 @@ TABLES = (
 )
 """What no pass can do without."""
 
-NAMESPACES = Table(
+NAMESPACES = WatchedKind(
     "Namespace",
     "/api/v1/namespaces",
     namespace_from_bytes,
@@ -127,7 +127,7 @@ NAMESPACES = Table(
     lambda state: state.namespaces,
     without=gettext_noop("asks are left alone where a rule names namespaces by their labels"),
 )
-CLAIMS = Table(
+CLAIMS = WatchedKind(
     "PersistentVolumeClaim",
     "/api/v1/persistentvolumeclaims",
     claim_from_bytes,
@@ -136,7 +136,7 @@ CLAIMS = Table(
     lambda state: state.claims,
     without=gettext_noop("asks with claims of volumes are left alone"),
 )
-VOLUMES = Table(
+VOLUMES = WatchedKind(
     "PersistentVolume",
     "/api/v1/persistentvolumes",
     volume_from_bytes,
@@ -149,7 +149,7 @@ PLACING = (NAMESPACES, CLAIMS, VOLUMES)
 """What the placement rules of some pods are about. Passes go on where it may not be read: nothing of it is known then,
 which is never taken for that there is none."""
 
-PREEMPTED = Table(
+PREEMPTED = WatchedKind(
     "Event",
     "/api/v1/events",
     preempted_from_bytes,
@@ -161,7 +161,7 @@ PREEMPTED = Table(
 )
 """Who preempted whom. Passes do without whatever the trouble is: victims are then known by their condition alone."""
 
-YUNIKORN = Table(
+YUNIKORN = WatchedKind(
     "Event",
     "/api/v1/events",
     preempted_by_yunikorn_from_bytes,
@@ -173,7 +173,7 @@ YUNIKORN = Table(
 )
 """The same of YuniKorn's, whose victims have no condition."""
 
-VOLCANO = Table(
+VOLCANO = WatchedKind(
     "Event",
     "/api/v1/events",
     preempted_by_volcano_from_bytes,
@@ -188,7 +188,7 @@ VOLCANO = Table(
 _KUEUE, _OLDER_KUEUE = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
 _QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempts is not decided again")
 
-WORKLOADS = Table(
+WORKLOADS = WatchedKind(
     "Workload",
     f"{_KUEUE}/workloads",
     workload_from_bytes,
@@ -200,7 +200,7 @@ WORKLOADS = Table(
     add_on=True,
 )
 """Who holds Kueue's quota or waits for it, whom it preempted and for whom."""
-FLAVORS = Table(
+FLAVORS = WatchedKind(
     "ResourceFlavor",
     f"{_KUEUE}/resourceflavors",
     flavor_from_bytes,
@@ -211,7 +211,7 @@ FLAVORS = Table(
     older=f"{_OLDER_KUEUE}/resourceflavors",
     add_on=True,
 )
-CLUSTER_QUEUES = Table(
+CLUSTER_QUEUES = WatchedKind(
     "ClusterQueue",
     f"{_KUEUE}/clusterqueues",
     cluster_queue_from_bytes,
@@ -222,7 +222,7 @@ CLUSTER_QUEUES = Table(
     older=f"{_OLDER_KUEUE}/clusterqueues",
     add_on=True,
 )
-COHORTS = Table(
+COHORTS = WatchedKind(
     "Cohort",
     f"{_KUEUE}/cohorts",
     cohort_from_bytes,
@@ -233,7 +233,7 @@ COHORTS = Table(
     older=f"{_OLDER_KUEUE}/cohorts",
     add_on=True,
 )
-LOCAL_QUEUES = Table(
+LOCAL_QUEUES = WatchedKind(
     "LocalQueue",
     f"{_KUEUE}/localqueues",
     local_queue_from_bytes,
@@ -244,7 +244,7 @@ LOCAL_QUEUES = Table(
     older=f"{_OLDER_KUEUE}/localqueues",
     add_on=True,
 )
-SHARING = Table(
+SHARING = WatchedKind(
     "ConfigMap",
     f"/api/v1/namespaces/{KUEUE_NAMESPACE}/configmaps",
     sharing_from_bytes,
@@ -261,7 +261,7 @@ KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
 _VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
 _NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
 
-VOLCANO_QUEUES = Table(
+VOLCANO_QUEUES = WatchedKind(
     "Queue",
     f"{_VOLCANO}/queues",
     queue_from_bytes,
@@ -271,7 +271,7 @@ VOLCANO_QUEUES = Table(
     without=_NOT_AGAIN,
     add_on=True,
 )
-POD_GROUPS = Table(
+POD_GROUPS = WatchedKind(
     "PodGroup",
     f"{_VOLCANO}/podgroups",
     group_from_bytes,
@@ -281,7 +281,7 @@ POD_GROUPS = Table(
     without=_NOT_AGAIN,
     add_on=True,
 )
-VOLCANO_SETTINGS = Table(
+VOLCANO_SETTINGS = WatchedKind(
     "ConfigMap",
     f"/api/v1/namespaces/{VOLCANO_NAMESPACE}/configmaps",
     settings_from_bytes,
@@ -297,7 +297,7 @@ VOLCANOS = (VOLCANO_QUEUES, POD_GROUPS)
 
 _NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Allocations what they deserve")
 
-CONSUMERS = Table(
+CONSUMERS = WatchedKind(
     "Consumer",
     f"/apis/{ARBITRATION}/consumers",
     consumer_from_bytes,
@@ -307,7 +307,7 @@ CONSUMERS = Table(
     without=_NOT_TOLD,
     add_on=True,
 )
-ALLOCATIONS = Table(
+ALLOCATIONS = WatchedKind(
     "Allocation",
     f"/apis/{ARBITRATION}/allocations",
     allocation_from_bytes,
@@ -320,7 +320,7 @@ ALLOCATIONS = Table(
 ARBITRATED = (CONSUMERS, ALLOCATIONS)
 """What kube-arbitrator's proposal keeps in the cluster."""
 
-QUOTAS = Table(
+QUOTAS = WatchedKind(
     "ResourceQuota",
     "/api/v1/resourcequotas",
     class_quota_from_bytes,

@@ -12,12 +12,12 @@ from engine.cluster.connecting.identity import STRANGER, SameCluster
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import KindHealth, Reflector
-from engine.cluster.watching.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, Table
+from engine.cluster.watching.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, WatchedKind
 from engine.formats.yunikorn.rest import Record
 from engine.formats.yunikorn.told import to_preempted
 from engine.model.objects import Node, Pod, Workload
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import Change, ClusterState, Protection, Reservation, Snapshot
+from engine.model.snapshot import ClusterState, ObjectChange, Protection, Reservation, Snapshot
 
 LONGEST_S, ABSENT_S = 30.0, 120.0
 """So long it takes at most until a kind is tried again: of what has to be there, and of what need not be."""
@@ -187,7 +187,7 @@ class ClusterWatcher:
 
     # What the reflectors call
 
-    def replace(self, table: Table, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
+    def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
         """Take over a whole list of one kind."""
         column = table.column(self._state)  # only the thread that calls this writes into it
         new = objects | self._stand_ins(table, unread)
@@ -203,21 +203,21 @@ class ClusterWatcher:
             self._unsynced.discard(table.kind)
             self._lock.notify_all()
 
-    def _stand_ins(self, table: Table, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
+    def _stand_ins(self, table: WatchedKind, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
         column = table.column(self._state)
         found = {key: table.stand_in(data, column.get(key)) for key, data in unread.items()}
         return {key: one for key, one in found.items() if one is not None}
 
-    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+    def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
         """Take over one object."""
         with self._lock:
             column = table.column(self._state)
             before = column.get(key)
             if before != obj:  # most changes, heartbeats above all, touch nothing that is read
                 column[key] = obj
-                self._state.changes.append(Change(table.column, key, before, obj))
+                self._state.changes.append(ObjectChange(table.column, key, before, obj))
 
-    def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
+    def put_unread(self, table: WatchedKind, key: Hashable, data: msgspec.Raw) -> None:
         """Take over that one object can't be read."""
         found = self._stand_ins(table, {key: data})
         if key in found:
@@ -225,15 +225,15 @@ class ClusterWatcher:
         else:
             self.remove(table, key)
 
-    def remove(self, table: Table, key: Hashable) -> None:
+    def remove(self, table: WatchedKind, key: Hashable) -> None:
         """Forget one object."""
         with self._lock:
             gone = table.column(self._state).pop(key, None)
             if gone is not None:
-                self._state.changes.append(Change(table.column, key, gone, None))
+                self._state.changes.append(ObjectChange(table.column, key, gone, None))
                 self._depart([gone])
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: WatchedKind) -> None:
         """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
         if table not in TOLD:
             self.replace(table, {}, {})

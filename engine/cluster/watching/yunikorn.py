@@ -39,7 +39,7 @@ _FORBIDDEN, _NOT_FOUND = 403, 404
 
 
 @dataclass(frozen=True)
-class Reading:
+class YuniKornReading:
     """What YuniKorn said of its queues, and when (milliseconds since 1970)."""
 
     at_ms: int
@@ -76,7 +76,7 @@ class YunikornReader:
     back_off: BackOff = field(default_factory=lambda: BackOff(EVENTS_EVERY_S, 60.0))
     trouble: str = ""
     """Why it can't be asked, as a sentence without its stop; empty while all is well."""
-    reading: Reading | None = None
+    reading: YuniKornReading | None = None
 
     def __post_init__(self) -> None:
         self._base = proxy_path(self.service)
@@ -124,7 +124,7 @@ class YunikornReader:
                 break
         self._busy = self._cursor.next != before
         if self.clock.steady_s() >= self._queues_due_s:
-            self.reading = Reading(self.clock.wall_ms(), read_queues(self._get(_QUEUES)))
+            self.reading = YuniKornReading(self.clock.wall_ms(), read_queues(self._get(_QUEUES)))
             self._queues_due_s = self.clock.steady_s() + QUEUES_EVERY_S
 
     def _read_events(self) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from engine.formats.arbitrator.consumers import HARD, RESERVED, WEIGHT, spelled
-from engine.model.objects import Allocation, Consumer, Namespace, Told
+from engine.model.objects import Allocation, AllocationCondition, Consumer, Namespace
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
 from engine.model.snapshot.resource_quotas import SYSTEM, Narrower, alone, leaves
-from engine.policies.deserved import Standing
+from engine.policies.deserved import ShareStatus
 
 NAME = "defaults"
 """What is written is called so, as in the proposal."""
@@ -48,11 +48,11 @@ def _spec(tree: QueueTree, leaf: str | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class AllocationInputs:
     """What Allocations are made of."""
 
     tree: QueueTree
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, ShareStatus]
     namespaces: Mapping[str, Namespace]
     told: Mapping[str, int]
     """Queue -> when it was told to give back."""
@@ -61,7 +61,7 @@ class Picture:
     now_ms: int
 
 
-def allocations(picture: Picture, known: Collection[Allocation] = ()) -> dict[str, Allocation]:
+def allocations(picture: AllocationInputs, known: Collection[Allocation] = ()) -> dict[str, Allocation]:
     """Namespace -> its Allocation.
 
     ``known``: those that are there; conditions that stay as they are keep their time, and one whose namespace has no
@@ -74,7 +74,7 @@ def allocations(picture: Picture, known: Collection[Allocation] = ()) -> dict[st
     return {name: _dated(one, before.get(name), picture.now_ms) for name, one in sorted(found.items())}
 
 
-def _allocation(picture: Picture, namespace: str, leaf: str) -> Allocation:
+def _allocation(picture: AllocationInputs, namespace: str, leaf: str) -> Allocation:
     stands = picture.standings[leaf]
     return Allocation(
         namespace=namespace,
@@ -88,40 +88,44 @@ def _allocation(picture: Picture, namespace: str, leaf: str) -> Allocation:
 
 def _unplaced(namespace: str) -> Allocation:
     message = "The tree in force has no queue for this namespace alone."
-    return Allocation(namespace=namespace, name=NAME, conditions=(Told(OVERUSED, _UNKNOWN, "NoQueue", message, ""),))
+    return Allocation(
+        namespace=namespace, name=NAME, conditions=(AllocationCondition(OVERUSED, _UNKNOWN, "NoQueue", message, ""),)
+    )
 
 
-def _overused(picture: Picture, leaf: str) -> Told:
+def _overused(picture: AllocationInputs, leaf: str) -> AllocationCondition:
     over = picture.standings[leaf].over
     if not over:
-        return Told(OVERUSED, _FALSE, "WithinDeserved", "It uses no more than it deserves.", "")
+        return AllocationCondition(OVERUSED, _FALSE, "WithinDeserved", "It uses no more than it deserves.", "")
     much = ", ".join(f"{name} {amount}" for name, amount in format_amounts(over).items())
     told_ms = picture.told.get(leaf)
     if told_ms is None:
         message = f"It uses {much} more than it deserves, which may be asked back at any time."
-        return Told(OVERUSED, _TRUE, "Borrows", message, "")
+        return AllocationCondition(OVERUSED, _TRUE, "Borrows", message, "")
     due = _time(told_ms + picture.tree.delay_ms(leaf, inherited=True))
     message = f"It uses {much} more than it deserves, and others ask for that. From {due} on its pods may be evicted."
-    return Told(OVERUSED, _TRUE, "AskedBack", message, "")
+    return AllocationCondition(OVERUSED, _TRUE, "AskedBack", message, "")
 
 
-def _reserved_kept(stands: Standing) -> Told:
+def _reserved_kept(stands: ShareStatus) -> AllocationCondition:
     short = sorted(name for name, amount in stands.reserved.items() if stands.deserved.get(name, 0) < amount)
     if not short:
-        return Told(RESERVED_KEPT, _TRUE, "Kept", "It deserves all that is reserved for it.", "")
+        return AllocationCondition(RESERVED_KEPT, _TRUE, "Kept", "It deserves all that is reserved for it.", "")
     message = f"More {', '.join(short)} is reserved than there is: all that is reserved of it shrinks alike."
-    return Told(RESERVED_KEPT, _FALSE, "ClusterTooSmall", message, "")
+    return AllocationCondition(RESERVED_KEPT, _FALSE, "ClusterTooSmall", message, "")
 
 
-def _hard_above_quota(picture: Picture, leaf: str) -> Told:
+def _hard_above_quota(picture: AllocationInputs, leaf: str) -> AllocationCondition:
     if picture.less is None:
-        return Told(HARD_ABOVE_QUOTA, _UNKNOWN, "QuotasUnread", "ResourceQuotas may not be read.", "")
+        return AllocationCondition(HARD_ABOVE_QUOTA, _UNKNOWN, "QuotasUnread", "ResourceQuotas may not be read.", "")
     less = picture.less.get(leaf)
     if less is None:
-        return Told(HARD_ABOVE_QUOTA, _FALSE, "WithinQuota", "No ResourceQuota of the namespace allows less.", "")
+        return AllocationCondition(
+            HARD_ABOVE_QUOTA, _FALSE, "WithinQuota", "No ResourceQuota of the namespace allows less.", ""
+        )
     allowed = ", ".join(f"{name} {amount}" for name, amount in format_amounts(less.allows).items())
     message = f"ResourceQuotas of the namespace allow no more than {allowed}: it deserves no more than that."
-    return Told(HARD_ABOVE_QUOTA, _TRUE, "QuotaIsLess", message, "")
+    return AllocationCondition(HARD_ABOVE_QUOTA, _TRUE, "QuotaIsLess", message, "")
 
 
 def _dated(one: Allocation, before: Allocation | None, now_ms: int) -> Allocation:

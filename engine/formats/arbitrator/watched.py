@@ -4,7 +4,7 @@ import msgspec
 
 from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import ObjectMeta, Quantities, Wire
-from engine.model.objects import Allocation, Consumer, Told
+from engine.model.objects import Allocation, AllocationCondition, Consumer
 
 
 class _ConditionObject(Wire, frozen=True):
@@ -49,7 +49,8 @@ def _to_allocation(one: _AllocationObject) -> Allocation:
         hard=_texts(spec.hard),
         reserved=_texts(spec.reserved),
         conditions=tuple(
-            Told(each.type, each.status, each.reason, each.message, each.last_transition_time) for each in told
+            AllocationCondition(each.type, each.status, each.reason, each.message, each.last_transition_time)
+            for each in told
         ),
     )
 

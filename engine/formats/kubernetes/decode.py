@@ -56,7 +56,7 @@ from engine.model.snapshot import ClusterState
 
 __all__ = [
     "DecodeError",
-    "Manifests",
+    "DecodedManifests",
     "budget_from_bytes",
     "claim_from_bytes",
     "class_quota_from_bytes",
@@ -190,7 +190,7 @@ def volume_from_bytes(data: bytes | msgspec.Raw) -> Volume:
     return _volumes.from_bytes(data)
 
 
-class Manifests(NamedTuple):
+class DecodedManifests(NamedTuple):
     """What manifests describe."""
 
     state: ClusterState
@@ -200,7 +200,7 @@ class Manifests(NamedTuple):
     """A sentence for each object of a kind read here that could not be read: it stands in the state as unread."""
 
 
-def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> Manifests:
+def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifests:
     """The state that the manifests describe.
 
     Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
@@ -226,7 +226,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> Manifests:
     classes = {one.name: one for one in _SYSTEM_CLASSES} | state.classes
     for uid in incomplete:
         state.pods[uid] = _admitted(state.pods[uid], classes, default)
-    return Manifests(state, tuple(ignored), tuple(unread))
+    return DecodedManifests(state, tuple(ignored), tuple(unread))
 
 
 def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:

@@ -304,14 +304,14 @@ class QuotaSpec(Wire, frozen=True):
     scope_selector: ScopeSelector | None = None
 
 
-class QuotaStatus(Wire, frozen=True):
+class ResourceQuotaStatus(Wire, frozen=True):
     used: Quantities | None = None
 
 
 class QuotaObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: QuotaSpec | None = None
-    status: QuotaStatus | None = None
+    status: ResourceQuotaStatus | None = None
 
 
 class FieldsOfManager(Wire, frozen=True):

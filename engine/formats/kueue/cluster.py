@@ -18,11 +18,11 @@ from engine.model.objects import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorQuota,
     FlavorResource,
     Fungibility,
     LocalQueue,
     Preemption,
-    Quota,
     QuotaCluster,
     ResourceGroup,
     Taint,
@@ -58,12 +58,12 @@ def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> Quota
         every(LOCAL_QUEUE, wire.LocalQueueObject, to_local_queue),
         every(WORKLOAD, wire.WorkloadObject, to_workload),
         now_ms=now_ms,
-        namespaces={one.name or "": one.labels or {} for one in every("Namespace", wire.NamespaceObject, _meta)}
+        namespaces={one.name or "": one.labels or {} for one in every("Namespace", wire.KueueNamespaceObject, _meta)}
         or None,
     )
 
 
-def _meta(namespace: wire.NamespaceObject) -> ObjectMeta:
+def _meta(namespace: wire.KueueNamespaceObject) -> ObjectMeta:
     return namespace.metadata
 
 
@@ -156,13 +156,13 @@ def _weight(spec: wire.QuotaFields) -> Fraction:
     return Fraction(1) if weight is None else parse_quantity(weight)
 
 
-def _quotas(groups: Iterable[wire.Group]) -> dict[FlavorResource, Quota]:
-    found: dict[FlavorResource, Quota] = {}
+def _quotas(groups: Iterable[wire.ResourceGroupObject]) -> dict[FlavorResource, FlavorQuota]:
+    found: dict[FlavorResource, FlavorQuota] = {}
     for flavor in (flavor for group in groups for flavor in group.flavors or ()):
         for one in flavor.resources or ():
             limits = (
                 None if text is None else parse_amount(one.name, text)
                 for text in (one.borrowing_limit, one.lending_limit)
             )
-            found[flavor.name, one.name] = Quota(parse_amount(one.name, one.nominal_quota), *limits)
+            found[flavor.name, one.name] = FlavorQuota(parse_amount(one.name, one.nominal_quota), *limits)
     return found

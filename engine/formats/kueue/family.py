@@ -2,11 +2,11 @@
 
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, GROUP, LOCAL_QUEUE, parent_field
 from engine.formats.kueue.rules import MAY_GO, rule_fields
-from engine.formats.tree_objects import Family, Found
+from engine.formats.tree_objects import Family, TreeObject
 from engine.formats.yaml.object_list import Object
 
 
-def _decided(one: Found) -> tuple[str, ...]:
+def _decided(one: TreeObject) -> tuple[str, ...]:
     if one.kind == LOCAL_QUEUE:
         return ("clusterQueue",)
     return ("resourceGroups", parent_field(Object(one.body)), *sorted(rule_fields(one.kind)))

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from engine.formats.tree_json.queue_annotation import check_path, name_of
 from engine.formats.yaml.documents import line_of, nearest
-from engine.formats.yaml.object_list import Manifests, Object
+from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT
-from engine.model.quota import Standing
+from engine.model.quota import QuotaStatus
 
 GROUP = "kueue.x-k8s.io"
 COHORT, CLUSTER_QUEUE, LOCAL_QUEUE = "Cohort", "ClusterQueue", "LocalQueue"
@@ -38,7 +38,7 @@ _DEEPEST = 200
 """Of cohorts in cohorts; a path of more would be too long in any case."""
 
 
-class Placed(NamedTuple):
+class KueueQueue(NamedTuple):
     """A queue of the text. ``object`` is None for a Cohort that others only name."""
 
     kind: str
@@ -81,18 +81,18 @@ def cohort_above(one: Object) -> str:
     return str(one.spec.get(parent_field(one)) or "")
 
 
-def placed(manifests: Manifests, book: Notebook) -> dict[str, Placed]:
+def placed(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
     """Path -> queue, parents before children; the root only where a queue of that name stands alone at the top.
 
     Raises ImportFailure where they form no tree.
     """
     known = _known(manifests, book)
-    below: dict[str, list[Placed]] = {}
+    below: dict[str, list[KueueQueue]] = {}
     for one in known.values():
         below.setdefault(cohort_above(one.object) if one.object else "", []).append(one)
     tops = below.get("", [])
     alone = len(tops) == 1 and tops[0].name == ROOT
-    found: dict[str, Placed] = {}
+    found: dict[str, KueueQueue] = {}
     pending = [(ROOT if alone else f"{ROOT}.{_name(one)}", one) for one in reversed(tops)]
     while pending:
         path, one = pending.pop()
@@ -109,9 +109,9 @@ def placed(manifests: Manifests, book: Notebook) -> dict[str, Placed]:
     return found
 
 
-def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed]:
+def _known(manifests: ObjectList, book: Notebook) -> dict[tuple[str, str], KueueQueue]:
     """All there are, with the Cohorts that are only named by others."""
-    known: dict[tuple[str, str], Placed] = {}
+    known: dict[tuple[str, str], KueueQueue] = {}
     for one in filter(is_queue, manifests.objects):
         if one.version not in VERSIONS:
             message = gettext_noop("%(version)s of Kueue is not known here. Known are: %(known)s.")
@@ -120,11 +120,11 @@ def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed
             message = gettext_noop("%(kind)s %(name)s is given twice.")
             book.add(Severity.ERROR, "", one.line, message, kind=one.kind, name=one.name)
         elif one.name:
-            known[one.kind, one.name] = Placed(one.kind, one.name, one, one.line)
+            known[one.kind, one.name] = KueueQueue(one.kind, one.name, one, one.line)
     for placed_one in list(known.values()):
         if placed_one.object and (above := cohort_above(placed_one.object)):
             line = line_of(placed_one.object.spec, parent_field(placed_one.object))
-            known.setdefault((COHORT, above), Placed(COHORT, above, None, line))
+            known.setdefault((COHORT, above), KueueQueue(COHORT, above, None, line))
     if not known and not book.failed:
         book.add(Severity.ERROR, "", None, gettext_noop("There is no ClusterQueue and no Cohort of Kueue in it."))
     if len(known) > MOST_QUEUES:
@@ -134,7 +134,7 @@ def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed
     return known
 
 
-def paths(standings: Iterable[Standing]) -> dict[tuple[bool, str], str]:
+def paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]:
     """Whether it is a Cohort, and its name -> its path as ``placed`` has it; cohorts come before what is in them."""
     every = tuple(standings)
     tops = [one for one in every if not one.above]
@@ -147,11 +147,11 @@ def paths(standings: Iterable[Standing]) -> dict[tuple[bool, str], str]:
     return found
 
 
-def _name(one: Placed) -> str:
+def _name(one: KueueQueue) -> str:
     return name_of(one.object) if one.object else one.name.replace(".", "_")
 
 
-def local_queues(manifests: Manifests) -> Iterator[Object]:
+def local_queues(manifests: ObjectList) -> Iterator[Object]:
     """The LocalQueues of the text."""
     return (one for one in manifests.objects if (one.group, one.kind) == (GROUP, LOCAL_QUEUE))
 

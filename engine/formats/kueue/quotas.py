@@ -26,7 +26,7 @@ Flavors = Mapping[str, set[str]]
 """Resource -> the flavors that the objects of a text know for it."""
 
 
-class Quota(NamedTuple):
+class QuotaEntry(NamedTuple):
     """An entry of a resource group."""
 
     resource: str
@@ -34,7 +34,7 @@ class Quota(NamedTuple):
     fields: Fields
 
 
-class Granted(NamedTuple):
+class ResourceGroups(NamedTuple):
     """What quotas come to."""
 
     guaranteed: Amounts
@@ -52,7 +52,7 @@ def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
     return found
 
 
-def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Quota]:
+def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[QuotaEntry]:
     """The entries of all groups; what is no entry is an error noted."""
     left = MOST_QUOTAS
     for covered, flavor in _flavors(spec, path, book):
@@ -64,7 +64,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Qu
                 return
             if isinstance(entry, dict) and entry.get("name") and entry["name"] in covered:
                 note_others(entry, _QUOTA, path, book)
-                yield Quota(str(entry["name"]), str(flavor["name"]), entry)
+                yield QuotaEntry(str(entry["name"]), str(flavor["name"]), entry)
             else:
                 message = gettext_noop(
                     "A quota must be a mapping with a name that is among its group's coveredResources."
@@ -95,7 +95,7 @@ def our_resource(resource: str, flavor: str, flavors: Flavors) -> str:
     return resource if len(flavors.get(resource, ())) <= 1 else f"{resource}{FLAVOR}{flavor}"
 
 
-def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> Granted:
+def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> ResourceGroups:
     """The nominal quotas and limits of an object."""
     guaranteed: Amounts = {}
     most: Amounts = {}
@@ -116,10 +116,10 @@ def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Note
             most[name] = guaranteed[name] + borrowed
         if lent is not None:
             lendable[name] = lent
-    return Granted(guaranteed, most, lendable)
+    return ResourceGroups(guaranteed, most, lendable)
 
 
-def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
+def _amount(quota: QuotaEntry, field: str, path: str, book: Notebook) -> int | None:
     value = quota.fields.get(field)
     if value is None:
         if field == "nominalQuota":
@@ -136,7 +136,7 @@ def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
 # Writing
 
 
-def write_quotas(one: Object, wanted: Granted, flavors: Flavors) -> None:
+def write_quotas(one: Object, wanted: ResourceGroups, flavors: Flavors) -> None:
     """Let the groups of an object say the amounts, as far as quotas can; what they say already is left as it is."""
     said = read_quotas(one.spec, "", flavors, Notebook())
     for name in dict.fromkeys((*wanted.guaranteed, *wanted.max)):
@@ -160,7 +160,7 @@ def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, l
             fields[field] = typed_like(format_amount(resource, amount), fields.get(field, fields.get("nominalQuota")))
 
 
-def _entry(spec: Fields, name: str, flavors: Flavors) -> Quota:
+def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
     """The entry of an amount, made where there is none, with those that every flavor of its group has to have."""
     resource, _at, named = name.partition(FLAVOR)
     flavor = named or min(flavors.get(resource, ()), default=DEFAULT_FLAVOR)

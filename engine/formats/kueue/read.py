@@ -12,12 +12,12 @@ from collections import Counter
 
 import msgspec
 
-from engine.formats.imported import Imported, Source
+from engine.formats.imported import Imported, QueueSource
 from engine.formats.kueue.names import (
     COHORT,
     FIELDS,
     LOCAL_FIELDS,
-    Placed,
+    KueueQueue,
     cohort_above,
     is_queue,
     local_queues,
@@ -31,7 +31,7 @@ from engine.formats.kueue.quotas import Flavors, flavors_of, read_quotas
 from engine.formats.kueue.rules import read_rules, rule_fields
 from engine.formats.tree_json.queue_annotation import with_ours
 from engine.formats.yaml.documents import line_of, note_others
-from engine.formats.yaml.object_list import Manifests
+from engine.formats.yaml.object_list import ObjectList
 from engine.model.notes import ImportFailure, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
 
@@ -44,7 +44,7 @@ DEFAULT_LOCAL_QUEUE = "default"
 class Read(msgspec.Struct, frozen=True):
     """What a text's objects say, one by one."""
 
-    places: dict[str, Placed]
+    places: dict[str, KueueQueue]
     flavors: Flavors
     native: dict[str, Queue]
     """Path -> what its object says itself, without our annotation."""
@@ -57,20 +57,20 @@ def read(text: str) -> Imported:
     Raises ImportFailure, with every error in it, for a text that holds none, or none that form a tree.
     """
     book = Notebook()
-    manifests = Manifests(text)
+    manifests = ObjectList(text)
     manifests.note_unnamed(book)
     found = read_objects(manifests, book)
     _note_others(manifests, book)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     root = {} if ROOT in found.queues else {ROOT: IMPLIED_ROOT}
-    sources = {path: Source(f"{one.kind} {one.name}", one.line) for path, one in found.places.items()}
+    sources = {path: QueueSource(f"{one.kind} {one.name}", one.line) for path, one in found.places.items()}
     return Imported(
         form="kueue", tree=QueueTree([*root.values(), *found.queues.values()]), notes=tuple(book.notes), sources=sources
     )
 
 
-def read_objects(manifests: Manifests, book: Notebook) -> Read:
+def read_objects(manifests: ObjectList, book: Notebook) -> Read:
     """What they say. Raises ImportFailure where they form no tree; other errors are noted."""
     places = placed(manifests, book)
     flavors = flavors_of(filter(is_queue, manifests.objects))
@@ -85,7 +85,7 @@ def read_objects(manifests: Manifests, book: Notebook) -> Read:
     return Read(places, flavors, native, queues)
 
 
-def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
+def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
     """``border``: whether it stands at the top, beside others that it does not reach."""
     one = placed_one.object
     granted = read_quotas(one.spec if one else {}, path, flavors, book)
@@ -107,7 +107,7 @@ def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, bo
     )
 
 
-def _claims(manifests: Manifests, places: dict[str, Placed], book: Notebook) -> dict[str, set[str]]:
+def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook) -> dict[str, set[str]]:
     """Path -> namespaces: where all LocalQueues of a namespace lead to one ClusterQueue, or its default one does."""
     paths = {one.name: path for path, one in places.items() if one.kind != COHORT}
     leading: dict[str, dict[str, str]] = {}
@@ -137,7 +137,7 @@ def _claims(manifests: Manifests, places: dict[str, Placed], book: Notebook) -> 
     return claimed
 
 
-def _note_others(manifests: Manifests, book: Notebook) -> None:
+def _note_others(manifests: ObjectList, book: Notebook) -> None:
     """Objects that are no queues: how many of each kind are kept, at the first of them."""
     locals_ = {id(one) for one in local_queues(manifests)}
     others = [one for one in manifests.objects if not is_queue(one) and id(one) not in locals_]

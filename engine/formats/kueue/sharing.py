@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.yaml import documents
-from engine.model.objects import Sharing
+from engine.model.objects import KueueSettings
 
 CONFIG, NAMESPACE = "kueue-manager-config", "kueue-system"
 """Where Kueue keeps it, unless it was installed otherwise."""
@@ -16,7 +16,7 @@ _KEY = "controller_manager_config.yaml"
 _SWITCHED = "config.kueue.x-k8s.io/v1beta1"
 
 
-def to_sharing(config: ConfigMapObject) -> Sharing | None:
+def to_sharing(config: ConfigMapObject) -> KueueSettings | None:
     """What is read of it; None for another ConfigMap. Raises ValueError."""
     text = (config.data or {}).get(_KEY)
     if text is None:
@@ -25,7 +25,7 @@ def to_sharing(config: ConfigMapObject) -> Sharing | None:
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
         raise ValueError(f"{_KEY} holds no configuration")
     fair, strategies = _fair(loaded[0])
-    return Sharing(name=config.metadata.name or "", fair=fair, strategies=strategies)
+    return KueueSettings(name=config.metadata.name or "", fair=fair, strategies=strategies)
 
 
 def _fair(config: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from engine.formats.kueue.cluster import FLAVOR, WORKLOAD, to_cohort, to_flavor,
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.sharing import to_sharing
 from engine.formats.kueue.workloads import to_workload
-from engine.model.objects import ClusterQueue, Cohort, Flavor, LocalQueue, Sharing, Workload
+from engine.model.objects import ClusterQueue, Cohort, Flavor, KueueSettings, LocalQueue, Workload
 
 _flavors = Reader(FLAVOR, wire.FlavorObject, to_flavor)
 _queues = Reader(CLUSTER_QUEUE, wire.QuotaOwner, to_queue)
@@ -44,6 +44,6 @@ def workload_from_bytes(data: bytes | msgspec.Raw) -> Workload:
     return _workloads.from_bytes(data)
 
 
-def sharing_from_bytes(data: bytes | msgspec.Raw) -> Sharing | None:
+def sharing_from_bytes(data: bytes | msgspec.Raw) -> KueueSettings | None:
     """The ConfigMap with Kueue's settings, None where it is another. Raises DecodeError."""
     return _sharings.from_bytes(data)

@@ -29,7 +29,7 @@ class FlavorQuotas(Wire, frozen=True):
     resources: tuple[ResourceQuota, ...] | None = None
 
 
-class Group(Wire, frozen=True):
+class ResourceGroupObject(Wire, frozen=True):
     covered_resources: tuple[str, ...] | None = None
     flavors: tuple[FlavorQuotas, ...] | None = None
 
@@ -62,7 +62,7 @@ class QuotaFields(Wire, frozen=True):
     cohort_name: str | None = None
     parent: str | None = None
     parent_name: str | None = None
-    resource_groups: tuple[Group, ...] | None = None
+    resource_groups: tuple[ResourceGroupObject, ...] | None = None
     fair_sharing: FairSharing | None = None
     preemption: PreemptionFields | None = None
     flavor_fungibility: FungibilityFields | None = None
@@ -75,14 +75,14 @@ class QuotaFields(Wire, frozen=True):
         return self.cohort_name or self.cohort or self.parent_name or self.parent or ""
 
 
-class QuotaStatus(Wire, frozen=True):
+class FlavorUsageObject(Wire, frozen=True):
     conditions: tuple[Condition, ...] | None = None
 
 
 class QuotaOwner(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: QuotaFields = QuotaFields()
-    status: QuotaStatus = QuotaStatus()
+    status: FlavorUsageObject = FlavorUsageObject()
 
 
 class FlavorFields(Wire, frozen=True):
@@ -152,7 +152,7 @@ class Reclaimable(Wire, frozen=True):
     count: int = 0
 
 
-class Considered(Wire, frozen=True):
+class ConsideredFlavor(Wire, frozen=True):
     name: str = "main"
     resources: Quantities | None = None
 
@@ -161,7 +161,7 @@ class RequeueState(Wire, frozen=True):
     requeue_at: datetime | None = None
 
 
-class NamespaceObject(Wire, frozen=True):
+class KueueNamespaceObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
 
 
@@ -170,7 +170,7 @@ class StatusFields(Wire, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     admission: AdmissionFields | None = None
     reclaimable_pods: tuple[Reclaimable, ...] | None = None
-    resource_requests: tuple[Considered, ...] | None = None
+    resource_requests: tuple[ConsideredFlavor, ...] | None = None
     preemption_gates: tuple[Gate, ...] | None = None
 
 

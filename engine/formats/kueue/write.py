@@ -18,13 +18,13 @@ from engine.formats.kueue.names import (
     parent_field,
     target_of,
 )
-from engine.formats.kueue.quotas import Granted, flavors_of, write_quotas
+from engine.formats.kueue.quotas import ResourceGroups, flavors_of, write_quotas
 from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, read_objects
 from engine.formats.kueue.rules import write_rules
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, differing, rename
 from engine.formats.written import Written
-from engine.formats.yaml.object_list import Manifests, Object
+from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import Note, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
@@ -49,7 +49,7 @@ def write(text: str, tree: QueueTree) -> Written:
     does not have are left out with their LocalQueues. Raises ImportFailure for a text that ``read`` refuses.
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
-    manifests = Manifests(text, changing=True)
+    manifests = ObjectList(text, changing=True)
     found = read_objects(manifests, Notebook()) if text.strip() else Read({}, {}, {}, {})
     implied = _is_implied(found, tree, new=not text.strip())
     names = _names(tree, found, [path for path in tree.walk() if path != tree.root or not implied])
@@ -96,7 +96,7 @@ def _names(tree: QueueTree, found: Read, paths: list[str]) -> Names:
     return {path: names[path] for path in paths}
 
 
-def _leave_out(manifests: Manifests, found: Read, names: Names) -> None:
+def _leave_out(manifests: ObjectList, found: Read, names: Names) -> None:
     """Take away what the tree does not have, and what leads there."""
     kept = set(names.values())
     for one in [one for one in manifests.objects if is_queue(one) and (one.kind, one.name) not in kept]:
@@ -106,7 +106,7 @@ def _leave_out(manifests: Manifests, found: Read, names: Names) -> None:
         manifests.remove(one)
 
 
-def _put_in(manifests: Manifests, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
+def _put_in(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
     """Path -> object, saying what it can of its queue; a Cohort that is only named stays so while it says nothing."""
     there = {(one.kind, one.name): one for one in manifests.objects if is_queue(one)}
     objects: dict[str, Object] = {}
@@ -122,7 +122,7 @@ def _put_in(manifests: Manifests, found: Read, tree: QueueTree, names: Names) ->
         queue = tree[path]
         # What stands at the top has nobody to borrow from, or to lend to: Kueue refuses limits there.
         limits, lendable = (queue.max, queue.lendable) if above else ({}, {})
-        write_quotas(one, Granted(queue.guaranteed, limits, lendable), found.flavors)
+        write_quotas(one, ResourceGroups(queue.guaranteed, limits, lendable), found.flavors)
         write_rules(one, queue)
     return objects
 
@@ -131,7 +131,7 @@ def _declared(queue: Queue) -> Queue:
     return msgspec.structs.replace(queue, parent_declared=True)
 
 
-def _new(manifests: Manifests, kind: str, name: str) -> dict[str, Any]:
+def _new(manifests: ObjectList, kind: str, name: str) -> dict[str, Any]:
     """Where the text has others of Kueue's, it is of their version."""
     version = next((one.version for one in manifests.objects if is_queue(one)), NEWEST)
     # Without a selector of namespaces a ClusterQueue takes nobody's work.
@@ -146,7 +146,7 @@ def _set_above(one: Object, name: str) -> None:
         del one.spec[parent_field(one)]
 
 
-def _lead(manifests: Manifests, found: Read, tree: QueueTree, names: Names) -> None:
+def _lead(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> None:
     """Let LocalQueues lead the namespaces that leaves claim; those of a claim that was given up go."""
     said = {one.name: found.native[path].namespaces for path, one in found.places.items() if one.kind == CLUSTER_QUEUE}
     wanted = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
@@ -165,7 +165,7 @@ def _lead(manifests: Manifests, found: Read, tree: QueueTree, names: Names) -> N
                 manifests.add({**fields, "spec": {"clusterQueue": name}})
 
 
-def _add_flavors(manifests: Manifests) -> None:
+def _add_flavors(manifests: ObjectList) -> None:
     """The flavors that quotas name; which nodes are of one, nobody has said yet."""
     known = flavors_of(filter(is_queue, manifests.objects)).values()
     for flavor in sorted({flavor for flavors in known for flavor in flavors}):
@@ -173,7 +173,7 @@ def _add_flavors(manifests: Manifests) -> None:
         manifests.add({"apiVersion": f"{GROUP}/{NEWEST}", "kind": RESOURCE_FLAVOR, "metadata": metadata, "spec": {}})
 
 
-def _annotate(manifests: Manifests, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
+def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
     """What the objects can't say goes into our annotation. Yields what that is, and what is left out altogether."""
     native = read_objects(manifests, Notebook()).native if objects else {}
     silent = 0

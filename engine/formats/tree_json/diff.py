@@ -14,7 +14,7 @@ _NOTHING = "{}"
 """A template that sets nothing: there is one all the same."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What happened to a queue."""
 
     ADDED = "added"
@@ -35,10 +35,10 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class QueueChange(msgspec.Struct, frozen=True, kw_only=True):
     """One queue that is different."""
 
-    kind: Kind
+    kind: ChangeKind
     path: str
     """Where it is afterwards; of a removed one, where it was."""
     former: str = ""
@@ -47,7 +47,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Of an added one, all that it has; of a removed one, none."""
 
 
-def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[QueueChange, ...]:
     """What makes ``after`` of ``before``, in the order of ``after``; removed queues last.
 
     ``moved`` tells, path after -> path before, which queues are the same under another path; without it former paths
@@ -60,7 +60,7 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # few of them
     found = [_change(before, after, path, former) for path in others]
     gone = set(before.queues) - set(former.values())
-    removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]
+    removed = [QueueChange(kind=ChangeKind.REMOVED, path=path) for path in before.walk() if path in gone]
     return tuple(change for change in (*found, *removed) if change is not None)
 
 
@@ -90,18 +90,18 @@ def known_before(before: QueueTree, after: QueueTree) -> QueueTree:
     return after
 
 
-def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:
+def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> QueueChange | None:
     was = former.get(path)
     if was is None:
-        return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
+        return QueueChange(kind=ChangeKind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
     settings = _settings(_weighed(before[was]), _weighed(after[path]))
     parent, parent_was = after[path].parent, before[was].parent
     stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
     if not stays:
         if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # which is said already
             settings = tuple(one for one in settings if one.field != "former_paths")
-        return Change(kind=Kind.MOVED, path=path, former=was, settings=settings)
-    return Change(kind=Kind.CHANGED, path=path, settings=settings) if settings else None
+        return QueueChange(kind=ChangeKind.MOVED, path=path, former=was, settings=settings)
+    return QueueChange(kind=ChangeKind.CHANGED, path=path, settings=settings) if settings else None
 
 
 def _settings(before: Mapping[tuple[str, str], str], after: Mapping[tuple[str, str], str]) -> tuple[Setting, ...]:
@@ -157,24 +157,24 @@ def _text(value: object) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def sentences(change: Change) -> tuple[Message, ...]:
+def sentences(change: QueueChange) -> tuple[Message, ...]:
     """The change in words: what happened to the queue, then each of its settings."""
     queue = Topic(change.path)
     settings = tuple(_sentence(queue, setting) for setting in change.settings)
     match change.kind:
-        case Kind.ADDED if change.settings:
+        case ChangeKind.ADDED if change.settings:
             given = ", ".join(f"{label(setting)} {setting.after}" for setting in change.settings)
             return (Message(gettext_noop("%(queue)s added: %(settings)s"), {"queue": queue, "settings": given}),)
-        case Kind.ADDED:
+        case ChangeKind.ADDED:
             return (Message(gettext_noop("%(queue)s added"), {"queue": queue}),)
-        case Kind.REMOVED:
+        case ChangeKind.REMOVED:
             return (Message(gettext_noop("%(queue)s removed"), {"queue": queue}),)
-        case Kind.MOVED:
+        case ChangeKind.MOVED:
             moved = Message(
                 gettext_noop("%(former)s becomes %(queue)s"), {"former": Before(change.former), "queue": queue}
             )
             return (moved, *settings)
-        case Kind.CHANGED:
+        case ChangeKind.CHANGED:
             return settings
 
 

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from engine.formats.tree_json.durations import format_duration
-from engine.formats.tree_json.percentages import Capacity, Resolution, amounts_of, shares_of, write_share
+from engine.formats.tree_json.percentages import PercentageBase, Resolution, amounts_of, shares_of, write_share
 from engine.formats.tree_json.placement import read_rules, write_rules
 from engine.formats.tree_json.settings import note_unknown, read_capacity, read_settings
-from engine.model.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
+from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, Notebook, Severity, gettext_noop
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
 from engine.model.queue_tree import (
@@ -42,7 +42,7 @@ Known = dict[str, tuple[Mapping[str, Any], Queue]]
 """Path -> a queue's settings as they were given, and what they were read as, where nothing was wrong with them."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class TreeDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What a document says. ``policy``, ``dialect`` and ``parameters`` are None where it says nothing of them."""
 
     tree: QueueTree | None
@@ -60,9 +60,9 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_form(
     document: Any,
-    capacity: Capacity = Capacity(),  # noqa: B008 - frozen
+    capacity: PercentageBase = PercentageBase(),  # noqa: B008 - frozen
     known: Known | None = None,
-) -> Reading:
+) -> TreeDocument:
     """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place.
 
     ``capacity`` is what shares of the cluster are of where the document does not say it. ``known`` spares reading
@@ -71,15 +71,17 @@ def read_form(
     book = Notebook()
     given = document.get("queues") if isinstance(document, Mapping) else None
     if not isinstance(given, list):
-        place = Place().at("queues") if isinstance(document, Mapping) else Place()
+        place = DocumentPlace().at("queues") if isinstance(document, Mapping) else DocumentPlace()
         book.error(place, gettext_noop("The document must be an object with a list of queues."))
-        return Reading(tree=None, notes=tuple(book.notes))
+        return TreeDocument(tree=None, notes=tuple(book.notes))
     if len(given) > MOST_QUEUES:
-        book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
-        return Reading(tree=None, notes=tuple(book.notes))
-    note_unknown(document, _MEMBERS, Place(), book)
+        book.error(
+            DocumentPlace().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES)
+        )
+        return TreeDocument(tree=None, notes=tuple(book.notes))
+    note_unknown(document, _MEMBERS, DocumentPlace(), book)
     capacity = capacity.but(read_capacity(document, book))
-    return Reading(
+    return TreeDocument(
         policy=_text(document, "policy", book),
         dialect=_text(document, "dialect", book),
         parameters=_parameters(document, book),
@@ -154,13 +156,13 @@ def _said(value: str, default: str) -> str:
 
 def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
     def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, /, **params: str) -> None:
-        book.error(Place().at("placement", *where), message, **params)
+        book.error(DocumentPlace().at("placement", *where), message, **params)
 
     return read_rules(document.get("placement"), complain)
 
 
 def _tree(
-    given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook, known: Known
+    given: list[Any], placement: tuple[Rule, ...], capacity: PercentageBase, book: Notebook, known: Known
 ) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, int] = {}
@@ -168,18 +170,18 @@ def _tree(
     whole = True
     for index, settings in enumerate(given):
         same = _same(settings, known)
-        path = same[1].path if same else _path(settings, Place(index=index), book)
+        path = same[1].path if same else _path(settings, DocumentPlace(index=index), book)
         if path is None:
             whole = False
             continue
         if path.lower() in places:
-            twice = Place(index=index, path=path).at("path")
+            twice = DocumentPlace(index=index, path=path).at("path")
             book.error(twice, gettext_noop("Queue %(name)s is given twice."), name=path)
             whole = False
             continue
         places[path.lower()] = index
         noted = len(book.notes)
-        read = same or (settings, read_settings(settings, Place(index=index, path=path), book))
+        read = same or (settings, read_settings(settings, DocumentPlace(index=index, path=path), book))
         queues[path] = read[1]
         if len(book.notes) == noted:
             sound[path] = read
@@ -204,13 +206,13 @@ def _rooted(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebo
     for path, parent in missing:
         if parent is not None:
             message = gettext_noop("There is no queue %(parent)s to be its parent.")
-            book.error(Place(index=places[path.lower()], path=path).at("path"), message, parent=parent)
+            book.error(DocumentPlace(index=places[path.lower()], path=path).at("path"), message, parent=parent)
     if not queues:
-        book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
+        book.error(DocumentPlace().at("queues"), gettext_noop("A tree has at least its root."))
     return bool(queues) and all(parent is None for _path, parent in missing)
 
 
-def _path(settings: Any, place: Place, book: Notebook) -> str | None:
+def _path(settings: Any, place: DocumentPlace, book: Notebook) -> str | None:
     path = settings.get("path") if isinstance(settings, Mapping) else None
     if not isinstance(path, str):
         place = place.at("path") if isinstance(settings, Mapping) and "path" in settings else place
@@ -238,7 +240,7 @@ def _path(settings: Any, place: Place, book: Notebook) -> str | None:
 def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | None:
     value = document.get(member)
     if value is not None and not isinstance(value, str):
-        book.error(Place().at(member), gettext_noop("%(key)s must be a text."), key=member)
+        book.error(DocumentPlace().at(member), gettext_noop("%(key)s must be a text."), key=member)
         return None
     return value
 
@@ -246,6 +248,6 @@ def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | Non
 def _parameters(document: Mapping[str, Any], book: Notebook) -> dict[str, Any] | None:
     value = document.get("parameters")
     if value is not None and not isinstance(value, dict):
-        book.error(Place().at("parameters"), gettext_noop("%(key)s must be a mapping."), key="parameters")
+        book.error(DocumentPlace().at("parameters"), gettext_noop("%(key)s must be a mapping."), key="parameters")
         return None
     return value

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.formats.tree_json.amounts import LARGEST, AmountError
-from engine.model.notes import Notebook, Place, gettext_noop
+from engine.model.notes import DocumentPlace, Notebook, gettext_noop
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import Queue, Settings, Shares
 
@@ -29,7 +29,7 @@ _DIFFERING = gettext_noop(
 _Some = TypeVar("_Some", bound=Settings)
 
 
-class Capacity(msgspec.Struct, frozen=True):
+class PercentageBase(msgspec.Struct, frozen=True):
     """What percentages of the whole cluster are of."""
 
     amounts: Amounts = {}
@@ -37,16 +37,16 @@ class Capacity(msgspec.Struct, frozen=True):
     """Resources of which clusters that share a tree hold different amounts."""
 
     @classmethod
-    def of(cls, clusters: Iterable[Mapping[str, int]]) -> "Capacity":
+    def of(cls, clusters: Iterable[Mapping[str, int]]) -> "PercentageBase":
         """What all of these hold alike."""
         every = list(clusters)
         names = {name for one in every for name in one}
         alike = {name for name in names if len({one.get(name, 0) for one in every}) == 1}
         return cls({name: every[0][name] for name in sorted(alike)}, frozenset(names - alike))
 
-    def but(self, amounts: Mapping[str, int]) -> "Capacity":
+    def but(self, amounts: Mapping[str, int]) -> "PercentageBase":
         """The same, with these instead."""
-        return Capacity({**self.amounts, **amounts}, self.differing - amounts.keys())
+        return PercentageBase({**self.amounts, **amounts}, self.differing - amounts.keys())
 
 
 def is_share(text: str) -> bool:
@@ -99,7 +99,7 @@ def _has_shares(queue: Queue) -> bool:
 class Resolution:
     """Works out what the shares of a tree come to; one that there is nothing to be of is an error at its place."""
 
-    def __init__(self, capacity: Capacity, book: Notebook) -> None:
+    def __init__(self, capacity: PercentageBase, book: Notebook) -> None:
         self.used: Amounts = {}
         """Of the cluster's capacity, what any share is of."""
         self._capacity = capacity
@@ -115,7 +115,7 @@ class Resolution:
         if not any(_has_shares(queue) for queue in queues.values()):  # as in nearly all trees
             return found
         for path in sorted(found, key=lambda path: path.count(".")):  # those above first
-            place = Place(index=places[path.lower()], path=path)
+            place = DocumentPlace(index=places[path.lower()], path=path)
             queue = self._settled(found[path], place, found, found[path].parent)
             if queue.template is not None:
                 template = self._settled(queue.template, place.at("template"), found, path)
@@ -123,7 +123,7 @@ class Resolution:
             found[path] = queue
         return found
 
-    def _settled(self, one: _Some, place: Place, found: Mapping[str, Queue], above: str | None) -> _Some:
+    def _settled(self, one: _Some, place: DocumentPlace, found: Mapping[str, Queue], above: str | None) -> _Some:
         if not one.guaranteed_share and not one.max_share:
             return one
         values: dict[str, dict[str, int]] = {}
@@ -139,7 +139,7 @@ class Resolution:
             values |= {field: amounts, f"{field}_share": shares}
         return msgspec.structs.replace(one, **values)
 
-    def _amount(self, share: int, at: Place, name: str, whole: int | None) -> int | None:
+    def _amount(self, share: int, at: DocumentPlace, name: str, whole: int | None) -> int | None:
         amount = None if whole is None else whole * share // WHOLE
         if amount is not None and amount > LARGEST:
             message = gettext_noop("%(value)s of %(amount)s is too large: amounts have 64 bits.")
@@ -148,14 +148,14 @@ class Resolution:
         return amount
 
     def _whole(
-        self, share: int, at: Place, setting: tuple[str, str], found: Mapping[str, Queue], above: str | None
+        self, share: int, at: DocumentPlace, setting: tuple[str, str], found: Mapping[str, Queue], above: str | None
     ) -> int | None:
         """What a share is of; None where that can't be read itself, or, which is noted, there is nothing."""
         field, name = setting
         while above is not None and above in found:
             if name in amounts_of(found[above], field):
                 return amounts_of(found[above], field)[name]
-            if (above, Place().at(field, name).field) in self._unread:
+            if (above, DocumentPlace().at(field, name).field) in self._unread:
                 return None
             above = found[above].parent
         if name not in self._capacity.amounts:

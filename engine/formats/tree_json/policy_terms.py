@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.model.notes import Note, Notebook, Place, gettext_noop
+from engine.model.notes import DocumentPlace, Note, Notebook, gettext_noop
 from engine.policies import DIALECTS, parameters_of
 from engine.policies.common.parameters import text_of, value_of
 
@@ -17,10 +17,10 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     book, known = Notebook(), DIALECTS.get(policy)
     if known is None:
         message = gettext_noop("This version can't decide by policy %(policy)s.")
-        book.error(Place().at("policy"), message, policy=policy)
+        book.error(DocumentPlace().at("policy"), message, policy=policy)
     elif dialect not in known:
         message = gettext_noop("The dialect of policy %(policy)s is one of: %(known)s.")
-        book.error(Place().at("dialect"), message, policy=policy, known=", ".join(known))
+        book.error(DocumentPlace().at("dialect"), message, policy=policy, known=", ".join(known))
     for parameter in parameters_of(policy, dialect):
         text = typed.get(parameter.name, "")
         try:
@@ -28,7 +28,7 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
         except ValueError:
             message = gettext_noop("%(value)s is not one of: %(known)s.")
             known_texts = ", ".join(parameter.choices)
-            book.error(Place().at("parameters", parameter.name), message, value=text, known=known_texts)
+            book.error(DocumentPlace().at("parameters", parameter.name), message, value=text, known=known_texts)
     return found, tuple(book.notes)
 
 

@@ -16,7 +16,7 @@ from engine.formats.tree_json.document import write_queue
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.settings import FIELDS, read_settings
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import Notebook, Place, Severity, gettext_noop
+from engine.model.notes import DocumentPlace, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import LONGEST_PATH, ROOT, PreemptionPolicy, Queue, is_queue_name
 
 ANNOTATION = "scheduler-admin.io/queue"
@@ -62,7 +62,7 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
     if not said:
         return native
     found = Notebook()
-    read = read_settings(said, Place(path=native.path), found)
+    read = read_settings(said, DocumentPlace(path=native.path), found)
     book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
     if shares := {**read.guaranteed_share, **read.max_share}:
         message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")

@@ -9,7 +9,7 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.percentages import is_share, read_share
 from engine.formats.tree_json.weights import read_weight
-from engine.model.notes import Notebook, Place, gettext_noop
+from engine.model.notes import DocumentPlace, Notebook, gettext_noop
 from engine.model.quantities import Amounts, is_resource_name
 from engine.model.queue_tree import (
     LONGEST_DELAY_MS,
@@ -61,7 +61,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Queue:
+def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> Queue:
     """The queue at ``place``; whatever is wrong with a setting is an error noted at it."""
     note_unknown(given, FIELDS, place, book)
     return Queue(
@@ -74,14 +74,14 @@ def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Que
     )
 
 
-def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: Place, book: Notebook) -> None:
+def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: DocumentPlace, book: Notebook) -> None:
     """Note an error for every member that there is not."""
     for name in sorted({str(key) for key in mapping} - set(known)):
         message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
         book.error(place.at(name), message, name=name, known=", ".join(known))
 
 
-def _template(given: Mapping[str, Any], place: Place, book: Notebook) -> Settings | None:
+def _template(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> Settings | None:
     template = given.get("template")
     if template is None:
         return None
@@ -92,7 +92,7 @@ def _template(given: Mapping[str, Any], place: Place, book: Notebook) -> Setting
     return Settings(**_alike(template, place.at("template"), book))
 
 
-def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, Any]:
+def _alike(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
     """What queues and templates have alike."""
     guaranteed, guaranteed_share = _amounts(given, "guaranteed", place, book)
     most, most_share = _amounts(given, "max", place, book)
@@ -111,7 +111,7 @@ def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, 
     }
 
 
-def read_sharing(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, Any]:
+def read_sharing(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
     """How a queue lends, borrows and preempts, as the fields of engine.model.queue_tree.Settings."""
     return {
         "weight": _weight(given, place, book),
@@ -123,7 +123,7 @@ def read_sharing(given: Mapping[str, Any], place: Place, book: Notebook) -> dict
     }
 
 
-def _weight(given: Mapping[str, Any], place: Place, book: Notebook) -> int:
+def _weight(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> int:
     value = given.get("weight")
     if value is None or value == "":
         return WEIGHT_ONE
@@ -137,7 +137,9 @@ def _weight(given: Mapping[str, Any], place: Place, book: Notebook) -> int:
         return WEIGHT_ONE
 
 
-def _take(given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: Place, book: Notebook) -> Take | None:
+def _take(
+    given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: DocumentPlace, book: Notebook
+) -> Take | None:
     value = given.get(field)
     if value is None or value == "":
         return None
@@ -148,7 +150,7 @@ def _take(given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: 
     return Take(value)
 
 
-def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> tuple[Amounts, Shares]:
+def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> tuple[Amounts, Shares]:
     """What is given as an amount, and what as a share."""
     listed = given.get(field)
     if listed is None:
@@ -178,13 +180,13 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
 def read_capacity(given: Mapping[str, Any], book: Notebook) -> Amounts:
     """What a document says that shares of the cluster are of."""
     message = gettext_noop("What percentages of the cluster are of is an amount itself.")
-    return _plain_amounts(given, "capacity", Place(), book, message)
+    return _plain_amounts(given, "capacity", DocumentPlace(), book, message)
 
 
 def _plain_amounts(
     given: Mapping[str, Any],
     field: str,
-    place: Place,
+    place: DocumentPlace,
     book: Notebook,
     message: str = gettext_noop("Percentages can't be said here: give an amount."),
 ) -> Amounts:
@@ -195,7 +197,7 @@ def _plain_amounts(
     return amounts
 
 
-def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: Place, book: Notebook) -> _Choice:
+def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: DocumentPlace, book: Notebook) -> _Choice:
     value = given.get(field) or default
     try:
         return type(default)(value)
@@ -206,7 +208,7 @@ def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: Place
         return default
 
 
-def _delay(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> int | None:
+def _delay(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> int | None:
     value = given.get(field)
     if value is None or value == "":
         return None
@@ -225,7 +227,7 @@ def _delay(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -
     return milliseconds
 
 
-def _whole_number(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> int | None:
+def _whole_number(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> int | None:
     value = given.get(field)
     if value is None or value == "":
         return None
@@ -237,16 +239,21 @@ def _whole_number(given: Mapping[str, Any], field: str, place: Place, book: Note
     return int(text)
 
 
-def _namespaces(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple[str, ...]:
+def _namespaces(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> tuple[str, ...]:
     return _names(given, "namespaces", is_namespace, gettext_noop("%(name)s can't name a namespace."), place, book)
 
 
-def _former_paths(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple[str, ...]:
+def _former_paths(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> tuple[str, ...]:
     return _names(given, "former_paths", is_queue_path, NO_PATH, place, book)
 
 
 def _names(
-    given: Mapping[str, Any], field: str, allowed: Callable[[str], bool], wrong: str, place: Place, book: Notebook
+    given: Mapping[str, Any],
+    field: str,
+    allowed: Callable[[str], bool],
+    wrong: str,
+    place: DocumentPlace,
+    book: Notebook,
 ) -> tuple[str, ...]:
     """A list of texts, each once; one that is not allowed is an error noted at it."""
     value = given.get(field)
@@ -264,7 +271,7 @@ def _names(
     return tuple(dict.fromkeys(found))
 
 
-def _truth(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> bool | None:
+def _truth(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> bool | None:
     """None where nothing is said."""
     value = given.get(field)
     if value is not None and not isinstance(value, bool):

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.imported import Imported, Source
-from engine.formats.tree_json.document import TERMS, Reading, read_form, write_beside, write_form, write_queue
-from engine.formats.tree_json.percentages import Capacity
+from engine.formats.imported import Imported, QueueSource
+from engine.formats.tree_json.document import TERMS, TreeDocument, read_form, write_beside, write_form, write_queue
+from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.written import Written
 from engine.formats.yaml.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
 from engine.formats.yaml.manifests import plain
@@ -20,7 +20,7 @@ _UNSAID: dict[str, Any] = {"policy": "fence", "dialect": "design", "parameters":
 """Terms that a document need not say."""
 
 
-def read(text: str, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  # noqa: B008 - frozen
     """The tree of a document of our own form; ``capacity`` as in ``read_form``.
 
     Raises ImportFailure, with every error in it at its line.
@@ -29,7 +29,7 @@ def read(text: str, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 
     lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
     assert reading.tree is not None
     given = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
-    sources = {path: Source(path, lines.get(path)) for path in reading.tree.walk()}
+    sources = {path: QueueSource(path, lines.get(path)) for path in reading.tree.walk()}
     return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=given)
 
 
@@ -40,7 +40,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     """
     if not text.strip():
         return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
-    document, reading = _read(text, Capacity(tree.capacity), kept=True)
+    document, reading = _read(text, PercentageBase(tree.capacity), kept=True)
     assert reading.tree is not None
     before = dump([document], text)
     said = _terms(reading)
@@ -56,7 +56,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     return Written(text=rewritten(text, before, dump([document], text)))
 
 
-def _read(text: str, capacity: Capacity, *, kept: bool = False) -> tuple[Fields, Reading]:
+def _read(text: str, capacity: PercentageBase, *, kept: bool = False) -> tuple[Fields, TreeDocument]:
     """The document, and what it says. Raises ImportFailure for one with any error in it."""
     documents = load(text, kept=kept)
     if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
@@ -85,7 +85,7 @@ def _with_line(note: Note, document: Fields) -> Note:
     return msgspec.structs.replace(note, line=line)
 
 
-def _terms(reading: Reading) -> dict[str, Any]:
+def _terms(reading: TreeDocument) -> dict[str, Any]:
     return {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
 
 

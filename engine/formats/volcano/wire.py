@@ -53,9 +53,9 @@ class PluginFields(Wire, frozen=True):
     arguments: dict[str, Any] | None = None
 
 
-class Tier(Wire, frozen=True):
+class TierObject(Wire, frozen=True):
     plugins: tuple[PluginFields, ...] | None = None
 
 
 class Configuration(Wire, frozen=True):
-    tiers: tuple[Tier, ...] | None = None
+    tiers: tuple[TierObject, ...] | None = None

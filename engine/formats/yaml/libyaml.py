@@ -41,7 +41,7 @@ class NotPlainError(Exception):
 
 
 @dataclass(slots=True)
-class Places:
+class NodePlaces:
     """Where a mapping or a list stands, counted from zero, as ruamel.yaml's ``lc``."""
 
     line: int
@@ -56,7 +56,7 @@ class Mapped(dict[Any, Any]):
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = Places(line)
+        self.lc = NodePlaces(line)
 
 
 class Listed(list[Any]):
@@ -66,7 +66,7 @@ class Listed(list[Any]):
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = Places(line)
+        self.lc = NodePlaces(line)
 
 
 @dataclass(slots=True)

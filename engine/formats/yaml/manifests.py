@@ -21,7 +21,7 @@ class ManifestError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ManifestDocument:
     """One object of a file."""
 
     obj: Object
@@ -69,7 +69,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def load(sources: Iterable[str | Path | Object]) -> Iterator[Document]:
+def load(sources: Iterable[str | Path | Object]) -> Iterator[ManifestDocument]:
     """Read directories, files and objects given as dictionaries; lists are taken apart. Raises ManifestError."""
     for source in sources:
         if isinstance(source, dict):
@@ -87,7 +87,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _of_file(path: Path) -> Iterator[Document]:
+def _of_file(path: Path) -> Iterator[ManifestDocument]:
     if path.suffix == _JSON:
         yield from _taken_apart(_read_json(path), str(path))
         return
@@ -110,7 +110,7 @@ def _read_json(path: Path) -> Any:
         raise ManifestError(f"{path} is not valid JSON: {error}.") from error
 
 
-def _taken_apart(obj: Any, where: str) -> Iterator[Document]:
+def _taken_apart(obj: Any, where: str) -> Iterator[ManifestDocument]:
     if not isinstance(obj, dict):
         raise ManifestError(f"{where}: this is not a Kubernetes object but a {type(obj).__name__}.")
     kind, items = obj.get("kind"), obj.get("items")
@@ -127,4 +127,4 @@ def _taken_apart(obj: Any, where: str) -> Iterator[Document]:
     meta = obj["metadata"]
     if not isinstance(meta, dict) or not (meta.get("name") or meta.get("generateName")):
         raise ManifestError(f"{where}: the {obj['kind']} has no metadata.name.")
-    yield Document(obj, where)
+    yield ManifestDocument(obj, where)

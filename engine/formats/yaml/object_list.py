@@ -70,7 +70,7 @@ class Object:
         annotations[name] = text
 
 
-class Manifests:
+class ObjectList:
     """A text of objects, to be read or, ``changing`` them, written again. Raises ImportFailure for another text."""
 
     def __init__(self, text: str, *, changing: bool = False) -> None:

@@ -12,7 +12,7 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.settings import NO_PATH, SHARING, note_unknown, read_sharing
 from engine.formats.yaml.documents import line_of, mapping_at
-from engine.model.notes import Notebook, Place, Severity, gettext_noop
+from engine.model.notes import DocumentPlace, Notebook, Severity, gettext_noop
 from engine.model.quantities import CPU, Amounts, is_resource_name
 from engine.model.queue_tree import (
     LONGEST_DELAY_MS,
@@ -119,8 +119,8 @@ def _lending(properties: Mapping[str, Any], path: str, book: Notebook) -> dict[s
         book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING)
         return {}
     found = Notebook()
-    note_unknown(said, SHARING, Place(path=path), found)
-    read = read_sharing(said, Place(path=path), found)
+    note_unknown(said, SHARING, DocumentPlace(path=path), found)
+    read = read_sharing(said, DocumentPlace(path=path), found)
     book.notes += [msgspec.structs.replace(note, line=line, field="") for note in found.notes]
     return read
 

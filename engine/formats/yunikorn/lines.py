@@ -37,7 +37,7 @@ _PROPERTIES = {
 """Setting of our own form -> YuniKorn's property."""
 
 
-class Lines:
+class DocumentLines:
     """The lines of a loaded queues.yaml that ``read`` accepts, counted from one."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:

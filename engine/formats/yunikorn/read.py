@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.formats import imported
-from engine.formats.imported import Source
+from engine.formats.imported import QueueSource
 from engine.formats.tree_json.placement import read_rules
 from engine.formats.yaml.documents import failure, line_of, note_others
 from engine.formats.yunikorn import limits, strict
@@ -35,13 +35,13 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods go when a queue's max was lowered."""
 
 
-class Imported(imported.Imported, frozen=True, kw_only=True):
+class YuniKornDocument(imported.Imported, frozen=True, kw_only=True):
     """A tree and what there is to say about the document it came from."""
 
     partition: Partition
 
 
-def read(document: str | Mapping[str, Any]) -> Imported:
+def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
     """The queue tree of the first partition of a queues.yaml, given as text or already parsed.
 
     Raises ImportFailure, with every error in it, for a document that is none. Source: YuniKorn's partition and queue
@@ -59,7 +59,7 @@ def read(document: str | Mapping[str, Any]) -> Imported:
         wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
         kept = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)
         raise ImportFailure(tuple(kept))
-    return Imported(
+    return YuniKornDocument(
         form="yunikorn",
         tree=QueueTree([queue for queue, _source in queues], placement),
         notes=tuple(book.notes),
@@ -77,7 +77,7 @@ def _settings(partition: Mapping[str, Any]) -> Partition:
     )
 
 
-def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queue, Source | None]]:
+def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queue, QueueSource | None]]:
     top, implied = top_queues(partition)
     if implied:
         yield IMPLIED_ROOT, None
@@ -91,7 +91,7 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queu
         children = mapping.get("queues") or []
         queue = read_queue(mapping, path, book)
         _note_foreign(mapping, queue, book)
-        yield queue, Source(str(mapping["name"]), line_of(mapping, "name"))
+        yield queue, QueueSource(str(mapping["name"]), line_of(mapping, "name"))
         if isinstance(children, list):
             pending += _named(children, path, book)
         else:

@@ -9,7 +9,7 @@ import msgspec
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.fields import our_resource
-from engine.formats.yunikorn.told import Told, told
+from engine.formats.yunikorn.told import PreemptedFor, told
 from engine.model.quantities import Amounts
 
 _REQUEST = 1
@@ -32,7 +32,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     """The victim's."""
     at_ms: int
-    told: Told
+    told: PreemptedFor
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):

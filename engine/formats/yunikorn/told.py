@@ -22,7 +22,7 @@ _FORM = re.compile(
 )
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class PreemptedFor(msgspec.Struct, frozen=True, kw_only=True):
     """For whom a pod went."""
 
     ask_uid: str = ""
@@ -32,7 +32,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     """The ask's, or the one that was over its max."""
 
 
-def to_preempted(told: Told, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
+def to_preempted(told: PreemptedFor, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
     """The same of the victim that it was said of."""
     return Preempted(
         uid=uid,
@@ -46,9 +46,9 @@ def to_preempted(told: Told, uid: str, namespace: str, name: str, at_ms: int) ->
     )
 
 
-def told(message: str) -> Told | None:
+def told(message: str) -> PreemptedFor | None:
     """What a message of YuniKorn's says; None for one about something else."""
     form = _FORM.fullmatch(message.strip())
     if form is None:
         return None
-    return Told(ask_uid=form["ask"] or "", application=form["application"] or "", queue=form["queue"])
+    return PreemptedFor(ask_uid=form["ask"] or "", application=form["application"] or "", queue=form["queue"])

@@ -10,14 +10,14 @@ STEPS_KEPT = 50_000
 """Steps that may lie between two moments; beyond that nobody knows what happened."""
 
 
-class Step(Generic[Key, Thing]):
+class MappingChange(Generic[Key, Thing]):
     """One change: a key, and what was there before, None where nothing was; behind it the step before."""
 
     __slots__ = ("before", "key", "number", "was")
 
     def __init__(self, key: Key | None = None, was: Thing | None = None) -> None:
         self.key, self.was, self.number = key, was, 0
-        self.before: Step[Key, Thing] | None = None
+        self.before: MappingChange[Key, Thing] | None = None
 
 
 class _Reached:
@@ -31,7 +31,7 @@ class Followed(dict[Key, Thing]):
 
     def __init__(self, things: Mapping[Key, Thing] | Iterable[tuple[Key, Thing]] = ()) -> None:
         super().__init__(things)
-        self.step: Step[Key, Thing] = Step()
+        self.step: MappingChange[Key, Thing] = MappingChange()
         self._reached = _Reached()
 
     def copy(self) -> Self:
@@ -41,15 +41,15 @@ class Followed(dict[Key, Thing]):
         copy._reached = self._reached  # noqa: SLF001 - of its own kind
         return copy
 
-    def reach(self) -> Step[Key, Thing]:
+    def reach(self) -> MappingChange[Key, Thing]:
         """The step that it is at; what came before that nobody will ask for."""
         self.step.before, self._reached.number = None, self.step.number
         return self.step
 
-    def since(self, step: Step[Key, Thing]) -> dict[Key, Thing | None] | None:
+    def since(self, step: MappingChange[Key, Thing]) -> dict[Key, Thing | None] | None:
         """What changed since a step -> what was there then, None for nothing; None: nobody knows."""
         found: dict[Key, Thing | None] = {}
-        at: Step[Key, Thing] | None = self.step
+        at: MappingChange[Key, Thing] | None = self.step
         while at is not None and at is not step:
             if at.key is not None:
                 found[at.key] = at.was
@@ -57,7 +57,7 @@ class Followed(dict[Key, Thing]):
         return None if at is None else found
 
     def _go(self, key: Key, was: Thing | None) -> None:
-        step = Step(key, was)
+        step = MappingChange(key, was)
         if self.step.number < self._reached.number + STEPS_KEPT:
             step.before = self.step
         step.number = self.step.number + 1
@@ -80,7 +80,7 @@ class Followed(dict[Key, Thing]):
     def update(self, *things: Any, **named: Any) -> None:
         """Put many. Where nothing was before, as when all is listed anew, no steps lead there."""
         if not self:
-            self.step = Step()
+            self.step = MappingChange()
             super().update(*things, **named)
             return
         for key, thing in dict(*things, **named).items():
@@ -88,12 +88,12 @@ class Followed(dict[Key, Thing]):
 
     def clear(self) -> None:
         """From here on nobody knows what was before; the same where things go in one of the ways that are left."""
-        self.step = Step()
+        self.step = MappingChange()
         super().clear()
 
     def popitem(self) -> tuple[Key, Thing]:
         """What came last."""
-        self.step = Step()
+        self.step = MappingChange()
         return super().popitem()
 
     def setdefault(self, key: Key, default: Any = None) -> Any:

@@ -12,7 +12,7 @@ class Consumer(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
-class Told(NamedTuple):
+class AllocationCondition(NamedTuple):
     """A condition on an Allocation."""
 
     type: str
@@ -31,4 +31,4 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
     deserved: dict[str, str] = {}
     hard: dict[str, str] = {}
     reserved: dict[str, str] = {}
-    conditions: tuple[Told, ...] = ()
+    conditions: tuple[AllocationCondition, ...] = ()

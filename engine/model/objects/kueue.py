@@ -30,7 +30,7 @@ class Flavor(msgspec.Struct, frozen=True, kw_only=True):
     """What its pods are given, and so tolerate."""
 
 
-class Quota(msgspec.Struct, frozen=True):
+class FlavorQuota(msgspec.Struct, frozen=True):
     """Of one resource in one flavor. A limit of None is none."""
 
     nominal: int
@@ -75,7 +75,7 @@ class Cohort(msgspec.Struct, frozen=True, kw_only=True):
     called: str = ""
     """What it is called in our tree, where its annotation says so."""
     parent: str = ""
-    quotas: Mapping[FlavorResource, Quota] = {}
+    quotas: Mapping[FlavorResource, FlavorQuota] = {}
     weight: Fraction = Fraction(1)
 
 
@@ -86,7 +86,7 @@ class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
     called: str = ""
     """What it is called in our tree, where its annotation says so."""
     cohort: str = ""
-    quotas: Mapping[FlavorResource, Quota] = {}
+    quotas: Mapping[FlavorResource, FlavorQuota] = {}
     groups: tuple[ResourceGroup, ...] = ()
     preemption: Preemption = Preemption()
     fungibility: Fungibility = Fungibility()
@@ -219,7 +219,7 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return made
 
 
-class Sharing(msgspec.Struct, frozen=True, kw_only=True):
+class KueueSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How a cluster's Kueue is set to preempt."""
 
     name: str

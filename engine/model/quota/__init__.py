@@ -5,48 +5,48 @@ from engine.model.objects import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorQuota,
     FlavorResource,
     Fungibility,
     PodSet,
     Preemption,
     Quantities,
-    Quota,
     QuotaCluster,
     ResourceGroup,
     Workload,
 )
 from engine.model.queue_tree import Take
-from engine.model.quota.fair_shares import NO_SHARE, Share, lendable, share_of
-from engine.model.quota.queue_status import Line, ShareParts, Standing, standings
+from engine.model.quota.fair_shares import NO_SHARE, BorrowedShare, lendable, share_of
+from engine.model.quota.queue_status import FlavorStatus, QuotaStatus, ShareParts, standings
 from engine.model.quota.quota_tree import QuotaError, QuotaTree
-from engine.model.quota.quota_usage import Usage
+from engine.model.quota.quota_usage import QuotaUsage
 from engine.model.quota.share_ranks import NO_RANK, Rank, Ranks
 
 __all__ = [
     "NO_RANK",
     "NO_SHARE",
     "BorrowWithinCohort",
+    "BorrowedShare",
     "ClusterQueue",
     "Cohort",
     "Flavor",
+    "FlavorQuota",
     "FlavorResource",
+    "FlavorStatus",
     "Fungibility",
-    "Line",
     "PodSet",
     "Preemption",
     "Quantities",
-    "Quota",
     "QuotaCluster",
     "QuotaError",
+    "QuotaStatus",
     "QuotaTree",
+    "QuotaUsage",
     "Rank",
     "Ranks",
     "ResourceGroup",
-    "Share",
     "ShareParts",
-    "Standing",
     "Take",
-    "Usage",
     "Workload",
     "lendable",
     "share_of",

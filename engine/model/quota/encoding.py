@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.model.objects import QuotaCluster, Sharing
+from engine.model.objects import KueueSettings, QuotaCluster
 
 MOST_BYTES = 64_000_000
 """So much is read back; more is refused."""
@@ -19,7 +19,7 @@ class StoredQuota(msgspec.Struct, frozen=True):
     """Kueue's quota at one moment, with its settings."""
 
     quota: QuotaCluster
-    sharing: tuple[Sharing, ...]
+    sharing: tuple[KueueSettings, ...]
     """How Kueue is set to preempt, as far as its ConfigMaps say."""
 
 

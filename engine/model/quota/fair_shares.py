@@ -9,13 +9,13 @@ import msgspec
 
 from engine.model.objects import FlavorResource
 from engine.model.quota.quota_tree import QuotaTree
-from engine.model.quota.quota_usage import Usage
+from engine.model.quota.quota_usage import QuotaUsage
 
 _SCALE = 1000
 """A share of 1000 borrows as much of a resource as there is to lend."""
 
 
-class Share(msgspec.Struct, frozen=True):
+class BorrowedShare(msgspec.Struct, frozen=True):
     """Of the resource that it borrows most of."""
 
     ratio: Fraction = Fraction(0)
@@ -55,10 +55,10 @@ class Share(msgspec.Struct, frozen=True):
         return (True, self.ratio) if weighted is None else (False, weighted)
 
 
-NO_SHARE = Share()
+NO_SHARE = BorrowedShare()
 
 
-def share_of(usage: Usage, node: int) -> Share:
+def share_of(usage: QuotaUsage, node: int) -> BorrowedShare:
     """The share of a node; none at the top of a tree, which borrows from nobody."""
     tree, parent = usage.tree, usage.tree.parents[node]
     if parent is None:
@@ -69,13 +69,13 @@ def share_of(usage: Usage, node: int) -> Share:
         if more > 0:
             borrowed[of[1]] = borrowed.get(of[1], 0) + more
     if not borrowed:
-        return Share(weight=tree.weights[node])
+        return BorrowedShare(weight=tree.weights[node])
     most = lendable(tree, parent)
     ratios = {name: Fraction(amount * _SCALE, most[name]) for name, amount in borrowed.items() if most.get(name, 0) > 0}
     if not ratios:
-        return Share(weight=tree.weights[node], borrows=True)
+        return BorrowedShare(weight=tree.weights[node], borrows=True)
     resource = min(ratios, key=lambda name: (-ratios[name], name))
-    return Share(
+    return BorrowedShare(
         ratios[resource],
         tree.weights[node],
         resource,

@@ -11,7 +11,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import PODS, total
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import Flavor, PodSet, QuotaCluster, Workload
-from engine.model.quota.tree_reading import FLAVOR, Formed, Reading, formed
+from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed
 from engine.model.snapshot import Reservation, Snapshot
 
 GROUP_LABELS = ("kueue.x-k8s.io/pod-group-name", "scheduling.x-k8s.io/pod-group", "volcano.sh/job-name")
@@ -108,7 +108,7 @@ class Gathered:
 class _Grounds:
     """What holds for all of a pass."""
 
-    def __init__(self, tree: QueueTree, reading: Reading, snapshot: Snapshot) -> None:
+    def __init__(self, tree: QueueTree, reading: QuotaReading, snapshot: Snapshot) -> None:
         self.formed = formed(tree, reading)
         self.bound = _by_group(self.formed, (pod for pod in snapshot.pods if pod.node is not None))
         self.asking = _by_group(self.formed, snapshot.asks)
@@ -118,7 +118,7 @@ class _Grounds:
         self.cluster = _cluster(self.formed, tuple(self.held.values()), snapshot.now_ms)
 
 
-def gathered(snapshot: Snapshot, tree: QueueTree, reading: Reading) -> Gathered:
+def gathered(snapshot: Snapshot, tree: QueueTree, reading: QuotaReading) -> Gathered:
     """The workloads of a snapshot under a tree; most of it is worked out once for a pass."""
     grounds: _Grounds = snapshot.once("quota", (tree, reading), lambda: _Grounds(tree, reading, snapshot))
     kept = snapshot.__dict__.setdefault("quota", {})  # goes with the snapshot, as what it works out itself

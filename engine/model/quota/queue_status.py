@@ -3,12 +3,12 @@
 import msgspec
 
 from engine.model.objects import Cohort, FlavorResource, QuotaCluster
-from engine.model.quota.fair_shares import Share, share_of
+from engine.model.quota.fair_shares import BorrowedShare, share_of
 from engine.model.quota.quota_tree import QuotaTree
-from engine.model.quota.quota_usage import Usage
+from engine.model.quota.quota_usage import QuotaUsage
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class FlavorStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One resource in one flavor, in the resource's integer units."""
 
     flavor: str
@@ -43,7 +43,7 @@ class ShareParts(msgspec.Struct, frozen=True, kw_only=True):
     """What its cohort could lend of that resource at most, over all flavors."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class QuotaStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A queue or a cohort."""
 
     cohort: bool
@@ -55,26 +55,26 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The cohort that it is in."""
     depth: int = 0
     active: bool = True
-    lines: tuple[Line, ...] = ()
+    lines: tuple[FlavorStatus, ...] = ()
     share: ShareParts | None = None
     """None at the top of a tree, which borrows from nobody."""
 
 
-def standings(cluster: QuotaCluster) -> tuple[Standing, ...]:
+def standings(cluster: QuotaCluster) -> tuple[QuotaStatus, ...]:
     """All of them, cohorts before what is in them. Raises QuotaError where cohorts form no tree."""
     tree = QuotaTree(cluster.queues.values(), cluster.cohorts.values())
-    usage = Usage(tree)
+    usage = QuotaUsage(tree)
     for queue, held in cluster.holding().items():
         for one in held:
             usage.add(tree.queue[queue], one.usage)
     return tuple(_standing(cluster, usage, node) for node in tree.order)
 
 
-def _standing(cluster: QuotaCluster, usage: Usage, node: int) -> Standing:
+def _standing(cluster: QuotaCluster, usage: QuotaUsage, node: int) -> QuotaStatus:
     tree, parent = usage.tree, usage.tree.parents[node]
     name, is_queue = tree.names[node], tree.is_queue(node)
     given = cluster.queues[name] if is_queue else cluster.cohorts.get(name, Cohort(name=name))
-    return Standing(
+    return QuotaStatus(
         cohort=not is_queue,
         name=name,
         called=given.called,
@@ -90,10 +90,10 @@ def _standing(cluster: QuotaCluster, usage: Usage, node: int) -> Standing:
     )
 
 
-def _line(usage: Usage, node: int, of: FlavorResource) -> Line:
+def _line(usage: QuotaUsage, node: int, of: FlavorResource) -> FlavorStatus:
     quota, total, used = usage.tree.quota(node, of), usage.tree.subtree[node][of], usage.used(node, of)
     available = usage.available(node, of)
-    return Line(
+    return FlavorStatus(
         flavor=of[0],
         resource=of[1],
         nominal=quota.nominal,
@@ -107,7 +107,7 @@ def _line(usage: Usage, node: int, of: FlavorResource) -> Line:
     )
 
 
-def _share(share: Share) -> ShareParts:
+def _share(share: BorrowedShare) -> ShareParts:
     weight = share.weight
     return ShareParts(
         text=share.text,

@@ -6,16 +6,16 @@ Source: Kueue's pkg/cache/scheduler, resource_node.go.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from engine.model.objects import ClusterQueue, Cohort, FlavorResource, Quota
+from engine.model.objects import ClusterQueue, Cohort, FlavorQuota, FlavorResource
 
-_NONE = Quota(0)
+_NONE = FlavorQuota(0)
 
 
 class QuotaError(ValueError):
     """Cohorts that form no tree. ``str()`` is a sentence."""
 
 
-class Column(NamedTuple):
+class QuotaColumn(NamedTuple):
     """A resource in one flavor, in all nodes by number: what is asked again and again while workloads come and go."""
 
     own: list[int]
@@ -26,18 +26,18 @@ class Column(NamedTuple):
     """How much more than its own a node may use."""
 
 
-class _Columns(dict[FlavorResource, Column]):
+class _Columns(dict[FlavorResource, QuotaColumn]):
     """Made when they are asked for, also of what no quota mentions."""
 
     def __init__(self, tree: "QuotaTree") -> None:
         super().__init__()
         self._subtree, self._local, self._quotas = tree.subtree, tree.local, tree.quotas
 
-    def __missing__(self, of: FlavorResource) -> Column:
+    def __missing__(self, of: FlavorResource) -> QuotaColumn:
         own = [subtree.get(of, 0) for subtree in self._subtree]
         kept = [local.get(of, 0) for local in self._local]
         limits = [quotas.get(of, _NONE).borrowing for quotas in self._quotas]
-        found = self[of] = Column(own, kept, limits)
+        found = self[of] = QuotaColumn(own, kept, limits)
         return found
 
 
@@ -56,7 +56,7 @@ class QuotaTree:
         self.cohort = {name: len(queues) + number for number, name in enumerate(given)}
         every: tuple[ClusterQueue | Cohort, ...] = (*queues, *given.values())
         self.names = tuple(one.name for one in every)
-        self.quotas: tuple[Mapping[FlavorResource, Quota], ...] = tuple(one.quotas for one in every)
+        self.quotas: tuple[Mapping[FlavorResource, FlavorQuota], ...] = tuple(one.quotas for one in every)
         self.weights = tuple(one.weight for one in every)
         above = [one.cohort for one in queues] + [one.parent for one in given.values()]
         self.parents = tuple(self.cohort[name] if name else None for name in above)
@@ -87,7 +87,7 @@ class QuotaTree:
         """The top of its tree, itself where it is in no cohort."""
         return self.paths[node][-1]
 
-    def quota(self, node: int, of: FlavorResource) -> Quota:
+    def quota(self, node: int, of: FlavorResource) -> FlavorQuota:
         """Its own; nothing where it says none."""
         return self.quotas[node].get(of, _NONE)
 

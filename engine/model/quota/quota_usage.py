@@ -18,7 +18,7 @@ class _Columns(dict[FlavorResource, list[int]]):
         return found
 
 
-class Usage:
+class QuotaUsage:
     """Of every node of a tree. A cohort's is what its members use beyond what they keep to themselves."""
 
     def __init__(self, tree: QuotaTree) -> None:
@@ -26,9 +26,9 @@ class Usage:
         self.columns = _Columns(len(tree.names))
         """What every node uses, by its number."""
 
-    def copy(self) -> "Usage":
+    def copy(self) -> "QuotaUsage":
         """The same, to be changed apart."""
-        other = Usage(self.tree)
+        other = QuotaUsage(self.tree)
         other.columns.update((of, used.copy()) for of, used in list(self.columns.items()))
         return other
 

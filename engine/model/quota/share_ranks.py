@@ -9,7 +9,7 @@ from typing import NamedTuple
 from engine.model.objects import FlavorResource
 from engine.model.quota.fair_shares import lendable
 from engine.model.quota.quota_tree import QuotaTree
-from engine.model.quota.quota_usage import Usage
+from engine.model.quota.quota_usage import QuotaUsage
 
 Rank = tuple[bool, int]
 """Whether a share is infinite, and how large it is. Only those of nodes with one parent may be compared."""
@@ -41,7 +41,7 @@ class Ranks:
         self._scales: dict[int, _Scale] = {}
         self._measures: dict[int, tuple[_Measure, ...]] = {}
 
-    def of(self, usage: Usage, node: int) -> Rank | None:
+    def of(self, usage: QuotaUsage, node: int) -> Rank | None:
         """The rank of a node's share; None: it borrows nothing, as the top of a tree never does."""
         measures = self._measures.get(node)
         if measures is None:

@@ -15,9 +15,9 @@ from engine.model.quota import (
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
+    FlavorQuota,
     FlavorResource,
     Preemption,
-    Quota,
     QuotaTree,
     ResourceGroup,
     Take,
@@ -27,7 +27,7 @@ FLAVOR = "default"
 """That all quota is of."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class QuotaReading(msgspec.Struct, frozen=True, kw_only=True):
     """How a tree is meant."""
 
     nested: bool = True
@@ -63,7 +63,7 @@ class _Said(msgspec.Struct, frozen=True):
     lendable: int | None
 
 
-def formed(tree: QueueTree, reading: Reading) -> Formed:
+def formed(tree: QueueTree, reading: QuotaReading) -> Formed:
     """The quota that a tree gives. A fence is the top of a cohort of its own, as is the root."""
     said = {path: _said(queue) for path, queue in tree.queues.items()}
     resources = frozenset(name for amounts in said.values() for name in amounts)
@@ -88,7 +88,7 @@ def formed(tree: QueueTree, reading: Reading) -> Formed:
     )
 
 
-def preemption_of(tree: QueueTree, leaf: str, reading: Reading) -> Preemption:
+def preemption_of(tree: QueueTree, leaf: str, reading: QuotaReading) -> Preemption:
     """Whom the asks of a leaf may preempt: what it says itself, else what the reading says."""
     if tree.disabled_by(leaf) is not None:
         return Preemption()
@@ -102,7 +102,7 @@ def preemption_of(tree: QueueTree, leaf: str, reading: Reading) -> Preemption:
 
 
 def _queue(
-    tree: QueueTree, path: str, quotas: Mapping[str, Quota], reading: Reading, covered: Iterable[str]
+    tree: QueueTree, path: str, quotas: Mapping[str, FlavorQuota], reading: QuotaReading, covered: Iterable[str]
 ) -> ClusterQueue:
     names = tuple(sorted(covered))
     return ClusterQueue(
@@ -124,7 +124,7 @@ def _weight(queue: Queue) -> Fraction:
     return Fraction(queue.weight, WEIGHT_ONE)
 
 
-def _of_flavor(quotas: Mapping[str, Quota]) -> dict[FlavorResource, Quota]:
+def _of_flavor(quotas: Mapping[str, FlavorQuota]) -> dict[FlavorResource, FlavorQuota]:
     return {(FLAVOR, name): quota for name, quota in quotas.items()}
 
 
@@ -147,15 +147,15 @@ def _together(queue: Queue, names: list[str]) -> _Said:
     )
 
 
-def _alone(said: Mapping[str, _Said]) -> dict[str, Quota]:
+def _alone(said: Mapping[str, _Said]) -> dict[str, FlavorQuota]:
     """As in Kueue."""
     return {name: _quota(one, one.guaranteed, one.guaranteed) for name, one in said.items()}
 
 
-def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[str, dict[str, Quota]]:
+def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[str, dict[str, FlavorQuota]]:
     """Path -> quota, of a parent what its guarantee is beyond those below it."""
     has: dict[str, Amounts] = {}
-    quotas: dict[str, dict[str, Quota]] = {}
+    quotas: dict[str, dict[str, FlavorQuota]] = {}
     for path in reversed(tree.walk()):
         top = not _above(tree, path)
         below: Amounts = {}
@@ -177,5 +177,5 @@ def _promised(said: _Said, *, top: bool) -> int:
     return said.most if top and not said.guaranteed else min(said.guaranteed, said.most)
 
 
-def _quota(said: _Said, own: int, whole: int) -> Quota:
-    return Quota(own, None if said.most is None else max(0, said.most - whole), said.lendable)
+def _quota(said: _Said, own: int, whole: int) -> FlavorQuota:
+    return FlavorQuota(own, None if said.most is None else max(0, said.most - whole), said.lendable)

@@ -1,6 +1,6 @@
 """A cluster at one moment, in the types that policies decide on, and the same kept by deltas."""
 
-from engine.model.snapshot.cluster_state import DEPARTED_KEPT, Change, ClusterState
+from engine.model.snapshot.cluster_state import DEPARTED_KEPT, ClusterState, ObjectChange
 from engine.model.snapshot.pending_workloads import pending_workloads
 from engine.model.snapshot.queue_assignment import Protection, queue_of, shielded
 from engine.model.snapshot.safeguards import Safeguards
@@ -8,8 +8,8 @@ from engine.model.snapshot.snapshot import Reservation, Snapshot
 
 __all__ = [
     "DEPARTED_KEPT",
-    "Change",
     "ClusterState",
+    "ObjectChange",
     "Protection",
     "Reservation",
     "Safeguards",

@@ -24,9 +24,9 @@ from engine.model.objects.kueue import (
     ClusterQueue,
     Cohort,
     Flavor,
+    KueueSettings,
     LocalQueue,
     QuotaCluster,
-    Sharing,
     Workload,
     quota_cluster,
 )
@@ -40,7 +40,7 @@ from engine.model.objects.volcano import (
 )
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.incremental import Freezing, Rules
+from engine.model.snapshot.incremental import Freezing, PlacementInputs
 from engine.model.snapshot.pod_fields import in_turn
 from engine.model.snapshot.queue_assignment import Protection, application_of, placed, queue_of
 from engine.model.snapshot.snapshot import Reservation, Snapshot
@@ -58,7 +58,7 @@ CHANGES_KEPT = 20_000
 """Changes that are remembered, to see the cluster as it was a moment ago."""
 
 
-class Change(NamedTuple):
+class ObjectChange(NamedTuple):
     """What happened to one object; None: it was not there before, or is gone."""
 
     column: Callable[["ClusterState"], dict[Any, Any]]
@@ -96,7 +96,7 @@ class ClusterState:
         self.cohorts: dict[str, Cohort] = {}
         self.local_queues: dict[tuple[str, str], LocalQueue] = {}
         """By namespace and name."""
-        self.sharing: dict[str, Sharing] = {}
+        self.sharing: dict[str, KueueSettings] = {}
         """How Kueue is set to preempt, by the name of its ConfigMap; empty: not known."""
         self.volcano_queues: dict[str, VolcanoQueue] = {}
         self.pod_groups: dict[tuple[str, str], PodGroup] = {}
@@ -111,7 +111,7 @@ class ClusterState:
         """The pods that left last, as they were, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
         """The same of Workloads that were preempted: that of a plain pod goes with it."""
-        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
+        self.changes: deque[ObjectChange] = deque(maxlen=CHANGES_KEPT)
         """What happened last, in the order in which it came; nothing is missing in between."""
         self.scheduler = ""
         """By whose rules pods are in queues: YUNIKORN_SCHEDULER, KUEUE, or nobody's; see placing.is_foreign."""
@@ -211,7 +211,7 @@ class ClusterState:
 
         All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
         """
-        rules = Rules.of(tree, protection, self.scheduler, self.classes, self.namespaces)
+        rules = PlacementInputs.of(tree, protection, self.scheduler, self.classes, self.namespaces)
         roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
         tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
         return Snapshot.of_roster(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.model.collections.tracked_mapping import Followed, Step
+from engine.model.collections.tracked_mapping import Followed, MappingChange
 from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
 from engine.model.placement import grown
 from engine.model.quantities import Amounts
@@ -30,7 +30,7 @@ _MANY = 4
 """Where more than this part of all pods are others, all are looked at."""
 
 
-class Rules(NamedTuple):
+class PlacementInputs(NamedTuple):
     """What decides how a pod stands in a snapshot."""
 
     tree: QueueTree
@@ -49,7 +49,7 @@ class Rules(NamedTuple):
         scheduler: str,
         classes: Mapping[str, PriorityClass],
         namespaces: Mapping[str, Namespace],
-    ) -> "Rules":
+    ) -> "PlacementInputs":
         """What holds now; later changes of what is given here change nothing."""
         above = {name: one.parent_queue for name, one in namespaces.items() if tree.placement and one.parent_queue}
         return cls(tree, protection, scheduler, dict(classes), above)
@@ -65,8 +65,8 @@ class Rules(NamedTuple):
 
 
 class _Last(NamedTuple):
-    step: Step[str, Pod]
-    rules: Rules
+    step: MappingChange[str, Pod]
+    rules: PlacementInputs
     roster: Roster
 
 
@@ -80,7 +80,9 @@ class Freezing:
         self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), BARE)
         """A tree, namespaces and their quotas, and the tree within these."""
 
-    def of(self, pods: dict[str, Pod], rules: Rules, known: Iterable[str], now_ms: int) -> tuple[Roster, QueueTree]:
+    def of(
+        self, pods: dict[str, Pod], rules: PlacementInputs, known: Iterable[str], now_ms: int
+    ) -> tuple[Roster, QueueTree]:
         """Those of ``pods`` (by uid) that are not finished, as they stand under the rules.
 
         And the tree with the dynamic queues that they are in; while these are the same it is the same tree. ``known``:
@@ -107,7 +109,7 @@ class Freezing:
             self._narrowed = (asked, found)
         return found
 
-    def _carried_on(self, pods: dict[str, Pod], rules: Rules) -> Roster | None:
+    def _carried_on(self, pods: dict[str, Pod], rules: PlacementInputs) -> Roster | None:
         """The last roster with what changed since; None where too much did."""
         last = self._last
         if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, Followed):
@@ -125,7 +127,7 @@ class Freezing:
         at = [_place(before, one) for one in coming]
         return last.roster.merged(np.array(gone, np.intp), np.array(at, np.intp), coming)
 
-    def _within(self, roster: Roster, rules: Rules) -> tuple[Roster, QueueTree]:
+    def _within(self, roster: Roster, rules: PlacementInputs) -> tuple[Roster, QueueTree]:
         """The pods, and the tree with their queues. Of leaves that can't both be, that of the oldest pod is."""
         if not rules.tree.placement:
             return roster, rules.tree
@@ -145,7 +147,7 @@ def _place(pods: tuple[Pod, ...], pod: Pod) -> int:
     return bisect_left(pods, in_turn(pod), key=in_turn)
 
 
-def _ruled_otherwise(last: _Last, rules: Rules) -> dict[str, Pod]:
+def _ruled_otherwise(last: _Last, rules: PlacementInputs) -> dict[str, Pod]:
     """The pods of the last roster whose class or namespace says something else now."""
     classes, namespaces = _differing(last.rules.classes, rules.classes), _differing(last.rules.above, rules.above)
     if not classes and not namespaces:

@@ -19,9 +19,9 @@ from engine.observation.evictions.results import (
     joined,
     parted,
 )
-from engine.observation.evictions.rules import Usage, judged
+from engine.observation.evictions.rules import ObservedUsage, judged
 from engine.observation.evictions.sightings import Key, sighted
-from engine.observation.evictions.sources import EVIDENCE, RULES, SCHEDULERS, RulesOf, Source
+from engine.observation.evictions.sources import EVIDENCE, RULES, SCHEDULERS, EvictionSource, RulesOf
 from engine.observation.evictions.weighed import Gone, KnownBy, Weighed
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Agreement",
     "Cause",
     "Compared",
+    "EvictionSource",
     "Flag",
     "Flagged",
     "Gone",
@@ -38,11 +39,10 @@ __all__ = [
     "Key",
     "KnownBy",
     "Observed",
+    "ObservedUsage",
     "RulesOf",
-    "Source",
     "Taken",
     "Untold",
-    "Usage",
     "Weighed",
     "agrees",
     "compared",

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.model.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts
 from engine.observation.evictions.results import Observed
-from engine.observation.evictions.sources import Source
+from engine.observation.evictions.sources import EvictionSource
 
 SAMPLED_FROM = 100
 """Of more nodes than this kube-scheduler looks at a tenth, and at no fewer than this, unless it is told otherwise."""
@@ -87,24 +87,24 @@ def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]
     Volcano looks at nodes, and at the pods of one, in an order of chance. Its victims show the order of the pods;
     nothing shows at which nodes it looked before.
     """
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return seen.hindsight is not None and seen.hindsight.nodes > 1
     return _worth(seen.source, theirs) == _worth(seen.source, ours)
 
 
-def _worth(source: Source, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
+def _worth(source: EvictionSource, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
     """Which of them goes first, the scheduler tells by no more than this; YuniKorn knows whole seconds."""
-    if source is Source.YUNIKORN:
+    if source is EvictionSource.YUNIKORN:
         return Counter((pod.opted_out, pod.originator, pod.priority, pod.created_ms // 1000) for pod in pods)
     return Counter((pod.priority, pod.started_ms) for pod in pods)
 
 
 def _elsewhere(seen: Observed, ours: Decision, verdict: NodeVerdict | None) -> Cause:
     """``verdict``: what our trace says of the node that the scheduler took, if it says anything."""
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return Cause.TIE
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
-    if seen.source is Source.YUNIKORN:  # which takes whatever check ends first where as many have to go
+    if seen.source is EvictionSource.YUNIKORN:  # which takes whatever check ends first where as many have to go
         alike = verdict is not None and dearer and verdict.victims == len(ours.victims)
         return Cause.TIE if alike else Cause.MOMENT
     if verdict is not None and dearer and verdict.detail == _ANY:

@@ -10,9 +10,9 @@ from engine.model.objects import Pod, Preempted
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions.results import Observed, Taken
-from engine.observation.evictions.rules import Usage, judged
+from engine.observation.evictions.rules import ObservedUsage, judged
 from engine.observation.evictions.sightings import Key, Sighting, sightings
-from engine.observation.evictions.sources import Source
+from engine.observation.evictions.sources import EvictionSource
 
 TOGETHER_MS = 10_000
 """What one evicts for one ask within this time is one decision; on one node, where EVIDENCE says so."""
@@ -59,7 +59,7 @@ class _Scene:
 
     def __init__(self, state: ClusterState, tree: QueueTree, now_ms: int) -> None:
         self._state, self._tree, self._now_ms = state, tree, now_ms
-        self._usage = Usage(state, tree)
+        self._usage = ObservedUsage(state, tree)
 
     def observed(self, group: list[Sighting]) -> Observed:
         """One decision."""
@@ -81,17 +81,17 @@ class _Scene:
         if pod is None:
             facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
             return Taken(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
-        said = pod.disruption_message if one.source is Source.KUBELET else ""
+        said = pod.disruption_message if one.source is EvictionSource.KUBELET else ""
         place = one.event.place if one.event else ""
         return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
 
     def _asked(self, found: Observed, event: Preempted | None) -> Observed:
         """The same with its ask, or with those that it may have been."""
         if event is not None and (event.ask_uid or event.ask_name):
-            ask = self._workload(event.ask_uid) if found.source is Source.KUEUE else self._ask(event.ask_uid)
+            ask = self._workload(event.ask_uid) if found.source is EvictionSource.KUEUE else self._ask(event.ask_uid)
             named = ask or self._named_ask(event)
             return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
-        if found.source is not Source.KUBE_SCHEDULER:
+        if found.source is not EvictionSource.KUBE_SCHEDULER:
             return found
         nominated = self._nominated(found)
         if len(nominated) == 1 and all(one.known and one.pod.priority < nominated[0].priority for one in found.victims):

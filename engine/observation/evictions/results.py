@@ -7,9 +7,9 @@ import msgspec
 
 from engine.audit import LawCheck
 from engine.model.decision import Decision, PodFacts, QueueFigures
-from engine.observation.evictions.sources import Source
+from engine.observation.evictions.sources import EvictionSource
 from engine.observation.evictions.weighed import Weighed
-from engine.policies.yunikorn import Effect
+from engine.policies.yunikorn import QuirkEffect
 
 
 class Flag(StrEnum):
@@ -69,14 +69,14 @@ class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
     """How many the cluster had."""
     said: str = ""
     """Why the ask could not run anywhere, in the scheduler's own words."""
-    quirks: tuple[Effect, ...] | None = None
+    quirks: tuple[QuirkEffect, ...] | None = None
     """YuniKorn's departures from its own design that changed this; None: not worked out."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that one source evicted on one node at one time, for one ask."""
 
-    source: Source
+    source: EvictionSource
     at_ms: int
     node: str
     """Empty: the victims are on several."""

@@ -15,7 +15,7 @@ from engine.observation.evictions.results import Flag, Flagged, Observed
 from engine.observation.evictions.sources import BY_GUARANTEES
 
 
-class Usage:
+class ObservedUsage:
     """What the queues hold without those on their way out; added up once, for however many victims."""
 
     def __init__(self, state: ClusterState, tree: QueueTree) -> None:
@@ -68,7 +68,7 @@ def _stays(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.node) and not pod.finished and not pod.terminating
 
 
-def judged(found: Observed, usage: Usage, fresh: list[PodFacts]) -> Observed:
+def judged(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
     """The same with the queues' figures, and of a scheduler's the rules of the tree that it went against.
 
     ``fresh``: the victims that the usage knows of.

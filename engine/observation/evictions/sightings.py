@@ -6,7 +6,7 @@ import msgspec
 
 from engine.model.objects import Pod, Preempted, Workload
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.sources import EVIDENCE, REASONS, SCHEDULERS, Source
+from engine.observation.evictions.sources import EVIDENCE, REASONS, SCHEDULERS, EvictionSource
 
 EVENT_WAIT_MS = 2_000
 """So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what other
@@ -23,7 +23,7 @@ Key = tuple[str, str]
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """One pod that was told to go, and by whom."""
 
-    source: Source
+    source: EvictionSource
     at_ms: int
     uid: str
     namespace: str
@@ -86,17 +86,17 @@ def sightings(
 
 def _told_whole(one: Sighting) -> bool:
     """Whether no Event is still to come that would say more of it, or name another victim of the same decision."""
-    return one.source not in SCHEDULERS or (one.source is Source.KUBE_SCHEDULER and one.event is not None)
+    return one.source not in SCHEDULERS or (one.source is EvictionSource.KUBE_SCHEDULER and one.event is not None)
 
 
 def _told(state: ClusterState) -> dict[str, Sighting]:
     """Victim's uid -> what its scheduler says; of several words the first, which tells when."""
     found: dict[str, Sighting] = {}
     words = (
-        (Source.KUBE_SCHEDULER, state.preempted.items()),
-        (Source.YUNIKORN, (*state.yunikorn.items(), *state.yunikorn_records.items())),
-        (Source.VOLCANO, state.volcano.items()),
-        (Source.KUEUE, _of_workloads(state)),
+        (EvictionSource.KUBE_SCHEDULER, state.preempted.items()),
+        (EvictionSource.YUNIKORN, (*state.yunikorn.items(), *state.yunikorn_records.items())),
+        (EvictionSource.VOLCANO, state.volcano.items()),
+        (EvictionSource.KUEUE, _of_workloads(state)),
     )
     for source, told in words:
         for _, event in sorted(told, key=lambda each: each[0]):
@@ -145,7 +145,7 @@ def _went_with(pod: Pod, at_ms: int) -> bool:
     return at_ms - _CLOCKS_MS <= pod.deleted_ms <= latest
 
 
-def _of_event(state: ClusterState, event: Preempted, source: Source) -> Sighting:
+def _of_event(state: ClusterState, event: Preempted, source: EvictionSource) -> Sighting:
     pod = state.pods.get(event.uid) or state.departed.get(event.uid)
     told = event.node if event.ask_kind == "Pod" else ""  # for a group it is no node's name
     return Sighting(
@@ -165,7 +165,7 @@ def _of_conditions(state: ClusterState, told: Collection[str]) -> Iterable[Sight
         if source is None or at_ms is None or not pod.node or pod.uid in told:
             continue
         named = Sighting(source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node)
-        yield msgspec.structs.replace(named, word=pod.disruption_message) if source is Source.VOLCANO else named
+        yield msgspec.structs.replace(named, word=pod.disruption_message) if source is EvictionSource.VOLCANO else named
 
 
 def _gone_or_going(state: ClusterState) -> Iterable[Pod]:

@@ -7,7 +7,7 @@ import msgspec
 from engine.model.objects import EVICTION_BY_VOLCANO, PREEMPTION_BY_SCHEDULER
 
 
-class Source(StrEnum):
+class EvictionSource(StrEnum):
     """Who evicted."""
 
     KUBE_SCHEDULER = "kube-scheduler"
@@ -31,30 +31,30 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its rules are built in here: then it is decided again."""
 
 
-EVIDENCE: dict[Source, Evidence] = {
+EVIDENCE: dict[EvictionSource, Evidence] = {
     # The Event Preempted on the pod; without one, its condition DisruptionTarget.
-    Source.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
+    EvictionSource.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
     # The conditions Preempted and Evicted of the pod's Workload.
-    Source.KUEUE: Evidence(asks=True, one_node=False, again=True),
+    EvictionSource.KUEUE: Evidence(asks=True, one_node=False, again=True),
     # The Event Informational on the pod, or what it answers itself.
-    Source.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
+    EvictionSource.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
     # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves nothing.
-    Source.VOLCANO: Evidence(asks=False, one_node=True, again=True),
+    EvictionSource.VOLCANO: Evidence(asks=False, one_node=True, again=True),
 }
 """Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
 SCHEDULERS = tuple(EVIDENCE)
-BY_GUARANTEES = (Source.KUBE_SCHEDULER, Source.YUNIKORN)
+BY_GUARANTEES = (EvictionSource.KUBE_SCHEDULER, EvictionSource.YUNIKORN)
 """Those of which it is told where they went against the tree's fences and guarantees. The first knows of no queues, the
 second keeps them itself. Kueue and Volcano take whole workloads by quota of their own: they are decided again by their
 rules, and what those allow is nothing against them."""
 REASONS = {
-    PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
-    "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26
-    EVICTION_BY_VOLCANO: Source.VOLCANO,
-    "EvictionByEvictionAPI": Source.API_EVICTION,
-    "DeletionByTaintManager": Source.TAINT_MANAGER,
-    "DeletionByPodGC": Source.POD_GC,
-    "TerminationByKubelet": Source.KUBELET,
+    PREEMPTION_BY_SCHEDULER: EvictionSource.KUBE_SCHEDULER,
+    "PreemptionByKubeScheduler": EvictionSource.KUBE_SCHEDULER,  # up to 1.26
+    EVICTION_BY_VOLCANO: EvictionSource.VOLCANO,
+    "EvictionByEvictionAPI": EvictionSource.API_EVICTION,
+    "DeletionByTaintManager": EvictionSource.TAINT_MANAGER,
+    "DeletionByPodGC": EvictionSource.POD_GC,
+    "TerminationByKubelet": EvictionSource.KUBELET,
 }
 """Reasons of a pod's condition DisruptionTarget; Volcano's is of the condition Ready."""
 
@@ -72,10 +72,10 @@ class RulesOf(msgspec.Struct, frozen=True, kw_only=True):
         return any(running.removeprefix("v").startswith(one) for one in self.releases)
 
 
-RULES: dict[Source, RulesOf] = {
-    Source.KUBE_SCHEDULER: RulesOf(version="1.36", releases=("1.36.",)),
-    Source.KUEUE: RulesOf(version="0.19", releases=("0.19.",)),
-    Source.YUNIKORN: RulesOf(version="of 2026-07"),
-    Source.VOLCANO: RulesOf(version="of 2026-08"),
+RULES: dict[EvictionSource, RulesOf] = {
+    EvictionSource.KUBE_SCHEDULER: RulesOf(version="1.36", releases=("1.36.",)),
+    EvictionSource.KUEUE: RulesOf(version="0.19", releases=("0.19.",)),
+    EvictionSource.YUNIKORN: RulesOf(version="of 2026-07"),
+    EvictionSource.VOLCANO: RulesOf(version="of 2026-08"),
 }
 """The schedulers whose decisions are decided again. Their recorded decisions are of these versions."""

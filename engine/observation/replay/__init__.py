@@ -13,7 +13,7 @@ import msgspec
 from engine.analysis.counterfactuals import Again
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EVIDENCE, SCHEDULERS, Hindsight, Observed, Source, Untold
+from engine.observation.evictions import EVIDENCE, SCHEDULERS, EvictionSource, Hindsight, Observed, Untold
 from engine.observation.replay import kueue, volcano, yunikorn
 from engine.observation.replay.log import Log
 from engine.policies import Decide, priority
@@ -25,7 +25,10 @@ PODS_AT_ONCE = 100_000
 """So many pods and Workloads, over all the moments that are gone back to, are looked at in one go."""
 TIMES_OVER = 25
 """So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
-_RULES: dict[Source, Decide] = {Source.KUBE_SCHEDULER: priority.decide, Source.YUNIKORN: by_yunikorn.decide}
+_RULES: dict[EvictionSource, Decide] = {
+    EvictionSource.KUBE_SCHEDULER: priority.decide,
+    EvictionSource.YUNIKORN: by_yunikorn.decide,
+}
 """What each scheduler decides by, pod by pod."""
 
 
@@ -57,7 +60,7 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[
     for number in list(began)[most:]:
         del began[number]
         told[number] = msgspec.structs.replace(told[number], untold=Untold.TOO_MANY)
-    weighed = sum(told[number].source is Source.KUEUE for number in began)
+    weighed = sum(told[number].source is EvictionSource.KUEUE for number in began)
     past, before = state.past() if began else state, dict[int, ClusterState]()
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
@@ -88,9 +91,9 @@ def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | N
 def _untold(seen: Observed) -> Untold | None:
     if not EVIDENCE[seen.source].again:
         return Untold.OTHER_RULES
-    if seen.source is Source.KUEUE:
+    if seen.source is EvictionSource.KUEUE:
         return None if seen.asker else Untold.NO_ASK
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return None if volcano.reclaimed(seen) else Untold.OTHER_RULES
     if seen.ask_kind != "Pod":
         return Untold.GROUP
@@ -105,16 +108,16 @@ def _again(
     ``past`` is that cluster, ``state`` as it is now. ``quirks``: whether YuniKorn's departures from
     its design are to be told; ``weighed``: how many of Kueue's are decided again in one go.
     """
-    if seen.source is Source.KUEUE:
+    if seen.source is EvictionSource.KUEUE:
         return kueue.decided(seen, past, state, among=weighed)
-    if seen.source is Source.VOLCANO:
+    if seen.source is EvictionSource.VOLCANO:
         return volcano.decided(seen, past, tree)
     if seen.over_max:
         return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
     again = question(seen, past, tree)
     if again is None:
         return seen
-    if seen.source is Source.YUNIKORN:
+    if seen.source is EvictionSource.YUNIKORN:
         return yunikorn.decided(seen, again, past, quirks=quirks)
     said, nodes = again.ask.unschedulable_message, len(again.snapshot.nodes)
     hindsight = Hindsight(decision=again.as_it_was(), nodes=nodes, said=said)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.model.objects import Sharing
+from engine.model.objects import KueueSettings
 from engine.model.quota import QuotaCluster, QuotaError, Workload
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import Gone, KnownBy, Observed, Weighed
@@ -14,7 +14,7 @@ from engine.observation.evictions.observing import TOGETHER_MS
 from engine.observation.evictions.sightings import is_of
 from engine.observation.replay.kueue_sparing import spared
 from engine.policies import cohort
-from engine.policies.cohort import Strategy, Why
+from engine.policies.cohort import PreemptionReason, Strategy
 
 
 class _SetTo(NamedTuple):
@@ -54,14 +54,14 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
     return msgspec.structs.replace(seen, weighed=weighed, untold=None)
 
 
-def _set_to(sharings: Iterable[Sharing], reasons: set[str]) -> _SetTo:
+def _set_to(sharings: Iterable[KueueSettings], reasons: set[str]) -> _SetTo:
     """By its settings where they are known, else by reasons that belong to one way alone, else classic."""
     for sharing in sharings:
         with suppress(ValueError):  # strategies of a newer Kueue
             return _SetTo(cohort.strategies_of(sharing), KnownBy.CONFIG)
-    if Why.FAIR_SHARING in reasons:
+    if PreemptionReason.FAIR_SHARING in reasons:
         return _SetTo(cohort.STRATEGIES, KnownBy.REASONS)
-    return _SetTo(None, KnownBy.REASONS if Why.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
+    return _SetTo(None, KnownBy.REASONS if PreemptionReason.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
 
 
 def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[Gone, ...], among: int) -> Weighed:

@@ -13,9 +13,9 @@ from engine.analysis.counterfactuals import Counterfactual, Then, Tries, least
 from engine.model.change import Change
 from engine.model.quantities import FLAVOR
 from engine.model.queue_tree import WEIGHT_ONE
-from engine.model.quota import FlavorResource, Quota, QuotaCluster, Workload
+from engine.model.quota import FlavorQuota, FlavorResource, QuotaCluster, Workload
 from engine.policies import cohort
-from engine.policies.cohort import Strategy, Verdict
+from engine.policies.cohort import Strategy, WorkloadVerdict
 
 FIRST = 3
 """Of so many Workloads that go it is worked out."""
@@ -66,10 +66,10 @@ class _Own:
     def _quotas(self) -> Iterator[Counterfactual]:
         """For each flavor and resource the least nominal quota; all that the queue uses is as much as can matter."""
         for of in sorted(self._victim.usage):
-            quota = self._queue.quotas.get(of, Quota(0))
+            quota = self._queue.quotas.get(of, FlavorQuota(0))
             used = sum(one.usage.get(of, 0) for one in self._cluster.workloads if one.queue == self._queue.name)
 
-            def decided(nominal: int, of: FlavorResource = of, quota: Quota = quota) -> Verdict:
+            def decided(nominal: int, of: FlavorResource = of, quota: FlavorQuota = quota) -> WorkloadVerdict:
                 changed = msgspec.structs.replace(quota, nominal=nominal)
                 return self._with_queue(quotas={**self._queue.quotas, of: changed})
 
@@ -84,7 +84,7 @@ class _Own:
         """The least weight of its queue, in thousandths: the more, the less its borrowing counts."""
         low = int(self._queue.weight * 1000)
 
-        def decided(weight: int) -> Verdict:
+        def decided(weight: int) -> WorkloadVerdict:
             return self._with_queue(weight=Fraction(weight, 1000))
 
         found = least(low, low + _MOST_WEIGHT, decided, self._spares, Tries(self._tries), guess=2 * low)
@@ -105,15 +105,15 @@ class _Own:
                 yield self._spared(decided, Change.PRIORITY, pod=self._victim.key, priority=priority)
                 return
 
-    def _with_queue(self, **changes: Any) -> Verdict:
+    def _with_queue(self, **changes: Any) -> WorkloadVerdict:
         changed = msgspec.structs.replace(self._queue, **changes)
         queues: Mapping[str, Any] = {**self._cluster.queues, changed.name: changed}
         return self._decided(msgspec.structs.replace(self._cluster, queues=queues))
 
-    def _decided(self, cluster: QuotaCluster) -> Verdict:
+    def _decided(self, cluster: QuotaCluster) -> WorkloadVerdict:
         return cohort.decide(cluster, self._ask, self._strategies)
 
-    def _spares(self, decided: Verdict) -> bool:
+    def _spares(self, decided: WorkloadVerdict) -> bool:
         return all(target.workload.uid != self._victim.uid for target in decided.search.targets)
 
     def _named(self, of: FlavorResource) -> str:
@@ -121,6 +121,6 @@ class _Own:
         flavors = {flavor for flavor, resource in self._queue.quotas if resource == of[1]}
         return of[1] if len(flavors) <= 1 else f"{of[1]}{FLAVOR}{of[0]}"
 
-    def _spared(self, decided: Verdict, change: Change, **changed: Any) -> Counterfactual:
+    def _spared(self, decided: WorkloadVerdict, change: Change, **changed: Any) -> Counterfactual:
         victims = tuple(target.workload.key for target in decided.search.targets)
         return Counterfactual(then=Then.SPARED, change=change, victims=victims, spared=self._victim.key, **changed)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, Workload
-from engine.model.snapshot import Change, ClusterState
-from engine.observation.evictions import Observed, Source
+from engine.model.snapshot import ClusterState, ObjectChange
+from engine.observation.evictions import EvictionSource, Observed
 from engine.observation.replay.kueue import gone_for
 
 
@@ -23,7 +23,7 @@ class Log:
         """Node -> where pods of it were."""
         self._deleted: dict[str, int] = {}
         """Pod (uid) -> where it began to go, whoever deleted it."""
-        self._asks: dict[str, list[tuple[int, Change]]] = {}
+        self._asks: dict[str, list[tuple[int, ObjectChange]]] = {}
         """Pod (uid) -> what happened to it while it had no node."""
         self._preempted: dict[tuple[str, str], int] = {}
         """Workload (uid) and the ask's -> where Kueue said that it preempted it for that."""
@@ -35,7 +35,7 @@ class Log:
             if isinstance(change.before, Pod) and not change.before.terminating:
                 self._read_end(place, change)
 
-    def _read(self, place: int, change: Change) -> None:
+    def _read(self, place: int, change: ObjectChange) -> None:
         before, after = change.before, change.after
         if after.node is None:
             self._asks.setdefault(after.uid, []).append((place, change))
@@ -48,15 +48,15 @@ class Log:
         if told is not None and (before.preempted is None or before.preempted.ask_uid != told.ask_uid):
             self._preempted[after.uid, told.ask_uid] = place
 
-    def _read_end(self, place: int, change: Change) -> None:
+    def _read_end(self, place: int, change: ObjectChange) -> None:
         if change.after is None or change.after.terminating:
             self._deleted[change.before.uid] = place
 
     def began(self, seen: Observed) -> int | None:
         """The place of the first thing that was done; None where that was not seen."""
-        if seen.source is Source.KUEUE:
+        if seen.source is EvictionSource.KUEUE:
             return self._first_word(seen)
-        find = self._place_told if seen.source is Source.KUBE_SCHEDULER else self._place_deleted
+        find = self._place_told if seen.source is EvictionSource.KUBE_SCHEDULER else self._place_deleted
         told = [find(one.pod.uid) for one in seen.victims if one.known]
         places = [place for place in told if place is not None]
         if not places or len(places) < len(told):
@@ -85,7 +85,7 @@ class Log:
             return len(self._state.changes)  # what is said of it is here before it is deleted
         return self._deleted.get(victim)
 
-    def _nominations(self, seen: Observed) -> Iterable[tuple[int, Change]]:
+    def _nominations(self, seen: Observed) -> Iterable[tuple[int, ObjectChange]]:
         for place, change in self._asks.get(seen.asker, ()):
             former = change.before.nominated_node if change.before is not None else ""
             if change.after.nominated_node == seen.node != former:

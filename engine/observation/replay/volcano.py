@@ -11,7 +11,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.observation.evictions import Hindsight, Observed, Untold
 from engine.policies import deserved, volcano
-from engine.policies.volcano import Chance, HierarchyError, Turn
+from engine.policies.volcano import FirstConsidered, HierarchyError, Reclaim
 
 _RECLAIM = "reclaim"
 _MOST = 25_000
@@ -35,7 +35,7 @@ def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
         return msgspec.structs.replace(seen, untold=Untold.TOO_MANY)
     at = _Placing(past.snapshot(tree, now_ms=seen.at_ms))
     try:
-        chance = Chance(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
+        chance = FirstConsidered(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
         turns = volcano.reclaim(cluster, chance=chance, may_run=at.may_run)
     except HierarchyError:  # with such queues Volcano decides nothing either
         return seen
@@ -48,12 +48,12 @@ def _work(cluster: VolcanoCluster) -> int:
     return standing[Task.PENDING] * standing[Task.RUNNING]
 
 
-def _there(turns: list[Turn], node: str) -> list[Turn]:
+def _there(turns: list[Reclaim], node: str) -> list[Reclaim]:
     """Those that take from the node; else from the first one that is taken from."""
     return [turn for turn in turns if turn.node == node] or [turn for turn in turns if turn.node == turns[0].node]
 
 
-def _as_decision(turns: list[Turn], cluster: VolcanoCluster) -> Decision:
+def _as_decision(turns: list[Reclaim], cluster: VolcanoCluster) -> Decision:
     """What goes on one node, for the first that gets room there and all others ``together``."""
     asks = [PodFacts.of(turn.ask.pod) for turn in turns]
     return Decision(

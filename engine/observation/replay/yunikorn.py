@@ -6,7 +6,7 @@ from engine.analysis.counterfactuals import Again
 from engine.audit import audit_other
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.observation.evictions import Hindsight, Observed, Usage, judged
+from engine.observation.evictions import Hindsight, Observed, ObservedUsage, judged
 from engine.policies import yunikorn
 from engine.policies.fence import POLICY
 
@@ -54,7 +54,7 @@ def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed
         for one in seen.victims
     )
     known = [one.pod for one in victims if one.known]
-    return judged(msgspec.structs.replace(seen, victims=victims), Usage(past, before.tree), known)
+    return judged(msgspec.structs.replace(seen, victims=victims), ObservedUsage(past, before.tree), known)
 
 
 def _as_decision(seen: Observed) -> Decision:

@@ -3,16 +3,16 @@
 from engine.planning.comparison.moments import at_moment
 from engine.planning.comparison.recording import EmptyRecordError, Recording, looks, record
 from engine.planning.comparison.replaying import replayed
-from engine.planning.comparison.results import WHOLE, Figures, Point, Waits
-from engine.planning.comparison.sides import Side
+from engine.planning.comparison.results import WHOLE, CoursePoint, SideFigures, Waits
+from engine.planning.comparison.sides import ComparedSide
 
 __all__ = [
     "WHOLE",
+    "ComparedSide",
+    "CoursePoint",
     "EmptyRecordError",
-    "Figures",
-    "Point",
     "Recording",
-    "Side",
+    "SideFigures",
     "Waits",
     "at_moment",
     "looks",

@@ -13,11 +13,11 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection
 from engine.planning.comparison.lives import Life, Lives
-from engine.planning.comparison.results import Figures
-from engine.planning.comparison.standing import Standing
-from engine.planning.comparison.tallying import Tally
+from engine.planning.comparison.results import SideFigures
+from engine.planning.comparison.standing import QueueDemand
+from engine.planning.comparison.tallying import OutcomeCounts
 from engine.planning.forecast.rolling import unreserved
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 
 STEPS = 1_000
 SHORTEST_MS = 1_000
@@ -29,7 +29,7 @@ class EmptyRecordError(LookupError):
     """Nothing was recorded in the time. ``str()`` is a sentence."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedStep(msgspec.Struct, frozen=True, kw_only=True):
     """One time that is looked at, and what of the cluster is other than at the one before, but for pods."""
 
     at_ms: int
@@ -44,12 +44,12 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
     state: ClusterState
     """How it began."""
-    moment: Moment
-    steps: tuple[Step, ...]
+    moment: PassInputs
+    steps: tuple[RecordedStep, ...]
     """The first is the beginning."""
     lives: tuple[Life, ...]
     """In the order in which they came."""
-    figures: Figures
+    figures: SideFigures
     """What happened."""
 
     @property
@@ -59,7 +59,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(
-    frames: Iterable[tuple[ClusterState, Moment]],
+    frames: Iterable[tuple[ClusterState, PassInputs]],
     tree: QueueTree,
     *,
     since_ms: int,
@@ -103,10 +103,10 @@ def _step_ms(since_ms: int, until_ms: int) -> int:
 
 
 def _stretch(
-    frames: Iterable[tuple[ClusterState, Moment]], since_ms: int, until_ms: int
-) -> Iterator[tuple[int, ClusterState, Moment]]:
+    frames: Iterable[tuple[ClusterState, PassInputs]], since_ms: int, until_ms: int
+) -> Iterator[tuple[int, ClusterState, PassInputs]]:
     """The states that held in a time, each with when it began to."""
-    held: tuple[int, ClusterState, Moment] | None = None
+    held: tuple[int, ClusterState, PassInputs] | None = None
     for state, moment in frames:
         if moment.now_ms >= until_ms:
             break
@@ -120,16 +120,16 @@ def _stretch(
 class _Recorder:
     def __init__(self, tree: QueueTree, evicted: Mapping[str, object]) -> None:
         self._tree, self._evicted = tree, evicted
-        self._lives, self._tally = Lives(evicted), Tally()
+        self._lives, self._tally = Lives(evicted), OutcomeCounts()
         self._went: set[str] = set()
-        self._steps: list[Step] = []
+        self._steps: list[RecordedStep] = []
         self._columns: dict[str, dict[Any, Any]] = {}
-        self._begun: tuple[ClusterState, Moment] | None = None
-        self._state, self._moment = ClusterState(), Moment(now_ms=0)
-        self._standing: Standing | None = None
+        self._begun: tuple[ClusterState, PassInputs] | None = None
+        self._state, self._moment = ClusterState(), PassInputs(now_ms=0)
+        self._standing: QueueDemand | None = None
         """Of the state, once it was looked at."""
 
-    def go_on(self, state: ClusterState, moment: Moment, at_ms: int) -> None:
+    def go_on(self, state: ClusterState, moment: PassInputs, at_ms: int) -> None:
         """From a time on the cluster is in another state."""
         before = self._state.pods
         if self._begun is None:
@@ -157,12 +157,12 @@ class _Recorder:
         """How it is at a time, and for how long it counts so."""
         if self._standing is None:
             seen = self._moment.snapshot(self._state, self._tree)
-            self._standing = Standing(seen.tree, seen.capacity, seen.pods)
+            self._standing = QueueDemand(seen.tree, seen.capacity, seen.pods)
         self._tally.stand(self._standing, self._waiting(), at_ms=at_ms, for_ms=for_ms)
         columns = {name: self._column(name) for name in COLUMNS}
         differing = {name: column for name, column in columns.items() if self._columns.get(name) != column}
         protection = self._moment.protection
-        self._steps.append(Step(at_ms=at_ms, for_ms=for_ms, columns=differing, protection=protection))
+        self._steps.append(RecordedStep(at_ms=at_ms, for_ms=for_ms, columns=differing, protection=protection))
         self._columns = columns
 
     def _column(self, name: str) -> dict[Any, Any]:

@@ -16,22 +16,22 @@ from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
 from engine.planning.comparison.lives import Life
-from engine.planning.comparison.recording import Recording, Step, asks
-from engine.planning.comparison.results import Figures
-from engine.planning.comparison.sides import Served, Side
-from engine.planning.comparison.standing import Standing
-from engine.planning.comparison.tallying import Tally
+from engine.planning.comparison.recording import RecordedStep, Recording, asks
+from engine.planning.comparison.results import SideFigures
+from engine.planning.comparison.sides import ComparedSide, Served
+from engine.planning.comparison.standing import QueueDemand
+from engine.planning.comparison.tallying import OutcomeCounts
 from engine.planning.forecast import Round, origin
 from engine.planning.forecast.rolling import Rolling
 from engine.planning.forecast.scheduling import tries
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 
 PASSES = 5
 """At one time at most; there are more only while they move something."""
 
 
-def replayed(recording: Recording, side: Side, *, each: Callable[[], None] = lambda: None) -> Figures:
+def replayed(recording: Recording, side: ComparedSide, *, each: Callable[[], None] = lambda: None) -> SideFigures:
     """What would have happened under a side. ``each``: called at every look."""
     run = _Run(recording, side)
     for number, step in enumerate(recording.steps, 1):
@@ -41,8 +41,8 @@ def replayed(recording: Recording, side: Side, *, each: Callable[[], None] = lam
 
 
 class _Run:
-    def __init__(self, recording: Recording, side: Side) -> None:
-        self._side, self._served, self._tally = side, Served(side), Tally()
+    def __init__(self, recording: Recording, side: ComparedSide) -> None:
+        self._side, self._served, self._tally = side, Served(side), OutcomeCounts()
         self._rolling = Rolling(recording.state, recording.moment)
         self._lives = {life.key: life for life in recording.lives}
         self._to_come = deque(life for life in recording.lives if life.key not in recording.state.pods)
@@ -54,13 +54,13 @@ class _Run:
         for life in recording.lives:
             if life.key in recording.state.pods and life.pod.node is not None:
                 self._will_end(life, life.key, life.pod.started_ms or recording.since_ms)
-        self._standing: Standing | None = None
+        self._standing: QueueDemand | None = None
 
-    def look(self, step: Step, number: int) -> None:
+    def look(self, step: RecordedStep, number: int) -> None:
         """Bring the cluster to a time, decide there, and count it until the next."""
         first = number == 1
         before = self._rolling.moment
-        later = Moment(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
+        later = PassInputs(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
         now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
         moved = self._take_over(step, first=first) | self._happen()
@@ -72,7 +72,7 @@ class _Run:
             self._standing = self._stands()
         self._tally.stand(self._standing, self._waiting(), at_ms=step.at_ms, for_ms=step.for_ms)
 
-    def _take_over(self, step: Step, *, first: bool) -> bool:
+    def _take_over(self, step: RecordedStep, *, first: bool) -> bool:
         """The cluster's objects but pods, as the record has them; pods of nodes that are gone are without one.
 
         Whether anything changed. At first they are there already, with what open decisions keep of them.
@@ -134,7 +134,7 @@ class _Run:
         considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
         left, placed = rolling.carry_out(seen, considered, number)
         after = rolling.moment  # nothing is open any more
-        rolling.moment = Moment(
+        rolling.moment = PassInputs(
             now_ms=seen.now_ms, protection=after.protection, notices=after.notices, quotas=after.quotas
         )
         done = Round(number=number, now_ms=seen.now_ms, considered=tuple(considered), placed=placed, left=left)
@@ -168,14 +168,14 @@ class _Run:
     def _waiting(self) -> set[str]:
         return {origin(uid) for uid, pod in self._rolling.state.pods.items() if asks(pod)}
 
-    def _stands(self) -> Standing:
+    def _stands(self) -> QueueDemand:
         seen = self._seen()
-        return Standing(seen.tree, seen.capacity, seen.pods)
+        return QueueDemand(seen.tree, seen.capacity, seen.pods)
 
     def _seen(self) -> Snapshot:
         return self._rolling.moment.snapshot(self._rolling.state, self._side.tree)
 
-    def figures(self) -> Figures:
+    def figures(self) -> SideFigures:
         """After the last look."""
         assert self._standing is not None
         return self._tally.figures(self._standing, self._waiting())

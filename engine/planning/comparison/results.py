@@ -34,7 +34,7 @@ def _rank(ordered: list[int], percent: int) -> int:
     return ordered[-(-len(ordered) * percent // 100) - 1]
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class CoursePoint(msgspec.Struct, frozen=True, kw_only=True):
     """How it stood at one time of the course."""
 
     at_ms: int
@@ -48,7 +48,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """See Figures."""
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class SideFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, or would have, under one side. What takes time has no figure where it is about one moment."""
 
     decisions: int
@@ -83,5 +83,5 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """The queues (paths) that would preempt each other in turn, for ever; only where it is about one moment."""
     settles: bool | None = None
     """Whether it came to rest; only where it is about one moment."""
-    course: tuple[Point, ...] = ()
+    course: tuple[CoursePoint, ...] = ()
     """How it went, in order of time; none where it is about one moment."""

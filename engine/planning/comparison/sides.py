@@ -2,32 +2,32 @@
 
 import msgspec
 
-from engine.audit import Terms
+from engine.audit import AuditTerms
 from engine.model.decision import Decision
 from engine.model.queue_tree import QueueTree
-from engine.planning.scheduling_pass import Considered
+from engine.planning.scheduling_pass import AuditedDecision
 from engine.policies import Decide
 
 _SERVED = "served"
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedSide(msgspec.Struct, frozen=True, kw_only=True):
     """What decides. ``foreign``: the dialect is another scheduler's, which preempts but once for an ask."""
 
     tree: QueueTree
     decide: Decide
-    terms: Terms = Terms()
+    terms: AuditTerms = AuditTerms()
     foreign: bool = False
 
 
 class Served:
     """The asks (uids) that a foreign side has preempted for."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: ComparedSide) -> None:
         self._foreign = side.foreign
         self._asks: set[str] = set()
 
-    def hold(self, one: Considered) -> str:
+    def hold(self, one: AuditedDecision) -> str:
         """What holds a decision back; empty: nothing."""
         return _SERVED if self._foreign and one.decision.ask.uid in self._asks else ""
 

@@ -11,7 +11,7 @@ from engine.observation.shortfalls import shortfalls
 from engine.planning.comparison.results import WHOLE
 
 
-class Standing:
+class QueueDemand:
     """The leaves of a tree with what their pods hold, and the asks that wait. ``pods`` are those of a snapshot."""
 
     def __init__(self, tree: QueueTree, capacity: Mapping[str, int], pods: Iterable[Pod]) -> None:

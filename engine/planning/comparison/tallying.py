@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from engine.model.decision import PodFacts
 from engine.model.quantities import Amounts, add
 from engine.observation.lost_work import unsaved_s, work
-from engine.planning.comparison.results import WHOLE, Figures, Point, Waits
-from engine.planning.comparison.standing import Standing
+from engine.planning.comparison.results import WHOLE, CoursePoint, SideFigures, Waits
+from engine.planning.comparison.standing import QueueDemand
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Tally:
+class OutcomeCounts:
     """What happened so far. Pods are told apart by a key that stays the same when one is made again."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Tally:
         self._below: dict[str, int] = {}
         self._below_ms = self._jain_ms = self._jain = self._all_ms = 0
         self._shares: dict[str, int] = {}
-        self._course: list[Point] = []
+        self._course: list[CoursePoint] = []
 
     def evict(self, key: str, pod: PodFacts, *, at_ms: int) -> None:
         """A pod is preempted at a time; what it had done since its start or last checkpoint is thrown away."""
@@ -48,7 +48,7 @@ class Tally:
         self._served.add(key)
         self._waited.setdefault(key, 0)
 
-    def stand(self, standing: Standing, waiting: Collection[str], *, at_ms: int, for_ms: int) -> None:
+    def stand(self, standing: QueueDemand, waiting: Collection[str], *, at_ms: int, for_ms: int) -> None:
         """So things stood from a time on, for so long. ``waiting``: keys of the asks without a node."""
         self._all_ms += for_ms
         for key in waiting:
@@ -61,7 +61,7 @@ class Tally:
             self._jain += standing.jain * for_ms
         for leaf, share in standing.shares.items():
             self._shares[leaf] = self._shares.get(leaf, 0) + int(share * WHOLE) * for_ms
-        point = Point(
+        point = CoursePoint(
             at_ms=at_ms,
             preempted=len(self.preempted),
             waiting=len(waiting),
@@ -70,12 +70,12 @@ class Tally:
         )
         self._course.append(point)
 
-    def figures(self, standing: Standing, waiting: Collection[str]) -> Figures:
+    def figures(self, standing: QueueDemand, waiting: Collection[str]) -> SideFigures:
         """All of it, with how it stands in the end."""
         served = [ms for key, ms in self._waited.items() if key in self._served and key not in waiting]
         others = [ms for key, ms in self._waited.items() if key not in self._served or key in waiting]
         timed = self._all_ms > 0
-        return Figures(
+        return SideFigures(
             decisions=self.decisions,
             preempted=len(self.preempted),
             again=len(self.preempted) - len(set(self.preempted)),
@@ -104,7 +104,7 @@ POINTS = 240
 """A course keeps no more: they would fall on the same pixels."""
 
 
-def thinned(course: Iterable[Point]) -> tuple[Point, ...]:
+def thinned(course: Iterable[CoursePoint]) -> tuple[CoursePoint, ...]:
     """At most POINTS of the points, evenly, with the last one: sums go on to it."""
     points = list(course)
     if len(points) <= POINTS:
@@ -112,7 +112,7 @@ def thinned(course: Iterable[Point]) -> tuple[Point, ...]:
     return tuple(points[place * (len(points) - 1) // (POINTS - 1)] for place in range(POINTS))
 
 
-def _shares(standing: Standing) -> dict[str, int]:
+def _shares(standing: QueueDemand) -> dict[str, int]:
     return {leaf: int(share * WHOLE) for leaf, share in standing.shares.items()}
 
 

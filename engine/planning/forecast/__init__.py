@@ -13,41 +13,41 @@ not rise by itself. With a sum of N there are at most N such decisions, and each
 
 from collections.abc import Sequence
 
-from engine.audit import Terms
+from engine.audit import AuditTerms
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.forecast.reaching import Unreached, unreached
 from engine.planning.forecast.results import (
-    Difference,
+    ClusterChange,
     Eviction,
+    EvictionCount,
+    EvictionGroup,
     Forecast,
-    Group,
-    Happening,
+    ForecastDifference,
     Loop,
-    Placed,
+    PlacedPod,
     Round,
     Settling,
-    Toll,
     difference,
     grouped,
     origin,
 )
 from engine.planning.forecast.rolling import Rolling
-from engine.planning.journal import Moment
-from engine.planning.scheduling_pass import Considered, plan
+from engine.planning.journal import PassInputs
+from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import Decide
 
 __all__ = [
-    "Difference",
+    "ClusterChange",
     "Eviction",
+    "EvictionCount",
+    "EvictionGroup",
     "Forecast",
-    "Group",
-    "Happening",
+    "ForecastDifference",
     "Loop",
-    "Placed",
+    "PlacedPod",
     "Round",
     "Settling",
-    "Toll",
     "Unreached",
     "difference",
     "forecast",
@@ -64,14 +64,14 @@ PASSES = 30
 
 def forecast(
     state: ClusterState,
-    moment: Moment,
+    moment: PassInputs,
     tree: QueueTree,
     decide: Decide,
     *,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
+    terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
     passes: int = PASSES,
     foreign: bool = False,
-    happenings: Sequence[Happening] = (),
+    happenings: Sequence[ClusterChange] = (),
 ) -> Forecast:
     """Roll a cluster forward from a moment under a tree, published or not, for at most ``passes`` rounds (1 or more).
 
@@ -83,7 +83,7 @@ def forecast(
     rounds: list[Round] = []
     served: set[str] = set()
 
-    def hold(one: Considered) -> str:
+    def hold(one: AuditedDecision) -> str:
         return _SERVED if foreign and one.decision.ask.uid in served else ""
 
     seen: dict[bytes, int] = {}

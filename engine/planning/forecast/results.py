@@ -8,7 +8,7 @@ import msgspec
 from engine.model.decision import Decision, PodFacts
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
-from engine.planning.scheduling_pass import Considered
+from engine.planning.scheduling_pass import AuditedDecision
 
 AGAIN = "~"
 """Before the count in the name and uid of a pod that came back; no name in Kubernetes has it."""
@@ -38,7 +38,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     victim: PodFacts
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
+class PlacedPod(msgspec.Struct, frozen=True, kw_only=True):
     """An ask that would get its node."""
 
     round: int
@@ -46,7 +46,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     node: str
 
 
-class Happening(msgspec.Struct, frozen=True, kw_only=True):
+class ClusterChange(msgspec.Struct, frozen=True, kw_only=True):
     """What comes about in the cluster besides, at the beginning of a round."""
 
     round: int
@@ -84,8 +84,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """1 is the next pass."""
     now_ms: int
-    considered: tuple[Considered, ...] = ()
-    placed: tuple[Placed, ...] = ()
+    considered: tuple[AuditedDecision, ...] = ()
+    placed: tuple[PlacedPod, ...] = ()
     left: int = 0
     """Pods that left: victims, and those that were on their way out."""
 
@@ -110,20 +110,20 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.left or self.placed)
 
 
-class Toll(msgspec.Struct, frozen=True):
+class EvictionCount(msgspec.Struct, frozen=True):
     """How many pods go, of how many applications."""
 
     pods: int
     applications: int
 
     @classmethod
-    def of(cls, evictions: Iterable[Eviction]) -> "Toll":
+    def of(cls, evictions: Iterable[Eviction]) -> "EvictionCount":
         """The sum of some evictions; a pod that goes twice counts twice."""
         applications = [(one.victim.namespace, one.victim.application) for one in evictions]
         return cls(len(applications), len(set(applications)))
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class EvictionGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Evictions of one application, from one node, for one queue."""
 
     asker_queue: str
@@ -160,29 +160,29 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(eviction for one in self.rounds for eviction in one.evictions)
 
     @property
-    def placed(self) -> tuple[Placed, ...]:
+    def placed(self) -> tuple[PlacedPod, ...]:
         """Every ask that gets a node, in order."""
         return tuple(found for one in self.rounds for found in one.placed)
 
     @property
-    def waiting(self) -> tuple[Considered, ...]:
+    def waiting(self) -> tuple[AuditedDecision, ...]:
         """The asks that still wait in the end, each with the last decision about it."""
         last = self.rounds[-1]
         placed = {found.ask.uid for found in last.placed}
         return tuple(one for one in last.considered if one.decision.ask.uid not in placed)
 
     @property
-    def first_pass(self) -> Toll:
+    def first_pass(self) -> EvictionCount:
         """What the next pass would evict."""
-        return Toll.of(self.rounds[0].evictions)
+        return EvictionCount.of(self.rounds[0].evictions)
 
     @property
-    def total(self) -> Toll:
+    def total(self) -> EvictionCount:
         """What all passes together would evict."""
-        return Toll.of(self.evictions)
+        return EvictionCount.of(self.evictions)
 
 
-def grouped(evictions: Iterable[Eviction]) -> tuple[Group, ...]:
+def grouped(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
     """Evictions summed up: for whom, of which queue, namespace and application, from which node.
 
     In the order in which they go; of those that begin in one round the most first.
@@ -196,7 +196,7 @@ def grouped(evictions: Iterable[Eviction]) -> tuple[Group, ...]:
         began[key] = min(one.round, began.get(key, one.round))
     ordered = sorted(counts, key=lambda key: (began[key], -sum(counts[key]), key))
     return tuple(
-        Group(
+        EvictionGroup(
             asker_queue=key[0],
             queue=key[1],
             namespace=key[2],
@@ -210,25 +210,25 @@ def grouped(evictions: Iterable[Eviction]) -> tuple[Group, ...]:
     )
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class ForecastDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Two forecasts of the same cluster held against each other."""
 
     caused: tuple[Eviction, ...]
     """Only under the second tree: what the change would cost."""
     spared: tuple[Eviction, ...]
     """Only under the first: what would happen without the change."""
-    served: tuple[Placed, ...] = ()
+    served: tuple[PlacedPod, ...] = ()
     """Asks that get a node only under the second; victims that come back are none."""
-    unserved: tuple[Placed, ...] = ()
+    unserved: tuple[PlacedPod, ...] = ()
     """Those that get one only under the first."""
 
 
-def difference(first: Forecast, second: Forecast) -> Difference:
+def difference(first: Forecast, second: Forecast) -> ForecastDifference:
     """Which pods go only under one of two trees. One that goes under both, for whomever, is no difference."""
     before, after = first.evictions, second.evictions
     placed_before, placed_after = (_by_origin(one.placed) for one in (first, second))
     gone_before, gone_after = ({one.victim.uid for one in evictions} for evictions in (before, after))
-    return Difference(
+    return ForecastDifference(
         caused=tuple(one for one in after if one.victim.uid not in gone_before),
         spared=tuple(one for one in before if one.victim.uid not in gone_after),
         served=tuple(one for uid, one in placed_after.items() if uid not in placed_before),
@@ -236,9 +236,9 @@ def difference(first: Forecast, second: Forecast) -> Difference:
     )
 
 
-def _by_origin(placed: Iterable[Placed]) -> dict[str, Placed]:
+def _by_origin(placed: Iterable[PlacedPod]) -> dict[str, PlacedPod]:
     """The first time of each; victims that come back to the room that they had are no asks that were served."""
-    found: dict[str, Placed] = {}
+    found: dict[str, PlacedPod] = {}
     for one in placed:
         if AGAIN not in one.ask.uid:
             found.setdefault(one.ask.uid, one)

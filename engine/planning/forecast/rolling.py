@@ -11,12 +11,12 @@ from engine.model.decision import Outcome, PodFacts
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.forecast.results import AGAIN, Happening, Placed, origin
+from engine.planning.forecast.results import AGAIN, ClusterChange, PlacedPod, origin
 from engine.planning.forecast.scheduling import tries
 from engine.planning.forecast.signature import Shapes
-from engine.planning.journal import Moment
+from engine.planning.journal import PassInputs
 from engine.planning.reclaim_notices import followed
-from engine.planning.scheduling_pass import Considered
+from engine.planning.scheduling_pass import AuditedDecision
 from engine.policies.common.safeguards import selects
 
 _A_LITTLE_MS = 1_000
@@ -35,7 +35,7 @@ def _unreserved(node: Node) -> Node:
 class Rolling:
     """The cluster between two rounds. It begins as a copy; pods that come back are named after those they replace."""
 
-    def __init__(self, state: ClusterState, moment: Moment) -> None:
+    def __init__(self, state: ClusterState, moment: PassInputs) -> None:
         self.state = state.copy()
         self.moment = moment
         self._times: dict[str, int] = {}
@@ -45,7 +45,9 @@ class Rolling:
         self._fewer: Counter[tuple[str, str]] = Counter()
         """Disruption budget -> how many fewer of its pods run than when it began."""
 
-    def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
+    def move_on(
+        self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
+    ) -> tuple[int, tuple[PlacedPod, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
 
         Then enough time passes for every delay and every grace period.
@@ -55,8 +57,8 @@ class Rolling:
         return left, placed
 
     def carry_out(
-        self, seen: Snapshot, considered: Iterable[Considered], number: int
-    ) -> tuple[int, tuple[Placed, ...]]:
+        self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
+    ) -> tuple[int, tuple[PlacedPod, ...]]:
         """As ``move_on``, and no time passes.
 
         Decisions that were open come about first, then those of this round, then asks that simply fit. Who was given
@@ -78,7 +80,7 @@ class Rolling:
         admitted = (asks[pod.uid] for decision in decided for pod in decision.admits if pod.uid in asks)
         bound += self.bind(tries(self._frozen(), admitted, self.state))
         self._recount(left, [self.state.pods[uid] for uid, _ in bound])
-        placed = tuple(Placed(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
+        placed = tuple(PlacedPod(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
             if pod.controller and not (pod.terminating or pod.finished):
                 self.come_back(pod)
@@ -100,7 +102,7 @@ class Rolling:
             for key, budget in self._budgets.items()
         )
 
-    def happen(self, happenings: Iterable[Happening]) -> None:
+    def happen(self, happenings: Iterable[ClusterChange]) -> None:
         """What comes about besides, before a round looks at the cluster."""
         for one in happenings:
             ends = set(one.ends)

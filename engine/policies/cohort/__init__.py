@@ -7,11 +7,11 @@ from engine.policies.cohort.admissible import Inadmissible, inadmissible, withou
 from engine.policies.cohort.asking import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
 from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
 from engine.policies.cohort.candidates import may_go
-from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
+from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, WorkloadVerdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.figures import figures
 from engine.policies.cohort.ground import usage_of
-from engine.policies.cohort.targets import Search, Target, Why
+from engine.policies.cohort.targets import PreemptionReason, Target, TargetSearch
 
 __all__ = [
     "DIALECT",
@@ -25,12 +25,12 @@ __all__ = [
     "Inadmissible",
     "Mode",
     "Parameters",
-    "Search",
+    "PreemptionReason",
     "SetAssignment",
     "Strategy",
     "Target",
-    "Verdict",
-    "Why",
+    "TargetSearch",
+    "WorkloadVerdict",
     "decide",
     "figures",
     "inadmissible",

@@ -10,22 +10,22 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
 from engine.model.quota.pod_workloads import Gathered, gathered
-from engine.model.quota.tree_reading import Reading
+from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.assigning import Mode
-from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
+from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, WorkloadVerdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy
 from engine.policies.cohort.moments import ground_of, with_leaving
-from engine.policies.cohort.targets import Why
-from engine.policies.cohort.telling import Told
+from engine.policies.cohort.targets import PreemptionReason
+from engine.policies.cohort.telling import WorkloadDecision
 from engine.policies.cohort.turns import first
 
 DIALECT = "kueue"
 _REASONS = {
-    Why.IN_QUEUE: PodReason.IN_QUEUE,
-    Why.RECLAMATION: PodReason.RECLAIMED,
-    Why.WHILE_BORROWING: PodReason.RECLAIMED_BORROWING,
-    Why.FAIR_SHARING: PodReason.FAIR_SHARING,
+    PreemptionReason.IN_QUEUE: PodReason.IN_QUEUE,
+    PreemptionReason.RECLAMATION: PodReason.RECLAIMED,
+    PreemptionReason.WHILE_BORROWING: PodReason.RECLAIMED_BORROWING,
+    PreemptionReason.FAIR_SHARING: PodReason.FAIR_SHARING,
 }
 
 
@@ -52,10 +52,10 @@ class FairParameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=T
     """When a share allows to take: by the share afterwards, by the one before, or first by this and then by that."""
 
 
-def reading_of(parameters: Parameters | FairParameters) -> Reading:
+def reading_of(parameters: Parameters | FairParameters) -> QuotaReading:
     """How a tree is meant by them."""
     allowed = isinstance(parameters, Parameters) and parameters.while_borrowing
-    return Reading(
+    return QuotaReading(
         nested=parameters.guarantees == "nested",
         preemption=Preemption(
             within=Take(parameters.within_queue),
@@ -85,7 +85,7 @@ class ByQuota:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
         return self._decided(self._told(at, tree, pods), ask, pods)
 
-    def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Told | None:
+    def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
         """What the decision for ``ask`` comes from; None where nothing is decided for it, or with another pod."""
         if ask.queue is None or ask.queue not in tree:
             return None
@@ -101,12 +101,12 @@ class ByQuota:
             return asks[0]
         return first(gathered(snapshot, tree, self._reading), asks)
 
-    def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> Told:
+    def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
         workload = at.waiting(pods)
         ground_of(at)
-        return Told(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
+        return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
 
-    def _decided(self, told: Told, ask: Pod, pods: Sequence[Pod]) -> Decision:
+    def _decided(self, told: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
         at = told.at
         outcome, reason, detail = self._ended(told, ask)
         victims = [target for target in told.verdict.search.targets if outcome is Outcome.PREEMPT]
@@ -126,7 +126,7 @@ class ByQuota:
             trace=told.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
         )
 
-    def _ended(self, told: Told, ask: Pod) -> tuple[Outcome, Reason, str]:
+    def _ended(self, told: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
         at, verdict = told.at, told.verdict
         if verdict.mode is Mode.FIT:
             soon = at.leaves_soon and not self._fits(with_leaving(at), told)
@@ -144,8 +144,8 @@ class ByQuota:
         reason = Reason.NO_ROOM if told.candidates else Reason.NO_CANDIDATES
         return Outcome.NO_CANDIDATE, reason, told.decisive
 
-    def _fits(self, cluster: QuotaCluster, told: Told) -> bool:
-        found: Verdict = decide(cluster, told.ask, self._strategies)
+    def _fits(self, cluster: QuotaCluster, told: WorkloadDecision) -> bool:
+        found: WorkloadVerdict = decide(cluster, told.ask, self._strategies)
         return found.mode is Mode.FIT
 
     def _plain(self, ask: Pod, outcome: Outcome, reason: Reason, detail: str = "") -> Decision:

@@ -18,23 +18,23 @@ from engine.model.quota import (
     Fungibility,
     PodSet,
     Quantities,
+    QuotaUsage,
     ResourceGroup,
     Take,
-    Usage,
     Workload,
 )
-from engine.policies.cohort.ground import Ground
-from engine.policies.cohort.targets import Search
+from engine.policies.cohort.ground import QuotaIndex
+from engine.policies.cohort.targets import TargetSearch
 
 
-class Answer(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search found, and what is used once they are gone who go."""
 
-    search: Search
-    after: Usage
+    search: TargetSearch
+    after: QuotaUsage
 
 
-Find = Callable[[Quantities, tuple[FlavorResource, ...]], Answer]
+Find = Callable[[Quantities, tuple[FlavorResource, ...]], SearchResult]
 """How targets are searched for: what is asked, and of what somebody has to go."""
 
 
@@ -46,7 +46,7 @@ class Mode(StrEnum):
     NO_FIT = "NoFit"
 
 
-class Chance(IntEnum):
+class AssignmentMode(IntEnum):
     """How well a flavor does, from the worst up."""
 
     NONE = 0
@@ -58,14 +58,14 @@ class Chance(IntEnum):
     @property
     def mode(self) -> Mode:
         """What is said of it."""
-        return {Chance.NONE: Mode.NO_FIT, Chance.FIT: Mode.FIT}.get(self, Mode.PREEMPT)
+        return {AssignmentMode.NONE: Mode.NO_FIT, AssignmentMode.FIT: Mode.FIT}.get(self, Mode.PREEMPT)
 
 
-class Granted(NamedTuple):
+class AssignedFlavor(NamedTuple):
     """A resource of a pod set in a flavor."""
 
     flavor: str
-    chance: Chance
+    chance: AssignmentMode
     borrowing: int
     """The height of the lowest subtree that holds it; 0: the queue's own nominal quota."""
 
@@ -75,7 +75,7 @@ class SetAssignment(msgspec.Struct, frozen=True):
 
     pod_set: PodSet
     count: int
-    granted: Mapping[str, Granted]
+    granted: Mapping[str, AssignedFlavor]
     """Resource -> its flavor; empty: none has room."""
     wanted: Amounts
     """Of all its pods, pods themselves included where the queue has quota of them."""
@@ -124,18 +124,18 @@ class Assignment(msgspec.Struct, frozen=True):
 class _Option(NamedTuple):
     """A flavor for the resources of a group: what each gets, and how well the worst does."""
 
-    granted: dict[str, Granted]
-    chance: Chance
+    granted: dict[str, AssignedFlavor]
+    chance: AssignmentMode
     borrowing: int
 
 
-_NO_OPTION = _Option({}, Chance.NONE, 0)
+_NO_OPTION = _Option({}, AssignmentMode.NONE, 0)
 
 
 class Assigner:
     """Assigns flavors to a workload. ``fair``: under fair sharing; ``find`` tells whether preempting could help."""
 
-    def __init__(self, ground: Ground, ask: Workload, find: Find, *, fair: bool) -> None:
+    def __init__(self, ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> None:
         self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
         self._queue = ground.queues[ask.queue]
         self._node = ground.tree.queue[ask.queue]
@@ -163,9 +163,11 @@ class Assigner:
             found[PODS] = count
         return found
 
-    def _grant(self, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]) -> dict[str, Granted]:
+    def _grant(
+        self, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]
+    ) -> dict[str, AssignedFlavor]:
         """Resource -> flavor for all of them; empty where one finds none."""
-        granted: dict[str, Granted] = {}
+        granted: dict[str, AssignedFlavor] = {}
         for name in sorted(wanted):
             if name in granted:
                 continue
@@ -194,43 +196,43 @@ class Assigner:
         return best
 
     def _tried(self, flavor: str, wanted: Amounts, used: Mapping[FlavorResource, int]) -> _Option:
-        granted: dict[str, Granted] = {}
-        worst = _Option(granted, Chance.FIT, 0)
+        granted: dict[str, AssignedFlavor] = {}
+        worst = _Option(granted, AssignmentMode.FIT, 0)
         for name in sorted(wanted):
             of = (flavor, name)
             chance, borrowing = self._chance(of, used.get(of, 0) + wanted[name])
             one = _Option(granted, chance, borrowing)
             if _better(worst, one, self._queue.fungibility):
                 worst = one
-            if chance is Chance.NONE:
+            if chance is AssignmentMode.NONE:
                 return _Option({}, chance, borrowing)
-            granted[name] = Granted(flavor, chance, borrowing)
+            granted[name] = AssignedFlavor(flavor, chance, borrowing)
         return worst
 
-    def _chance(self, of: FlavorResource, amount: int) -> tuple[Chance, int]:
+    def _chance(self, of: FlavorResource, amount: int) -> tuple[AssignmentMode, int]:
         """How well the queue can provide so much of it, and how high it borrows for that."""
         usage, tree = self._ground.usage, self._ground.tree
         if amount > tree.potential[self._node].get(of, 0):
-            return Chance.NONE, 0
+            return AssignmentMode.NONE, 0
         borrowing, reclaims = usage.lowest_that_holds(self._node, of, amount)
         if amount <= usage.available(self._node, of):
-            return Chance.FIT, borrowing
+            return AssignmentMode.FIT, borrowing
         if amount <= tree.quota(self._node, of).nominal or reclaims or self._preempts_while_borrowing():
             return self._simulated(of, amount, borrowing)
-        return Chance.NONE, borrowing
+        return AssignmentMode.NONE, borrowing
 
     def _preempts_while_borrowing(self) -> bool:
         preemption = self._queue.preemption
         return preemption.borrow.allowed or (self._fair and preemption.reclaim is not Take.NEVER)
 
-    def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[Chance, int]:
+    def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[AssignmentMode, int]:
         """Whether there are targets for this one resource alone."""
         search, after = self._find({of: amount}, (of,))
         if not search.targets:
-            return Chance.NO_CANDIDATES, borrowing
+            return AssignmentMode.NO_CANDIDATES, borrowing
         borrowing, _ = after.lowest_that_holds(self._node, of, amount)
         own = any(target.workload.queue == self._ask.queue for target in search.targets)
-        return (Chance.PREEMPT if own else Chance.RECLAIM), borrowing
+        return (AssignmentMode.PREEMPT if own else AssignmentMode.RECLAIM), borrowing
 
 
 def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
@@ -258,16 +260,16 @@ def _about(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> lis
 
 def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
     """Whether the next flavor is tried."""
-    if option.chance in {Chance.NONE, Chance.NO_CANDIDATES}:
+    if option.chance in {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}:
         return True
-    if option.chance is not Chance.FIT and fungibility.next_before_preempting:
+    if option.chance is not AssignmentMode.FIT and fungibility.next_before_preempting:
         return True
     return option.borrowing > 0 and fungibility.next_before_borrowing
 
 
 def _better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
     """Whether it does better than the other."""
-    hopeless = {Chance.NONE, Chance.NO_CANDIDATES}
+    hopeless = {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}
     if one.chance is not other.chance and (one.chance in hopeless or other.chance in hopeless):
         return one.chance > other.chance
     if fungibility.preemption_over_borrowing:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Take, Workload
-from engine.policies.cohort.ground import Ground, Ranked
-from engine.policies.cohort.question import Question
+from engine.policies.cohort.ground import QuotaIndex, Ranked
+from engine.policies.cohort.question import QuotaAttempt
 
 
-def takeable(question: Question, queue: str, *, leaving: bool) -> Iterator[Ranked]:
+def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[Ranked]:
     """The workloads of a queue that hold something contested and that the ask's queue may preempt.
 
     Either those that are on their way out already (``leaving``) or the others; who goes first, first.
@@ -36,7 +36,7 @@ def may_go(
     cluster: QuotaCluster, ask: Workload, asked: Quantities, short: tuple[FlavorResource, ...]
 ) -> tuple[Workload, ...]:
     """Return the workloads that preemption may look at for an ask which is ``short`` of something it ``asked`` for."""
-    question = Question(Ground.of(cluster), ask, asked, short)
+    question = QuotaAttempt(QuotaIndex.of(cluster), ask, asked, short)
     tree = question.tree
     related = (name for name, node in tree.queue.items() if tree.root(node) == tree.root(question.node))
     lenders = (name for name in related if name == ask.queue or not question.within_nominal(tree.queue[name]))
@@ -44,6 +44,6 @@ def may_go(
     return tuple(workload for _, workload in ranked)
 
 
-def any_takeable(question: Question, queue: str) -> bool:
+def any_takeable(question: QuotaAttempt, queue: str) -> bool:
     """Whether there is one."""
     return any(True for leaving in (True, False) for _ in takeable(question, queue, leaving=leaving))

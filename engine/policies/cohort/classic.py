@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from engine.model.quota import Take, Workload
 from engine.policies.cohort.candidates import any_takeable, takeable
-from engine.policies.cohort.question import Question, left_after
-from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, settled
+from engine.policies.cohort.question import QuotaAttempt, left_after
+from engine.policies.cohort.targets import NOBODY, PreemptionReason, Target, TargetRemoval, TargetSearch, settled
 
 
 class _Lender(NamedTuple):
@@ -21,19 +21,19 @@ class _Lender(NamedTuple):
     """Whether it owes the ask: the cohort around that has room for it in its own quota. Else priority counts."""
 
 
-def search(question: Question) -> Search:
+def search(question: QuotaAttempt) -> TargetSearch:
     """Who goes so that the ask fits; nobody where that is not to be had."""
     lenders = [one for one in _lenders(question) if any_takeable(question, one.name)]
     for borrowing in _attempts(question, lenders):
         question.start_over()
-        taking = Taking(question, partial(question.lacks, borrowing=borrowing))
+        taking = TargetRemoval(question, partial(question.lacks, borrowing=borrowing))
         for target in _in_order(question, lenders, borrowing=borrowing):
             if taking.take(target):
                 return settled(question, taking.targets, borrowing=borrowing)
     return NOBODY
 
 
-def _attempts(question: Question, lenders: Sequence[_Lender]) -> tuple[bool, ...]:
+def _attempts(question: QuotaAttempt, lenders: Sequence[_Lender]) -> tuple[bool, ...]:
     """Whether to borrow, in the order in which both are tried."""
     forbidden = not question.queue.preemption.borrow.allowed
     full = any(
@@ -45,7 +45,7 @@ def _attempts(question: Question, lenders: Sequence[_Lender]) -> tuple[bool, ...
     return (False, True) if forbidden and not any(one.by_right for one in lenders) else (True, False)
 
 
-def _lenders(question: Question) -> Iterator[_Lender]:
+def _lenders(question: QuotaAttempt) -> Iterator[_Lender]:
     """Queues that borrow and are in cohorts that all do, from the nearest cohort around the ask up."""
     if question.queue.preemption.reclaim is Take.NEVER:
         return
@@ -59,7 +59,7 @@ def _lenders(question: Question) -> Iterator[_Lender]:
         visited = cohort
 
 
-def _borrowing(question: Question, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _borrowing(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Queues of a cohort, but for the branch that was visited, with the cohorts between."""
     pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
@@ -73,17 +73,19 @@ def _borrowing(question: Question, cohort: int, visited: int) -> Iterator[tuple[
                 pending.append((node, (node, *between)))
 
 
-def _in_order(question: Question, lenders: Sequence[_Lender], *, borrowing: bool) -> Iterator[Target]:
+def _in_order(question: QuotaAttempt, lenders: Sequence[_Lender], *, borrowing: bool) -> Iterator[Target]:
     """Whom to take next, once the former ones are gone."""
     owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
     for leaving in (True, False):
         for group in (owing, others):
             yield from _of_others(question, group, leaving=leaving, borrowing=borrowing)
         for _, one in takeable(question, question.ask.queue, leaving=leaving):
-            yield Target(one, Why.IN_QUEUE)
+            yield Target(one, PreemptionReason.IN_QUEUE)
 
 
-def _of_others(question: Question, lenders: Sequence[_Lender], *, leaving: bool, borrowing: bool) -> Iterator[Target]:
+def _of_others(
+    question: QuotaAttempt, lenders: Sequence[_Lender], *, leaving: bool, borrowing: bool
+) -> Iterator[Target]:
     """Of all these queues together who goes first, as long as its queue still borrows."""
     heap = []
     for lender in lenders:
@@ -97,8 +99,8 @@ def _of_others(question: Question, lenders: Sequence[_Lender], *, leaving: bool,
         if any(map(question.within_nominal, lender.borrowing)):
             heapq.heappop(heap)  # for good: nobody of it comes back in this attempt
             continue
-        why = Why.RECLAMATION if lender.by_right else _by_priority(question, one)
-        if lender.by_right or why is Why.WHILE_BORROWING or not borrowing:
+        why = PreemptionReason.RECLAMATION if lender.by_right else _by_priority(question, one)
+        if lender.by_right or why is PreemptionReason.WHILE_BORROWING or not borrowing:
             yield Target(one, why)
         for place, successor in following:
             heapq.heapreplace(heap, (place, successor, lender, following))
@@ -107,8 +109,8 @@ def _of_others(question: Question, lenders: Sequence[_Lender], *, leaving: bool,
             heapq.heappop(heap)
 
 
-def _by_priority(question: Question, one: Workload) -> Why:
+def _by_priority(question: QuotaAttempt, one: Workload) -> PreemptionReason:
     """Why it may go of a queue that owes nothing: low ones also while the ask's queue borrows."""
     borrow = question.queue.preemption.borrow
     low = one.priority < question.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
-    return Why.WHILE_BORROWING if borrow.allowed and low else Why.RECLAMATION
+    return PreemptionReason.WHILE_BORROWING if borrow.allowed and low else PreemptionReason.RECLAMATION

@@ -8,21 +8,21 @@ import msgspec
 from engine.model.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
 from engine.policies.cohort import classic, fair
 from engine.policies.cohort.admissible import without_replaced
-from engine.policies.cohort.assigning import Answer, Assigner, Assignment, Find, Mode
+from engine.policies.cohort.assigning import Assigner, Assignment, Find, Mode, SearchResult
 from engine.policies.cohort.fair import Strategy
-from engine.policies.cohort.ground import Ground
-from engine.policies.cohort.question import Question
-from engine.policies.cohort.targets import NOBODY, Search
+from engine.policies.cohort.ground import QuotaIndex
+from engine.policies.cohort.question import QuotaAttempt
+from engine.policies.cohort.targets import NOBODY, TargetSearch
 
 POLICY = "cohort"
 FAIR_SHARE = "fair-share"
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class WorkloadVerdict(msgspec.Struct, frozen=True):
     """What is decided for a workload. ``Preempt`` does not promise that anybody goes."""
 
     assignment: Assignment
-    search: Search
+    search: TargetSearch
     gated: bool = False
     """Whether others would go, but a gate of the workload's preemption is closed."""
 
@@ -37,18 +37,18 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.mode is Mode.FIT or bool(self.search.targets)
 
 
-def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> Verdict:
+def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> WorkloadVerdict:
     """Decide for a workload that waits in a queue of the cluster; ``strategies``: of fair sharing, None: classic.
 
     With fewer pods, where its sets allow that and it can't be had with all of them: then with as many as can be.
     """
-    ground = Ground.of(without_replaced(cluster, ask))
+    ground = QuotaIndex.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
     verdict = decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
-    return Verdict(verdict.assignment, NOBODY, gated=True) if ask.gated and verdict.search.targets else verdict
+    return WorkloadVerdict(verdict.assignment, NOBODY, gated=True) if ask.gated and verdict.search.targets else verdict
 
 
-def decided(ground: Ground, ask: Workload, find: Find, *, fair: bool) -> Verdict:
+def decided(ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> WorkloadVerdict:
     """The same, with whatever finds who goes."""
     assigner = Assigner(ground, ask, find, fair=fair)
     whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
@@ -57,28 +57,28 @@ def decided(ground: Ground, ask: Workload, find: Find, *, fair: bool) -> Verdict
     return _with_fewer(ask, assigner, find) or whole
 
 
-def _finding(ground: Ground, ask: Workload, search: Callable[[Question], Search]) -> Find:
+def _finding(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> Find:
     """Searches once for what is asked again: of one resource, the last question is the one that tried the flavor."""
-    known: dict[Hashable, Answer] = {}
+    known: dict[Hashable, SearchResult] = {}
 
-    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> Answer:
+    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> SearchResult:
         of = frozenset(asked.items()), contested
         if of not in known:
-            question = Question(ground, ask, asked, contested)
-            known[of] = Answer(search(question), question.usage)
+            question = QuotaAttempt(ground, ask, asked, contested)
+            known[of] = SearchResult(search(question), question.usage)
         return known[of]
 
     return find
 
 
-def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> Verdict:
+def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> WorkloadVerdict:
     assignment = assigner.assign(counts)
     if assignment.mode is not Mode.PREEMPT:
-        return Verdict(assignment, NOBODY)
-    return Verdict(assignment, find(assignment.asked, tuple(sorted(assignment.contested))).search)
+        return WorkloadVerdict(assignment, NOBODY)
+    return WorkloadVerdict(assignment, find(assignment.asked, tuple(sorted(assignment.contested))).search)
 
 
-def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> Verdict | None:
+def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> WorkloadVerdict | None:
     """By halving: as Kueue does it, also where having fewer pods helps now and hinders then."""
     spare = [_spare(one) for one in ask.pod_sets]
     low, high, found = 0, sum(spare) + 1, None

@@ -4,13 +4,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 
-from engine.model.objects import Sharing
+from engine.model.objects import KueueSettings
 from engine.model.quota import Take
 from engine.policies.cohort.candidates import takeable
 from engine.policies.cohort.ground import Ranked
 from engine.policies.cohort.ladder import Ladder, Pick
-from engine.policies.cohort.question import Lack, Question
-from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, alike, settled
+from engine.policies.cohort.question import Lack, QuotaAttempt
+from engine.policies.cohort.targets import NOBODY, PreemptionReason, Target, TargetRemoval, TargetSearch, alike, settled
 
 
 class Strategy(StrEnum):
@@ -25,7 +25,7 @@ class Strategy(StrEnum):
 STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 
-def strategies_of(sharing: Sharing) -> tuple[Strategy, ...] | None:
+def strategies_of(sharing: KueueSettings) -> tuple[Strategy, ...] | None:
     """Return the strategies of fair sharing that a Kueue is set to; None: it preempts the classic way.
 
     Raises ValueError for a strategy that is not known here.
@@ -33,11 +33,11 @@ def strategies_of(sharing: Sharing) -> tuple[Strategy, ...] | None:
     return (tuple(map(Strategy, sharing.strategies)) or STRATEGIES) if sharing.fair else None
 
 
-def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> Search:
+def search(question: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
     """Who goes so that the ask fits; nobody where that is not to be had. Of two strategies the first is tried first."""
     candidates = _candidates(question)
     question.usage.add(question.node, question.asked)  # shares are those with the ask
-    taking = Taking(question, lambda: _lacks(question))
+    taking = TargetRemoval(question, lambda: _lacks(question))
     left: dict[int, list[Ranked]] = {}
     found = _first(question, candidates, strategies[0], taking, left)
     if not found and len(strategies) > 1:
@@ -46,7 +46,7 @@ def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> S
     return settled(question, taking.targets, borrowing=True) if found else NOBODY
 
 
-def _lacks(question: Question) -> Lack | None:
+def _lacks(question: QuotaAttempt) -> Lack | None:
     """What the ask, which counts as used already, has no room for."""
     question.usage.add(question.node, question.asked, -1)
     lack = question.lacks(borrowing=True)
@@ -54,7 +54,7 @@ def _lacks(question: Question) -> Lack | None:
     return lack
 
 
-def _candidates(question: Question) -> dict[int, Iterable[Ranked]]:
+def _candidates(question: QuotaAttempt) -> dict[int, Iterable[Ranked]]:
     """By queue: of the ask's own, and of all in its cohorts that borrow."""
     tree, nodes = question.tree, [question.node]
     if question.queue.preemption.reclaim is not Take.NEVER:
@@ -66,15 +66,15 @@ def _candidates(question: Question) -> dict[int, Iterable[Ranked]]:
     return {node: _in_order(question, tree.names[node]) for node in nodes}
 
 
-def _in_order(question: Question, queue: str) -> Iterable[Ranked]:
+def _in_order(question: QuotaAttempt, queue: str) -> Iterable[Ranked]:
     return chain(takeable(question, queue, leaving=True), takeable(question, queue, leaving=False))
 
 
 def _first(
-    question: Question,
+    question: QuotaAttempt,
     candidates: Mapping[int, Iterable[Ranked]],
     strategy: Strategy,
-    taking: Taking,
+    taking: TargetRemoval,
     left: dict[int, list[Ranked]],
 ) -> bool:
     """Whether there is room; ``left`` gets those whose share did not allow it."""
@@ -82,11 +82,11 @@ def _first(
     ladder = Ladder(question, candidates)
     while (pick := ladder.pick()) is not None:
         if pick.node == question.node:
-            ranked, why = pick.pop(), Why.IN_QUEUE
+            ranked, why = pick.pop(), PreemptionReason.IN_QUEUE
         elif entitled:
-            ranked, why = pick.pop(), Why.RECLAMATION
+            ranked, why = pick.pop(), PreemptionReason.RECLAMATION
         else:
-            ranked, why = _allowed(pick, strategy, left.setdefault(pick.node, [])), Why.FAIR_SHARING
+            ranked, why = _allowed(pick, strategy, left.setdefault(pick.node, [])), PreemptionReason.FAIR_SHARING
         if ranked is not None and taking.take(Target(ranked[1], why)):
             return True
     return False
@@ -106,12 +106,12 @@ def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | Non
     return None
 
 
-def _second(question: Question, left: Mapping[int, Iterable[Ranked]], taking: Taking) -> bool:
+def _second(question: QuotaAttempt, left: Mapping[int, Iterable[Ranked]], taking: TargetRemoval) -> bool:
     """Whether there is room; every queue is looked at once."""
     ladder = Ladder(question, left)
     while (pick := ladder.pick()) is not None:
         ask, before = pick.ranks()
-        if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], Why.FAIR_SHARING)):
+        if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], PreemptionReason.FAIR_SHARING)):
             return True
         ladder.drop(pick)
     return False

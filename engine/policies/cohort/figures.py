@@ -3,11 +3,11 @@
 from typing import Any
 
 from engine.model.quota import QuotaCluster, share_of
-from engine.policies.cohort.deciding import Verdict
-from engine.policies.cohort.ground import Ground
+from engine.policies.cohort.deciding import WorkloadVerdict
+from engine.policies.cohort.ground import QuotaIndex
 
 
-def figures(cluster: QuotaCluster, verdict: Verdict, *, fair: bool) -> dict[str, Any]:
+def figures(cluster: QuotaCluster, verdict: WorkloadVerdict, *, fair: bool) -> dict[str, Any]:
     """By pod set and resource; the shares only with ``fair`` sharing, which alone looks at them."""
     sets = verdict.assignment.sets
     found: dict[str, Any] = {
@@ -24,7 +24,7 @@ def figures(cluster: QuotaCluster, verdict: Verdict, *, fair: bool) -> dict[str,
 
 def shares(cluster: QuotaCluster) -> dict[str, dict[str, dict[str, Any]]]:
     """Of every queue that is active, and every cohort."""
-    ground = Ground.of(cluster)
+    ground = QuotaIndex.of(cluster)
     tree = ground.tree
     nodes = {
         "clusterQueues": {name: node for name, node in tree.queue.items() if cluster.queues[name].active},
@@ -33,7 +33,7 @@ def shares(cluster: QuotaCluster) -> dict[str, dict[str, dict[str, Any]]]:
     return {kind: {name: _share(ground, node) for name, node in named.items()} for kind, named in nodes.items()}
 
 
-def _share(ground: Ground, node: int) -> dict[str, Any]:
+def _share(ground: QuotaIndex, node: int) -> dict[str, Any]:
     share = share_of(ground.usage, node)
     told = {"weightedShare": share.text, "borrowing": share.borrows}
     return told | {"dominantResource": share.resource} if share.resource else told

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
-from engine.model.quota import QuotaCluster, QuotaTree, Ranks, Usage, Workload
+from engine.model.quota import QuotaCluster, QuotaTree, QuotaUsage, Ranks, Workload
 
 Ranked = tuple[int, Workload]
 """A workload, and how many of the whole cluster would go before it, were all of other queues than the ask's."""
@@ -18,14 +18,14 @@ class Holders(NamedTuple):
     staying: list[Ranked]
 
 
-class Ground:
+class QuotaIndex:
     """Nothing in it changes: who searches, does so on a copy of ``usage``."""
 
     def __init__(self, cluster: QuotaCluster) -> None:
         self.flavors, self.queues = cluster.flavors, cluster.queues
         self.tree = QuotaTree(cluster.queues.values(), cluster.cohorts.values())
         self.ranks = Ranks(self.tree)
-        self.usage = Usage(self.tree)
+        self.usage = QuotaUsage(self.tree)
         self.holders = {name: Holders([], []) for name in cluster.queues}
         held = [one for one in cluster.workloads if one.holds and one.queue in cluster.queues]
         for ranked in enumerate(sorted(held, key=lambda one: _rank(one, cluster.now_ms))):
@@ -36,11 +36,11 @@ class Ground:
                 (holders.leaving if one.evicted else holders.staying).append(ranked)
 
     @classmethod
-    def of(cls, cluster: QuotaCluster) -> "Ground":
+    def of(cls, cluster: QuotaCluster) -> "QuotaIndex":
         """Of this cluster, kept with it."""
         return cluster.once("ground", lambda: cls(cluster))
 
-    def changed(self, gone: Sequence[Workload], come: Sequence[Workload]) -> "Ground":
+    def changed(self, gone: Sequence[Workload], come: Sequence[Workload]) -> "QuotaIndex":
         """The same without some of those that hold quota, and with others that nobody may take."""
         later, uids = copy(self), {one.uid for one in gone}
         later.usage = self.usage.copy()
@@ -55,9 +55,9 @@ class Ground:
         return later
 
 
-def usage_of(cluster: QuotaCluster) -> Usage:
+def usage_of(cluster: QuotaCluster) -> QuotaUsage:
     """Return what is used of a cluster's quota. Raises engine.model.quota.QuotaError for cohorts in a ring."""
-    return Ground.of(cluster).usage.copy()
+    return QuotaIndex.of(cluster).usage.copy()
 
 
 def _rank(one: Workload, now_ms: int) -> tuple[bool, int, int, str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 
 from engine.model.quota import NO_RANK, Rank, Workload
 from engine.policies.cohort.ground import Ranked
-from engine.policies.cohort.question import Question
+from engine.policies.cohort.question import QuotaAttempt
 
 
 class Pick:
     """A queue to take from, with its candidates."""
 
-    def __init__(self, question: Question, node: int, candidates: Iterable[Ranked]) -> None:
+    def __init__(self, question: QuotaAttempt, node: int, candidates: Iterable[Ranked]) -> None:
         self.node, self._question = node, question
         self._candidates = iter(candidates)
         self.first = next(self._candidates, None)
@@ -61,7 +61,7 @@ class Ladder:
     firsts of their cohorts: what was picked is looked at anew before the next pick, and all else stands where it stood.
     """
 
-    def __init__(self, question: Question, candidates: Mapping[int, Iterable[Ranked]]) -> None:
+    def __init__(self, question: QuotaAttempt, candidates: Mapping[int, Iterable[Ranked]]) -> None:
         self._question, self._tree = question, question.tree
         picks = (Pick(question, node, those) for node, those in candidates.items())
         self._picks = {pick.node: pick for pick in picks if pick.first is not None}

@@ -1,16 +1,18 @@
 """A question asked of a cluster, and its quota as a search changes it: with some workloads taken away."""
 
-from engine.model.quota import FlavorResource, Quantities, Usage, Workload
-from engine.policies.cohort.ground import Ground
+from engine.model.quota import FlavorResource, Quantities, QuotaUsage, Workload
+from engine.policies.cohort.ground import QuotaIndex
 
 Lack = tuple[FlavorResource, int]
 """Something that there is too little of, and how much more of it there would have to be."""
 
 
-class Question:
+class QuotaAttempt:
     """Whether a workload would have room for ``asked``, and who of those that hold ``contested`` might go for it."""
 
-    def __init__(self, ground: Ground, ask: Workload, asked: Quantities, contested: tuple[FlavorResource, ...]) -> None:
+    def __init__(
+        self, ground: QuotaIndex, ask: Workload, asked: Quantities, contested: tuple[FlavorResource, ...]
+    ) -> None:
         self.ground, self.tree, self.usage = ground, ground.tree, ground.usage.copy()
         self.ask, self.asked, self.contested = ask, asked, contested
         self.queue = ground.queues[ask.queue]
@@ -48,7 +50,7 @@ class Question:
         return self.usage.within_nominal(node, self.contested)
 
 
-def left_after(usage: Usage, node: int, asked: Quantities) -> tuple[bool, dict[FlavorResource, int]]:
+def left_after(usage: QuotaUsage, node: int, asked: Quantities) -> tuple[bool, dict[FlavorResource, int]]:
     """Whether a node's subtree has room for it, and what is left once the part that it keeps to itself gave its own."""
     fits = not any(usage.borrows(node, of, amount) for of, amount in asked.items())
     return fits, {of: amount - min(amount, usage.local_available(node, of)) for of, amount in asked.items()}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from engine.model.decision import PodReason
-from engine.model.quota import FlavorResource, Take, Usage, Workload, share_of
+from engine.model.quota import FlavorResource, QuotaUsage, Take, Workload, share_of
 from engine.model.quota.pod_workloads import Gathered
-from engine.policies.cohort.targets import Search
+from engine.policies.cohort.targets import TargetSearch
 
 
 class Staying:
@@ -14,11 +14,11 @@ class Staying:
     def __init__(
         self,
         at: Gathered,
-        usage: Usage,
+        usage: QuotaUsage,
         ask: Workload,
         asked: Mapping[FlavorResource, int],
         short: Sequence[FlavorResource],
-        search: Search,
+        search: TargetSearch,
         *,
         fair: bool,
     ) -> None:
@@ -102,7 +102,7 @@ def takes(take: Take, ask: Workload, one: Workload) -> bool:
     return one.priority < ask.priority or (one.priority == ask.priority and newer)
 
 
-def _left(usage: Usage, search: Search) -> Usage:
+def _left(usage: QuotaUsage, search: TargetSearch) -> QuotaUsage:
     """What is used once all whom the search took are gone."""
     left = usage.copy()
     for target in search.taken:

@@ -6,10 +6,10 @@ from enum import StrEnum
 import msgspec
 
 from engine.model.quota import Workload
-from engine.policies.cohort.question import Lack, Question
+from engine.policies.cohort.question import Lack, QuotaAttempt
 
 
-class Why(StrEnum):
+class PreemptionReason(StrEnum):
     """Why a workload may go; Kueue's words."""
 
     IN_QUEUE = "InClusterQueue"
@@ -22,10 +22,10 @@ class Target(msgspec.Struct, frozen=True, gc=False):
     """A workload that goes."""
 
     workload: Workload
-    why: Why
+    why: PreemptionReason
 
 
-class Search(msgspec.Struct, frozen=True):
+class TargetSearch(msgspec.Struct, frozen=True):
     """Who goes, in the order that Kueue has them in; nobody: it is in vain."""
 
     targets: tuple[Target, ...] = ()
@@ -37,16 +37,16 @@ class Search(msgspec.Struct, frozen=True):
     """Whether the ask may borrow then. Otherwise it has to fit into its queue's own quota."""
 
 
-NOBODY = Search()
+NOBODY = TargetSearch()
 
 
-class Taking:
+class TargetRemoval:
     """Takes one workload after the other, until there is room.
 
     None makes more room than it holds. So there is no need to look before as much has gone as was lacking.
     """
 
-    def __init__(self, question: Question, lacks: Callable[[], Lack | None]) -> None:
+    def __init__(self, question: QuotaAttempt, lacks: Callable[[], Lack | None]) -> None:
         self._question, self._lacks = question, lacks
         self._lack: Lack | None = None
         self.targets: list[Target] = []
@@ -65,7 +65,7 @@ class Taking:
         return self._lack is None
 
 
-def settled(question: Question, taken: Sequence[Target], *, borrowing: bool) -> Search:
+def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
     """Those of the taken, with whom there is room, who really have to go. Leaves the question without them alone.
 
     All but the last are tried in turn, the latest first; the place of one that may stay is taken by the last of all.
@@ -85,7 +85,7 @@ def settled(question: Question, taken: Sequence[Target], *, borrowing: bool) -> 
         else:
             question.take(one)
             needed.add(likes)
-    return Search(tuple(targets), tuple(taken), tuple(put_back), borrowing)
+    return TargetSearch(tuple(targets), tuple(taken), tuple(put_back), borrowing)
 
 
 def alike(one: Workload) -> Hashable:

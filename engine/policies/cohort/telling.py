@@ -7,10 +7,10 @@ from functools import cached_property
 from engine.model.decision import PodFacts, PodReason, PodVerdict, QueueFigures, QuotaFigures, ShareFigures, Trace
 from engine.model.quantities import PODS, Amounts, add, subtract
 from engine.model.queue_tree import QueueTree
-from engine.model.quota import FlavorResource, Usage, Workload, share_of
+from engine.model.quota import FlavorResource, QuotaUsage, Workload, share_of
 from engine.model.quota.pod_workloads import Gathered
 from engine.model.quota.tree_reading import FLAVOR
-from engine.policies.cohort.deciding import Verdict
+from engine.policies.cohort.deciding import WorkloadVerdict
 from engine.policies.cohort.fair import Strategy
 from engine.policies.cohort.moments import ground_of
 from engine.policies.cohort.staying import Staying
@@ -19,11 +19,16 @@ _IN_FULL = 20
 """So many workloads that stay are told of one by one; the rest are counted."""
 
 
-class Told:
+class WorkloadDecision:
     """What was decided for a workload, with what it came from."""
 
     def __init__(
-        self, at: Gathered, tree: QueueTree, ask: Workload, verdict: Verdict, strategies: Sequence[Strategy] | None
+        self,
+        at: Gathered,
+        tree: QueueTree,
+        ask: Workload,
+        verdict: WorkloadVerdict,
+        strategies: Sequence[Strategy] | None,
     ) -> None:
         self.at, self.tree, self.ask, self.verdict = at, tree, ask, verdict
         self.usage, self.nodes = ground_of(at).usage, at.formed.tree
@@ -156,7 +161,7 @@ class Told:
                 weight=weight,
             )
 
-    def _afterwards(self) -> Usage:
+    def _afterwards(self) -> QuotaUsage:
         """What is used once the decision has come about."""
         usage = self.usage.copy()
         usage.add(self.node, self.asked)

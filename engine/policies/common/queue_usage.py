@@ -16,7 +16,7 @@ Book = dict[str, Numbers]
 """Resource -> queue -> amount, rolled up."""
 
 
-class Usage:
+class QueueUsage:
     """What every queue uses at one moment, and which nodes are kept for an ask."""
 
     def __init__(self, ground: PodIndex, snapshot: Snapshot) -> None:
@@ -32,7 +32,7 @@ class Usage:
         self._leave([*leaving, *(pod for pod in columns.stray if pod.terminating)])
         self._reserve(snapshot, snapshot.reservations)
 
-    def moved(self, snapshot: Snapshot) -> "Usage | None":
+    def moved(self, snapshot: Snapshot) -> "QueueUsage | None":
         """The usage a little later in the same pass; None where that is not what the snapshot is."""
         columns = snapshot.columns
         since = snapshot.reservations[len(self.reservations) :]
@@ -111,11 +111,11 @@ def _is_used(pod: Pod | None) -> bool:
     return pod is not None and pod.node is not None and pod.queue is not None
 
 
-def usage_of(ground: PodIndex, snapshot: Snapshot) -> Usage:
+def usage_of(ground: PodIndex, snapshot: Snapshot) -> QueueUsage:
     """Who uses what in a snapshot that the ground is of; moved on from where it was asked for last."""
-    kept: dict[str, Usage] = snapshot.once("fence usage", ground.tree, dict)
+    kept: dict[str, QueueUsage] = snapshot.once("fence usage", ground.tree, dict)
     latest = kept.get("latest")
     if latest and latest.columns is snapshot.columns and latest.reservations is snapshot.reservations:
         return latest
-    kept["latest"] = found = (latest and latest.moved(snapshot)) or Usage(ground, snapshot)
+    kept["latest"] = found = (latest and latest.moved(snapshot)) or QueueUsage(ground, snapshot)
     return found

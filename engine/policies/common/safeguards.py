@@ -20,7 +20,7 @@ from engine.model.snapshot import Safeguards, Snapshot
 from engine.model.snapshot.columns import Columns, Flags, Rows
 
 
-class Limit(NamedTuple):
+class EvictionLimit(NamedTuple):
     """Of some bound pods no more than so many may go together."""
 
     covered: Rows
@@ -66,10 +66,10 @@ class Restraints:
         return refused
 
     @cached_property
-    def limits(self) -> tuple[Limit, ...]:
+    def limits(self) -> tuple[EvictionLimit, ...]:
         """The budgets that allow for some of the pods that they cover, but perhaps not for all."""
         found = zip(self._covered, self._left, strict=True)
-        return tuple(Limit(rows, left) for rows, left in found if 0 < left < len(rows))
+        return tuple(EvictionLimit(rows, left) for rows, left in found if 0 < left < len(rows))
 
     @cached_property
     def key(self) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ _TRIES = 500
 """Sets tried on a node; among very many unlike pods one that may go can go unfound."""
 
 
-class Search:
+class VictimSetSearch:
     """Tries sets of pods depth first, the most expendable first, those like one that was left out left out too.
 
     ``room``: whether the ask has room with some rows gone; given a second set, whether it may have, as only that one

@@ -13,34 +13,34 @@ from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.model.snapshot.distinct import Kinds
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.deserved.budgets import Budgets
+from engine.policies.deserved.budgets import BudgetCoverage
 from engine.policies.deserved.ledger import column
 
 
-class Why(NamedTuple):
+class ExclusionReason(NamedTuple):
     """Why a pod may not go; ``detail`` names the queue, class or budget that is meant."""
 
     reason: PodReason
     detail: str = ""
 
 
-def stays(pod: Pod) -> Why | None:
+def stays(pod: Pod) -> ExclusionReason | None:
     """Why a pod never goes, whoever asks."""
     if pod.namespace == SYSTEM:
-        return Why(PodReason.SYSTEM)
+        return ExclusionReason(PodReason.SYSTEM)
     if pod.daemonset:
-        return Why(PodReason.DAEMONSET, pod.controller)
+        return ExclusionReason(PodReason.DAEMONSET, pod.controller)
     if pod.shield:
-        return Why(PodReason.SHIELDED, str(pod.shield))
+        return ExclusionReason(PodReason.SHIELDED, str(pod.shield))
     if pod.opted_out:
-        return Why(PodReason.OPTED_OUT, pod.priority_class)
+        return ExclusionReason(PodReason.OPTED_OUT, pod.priority_class)
     return None
 
 
 class Alike:
     """The kinds, and what holds of each."""
 
-    def __init__(self, ground: PodIndex, budgets: Budgets) -> None:
+    def __init__(self, ground: PodIndex, budgets: BudgetCoverage) -> None:
         kinds = _kinds(ground.columns, budgets)
         self.of, self.each = kinds.of, kinds.each
         self.counts: Rows = np.bincount(self.of, minlength=len(self.each))
@@ -96,12 +96,12 @@ class Grouped:
         return self._rows[self._first[number] : self._first[number + 1]]
 
 
-def alike(snapshot: Snapshot, ground: PodIndex, budgets: Budgets) -> Alike:
+def alike(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> Alike:
     """The pods of a snapshot by kind, worked out once for a pass."""
     return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: Alike(ground, budgets))
 
 
-def _kinds(columns: Columns, budgets: Budgets) -> Kinds:
+def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
     """Pods that nothing tells apart which decides whether they may go; the same whichever ask it is."""
     made: Kinds = columns.once(
         "deserved who may go",

@@ -23,11 +23,11 @@ def changed(before: Requests, now: Requests) -> list[str]:
     return list(compress(now, map(is_not, now.values(), before.values())))
 
 
-class Asked:
+class RequestedAmounts:
     """What the leaves of a tree ask of some resources. After a moment ago only who asks otherwise is read."""
 
     def __init__(
-        self, tree: QueueTree, requests: Requests, there: Mapping[str, int], before: "Asked | None" = None
+        self, tree: QueueTree, requests: Requests, there: Mapping[str, int], before: "RequestedAmounts | None" = None
     ) -> None:
         self.requests = requests
         if before is None or not self._moved(tree, there, before):
@@ -38,7 +38,7 @@ class Asked:
         self.frame: Frame = frame_of(tree, tuple(there), _kind(tree, self.sum, there))
         self.rows = self._of(self.frame.paths)
 
-    def _moved(self, tree: QueueTree, there: Mapping[str, int], before: "Asked") -> bool:
+    def _moved(self, tree: QueueTree, there: Mapping[str, int], before: "RequestedAmounts") -> bool:
         if list(self.requests) != list(before.requests):
             return False
         self.frame, self.rows = before.frame, before.rows.copy()
@@ -55,11 +55,11 @@ class Asked:
         return rows
 
 
-class Told:
+class DeservedByPath:
     """What all deserve, by their paths; nothing is left out. Who deserves the same as before has the same entry."""
 
     def __init__(
-        self, paths: Sequence[str], resources: tuple[str, ...], amounts: Numbers, before: "Told | None" = None
+        self, paths: Sequence[str], resources: tuple[str, ...], amounts: Numbers, before: "DeservedByPath | None" = None
     ) -> None:
         self.resources, self.amounts = resources, amounts
         self.shares: dict[str, Amounts] = {}

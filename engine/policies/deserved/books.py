@@ -5,17 +5,17 @@ from fractions import Fraction
 
 from engine.model.objects import Pod
 from engine.model.queue_tree import WEIGHT_ONE
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 from engine.policies.deserved.standing import reserved
 
 Rank = tuple[int, tuple[tuple[Fraction, str], ...]]
 """Less for those who give sooner."""
 
 
-class Books:
+class ShareBalances:
     """Begins with what all use; pods go from it, and come back."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ReclaimAttempt) -> None:
         self.question = question
         self.gone: dict[tuple[str, str], int] = {}
         """Queue and resource -> what went from there."""
@@ -73,7 +73,7 @@ class Books:
         return self._shares[path]
 
 
-def share(question: Question, over: Iterable[int], weight: int) -> Fraction:
+def share(question: ReclaimAttempt, over: Iterable[int], weight: int) -> Fraction:
     """The largest part of the cluster that a queue uses beyond what it deserves of ``counted`` resources, by weight."""
     whole = question.whole
     parts = zip(over, question.counted.values(), strict=True)

@@ -9,13 +9,13 @@ from engine.model.snapshot import pod_fields
 from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.policies.deserved.books import Rank
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 
 Cost = tuple[Rank, int, int, int, int]
 """Whose turn it is, the highest priority, how many go, the newest, the node's place: the least wins."""
 
 
-def bounds(question: Question, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
+def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
     """A cost that each useful node has at least, and its place, the cheapest first."""
     columns, left = question.nodes.columns, useful.copy()
     for queue in candidates.in_turn(candidates.queues):
@@ -26,7 +26,7 @@ def bounds(question: Question, candidates: Candidates, useful: Flags) -> Iterato
             yield from _of_queue(question, candidates, places, queue)
 
 
-def _of_queue(question: Question, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
+def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
     """The same of places where this queue gives first."""
     columns, rank = question.nodes.columns, candidates.books.rank(queue)
     rows = _rows(columns, places)
@@ -48,7 +48,7 @@ def _rows(columns: Columns, places: Rows) -> Rows:
     return rows
 
 
-def _fewest(question: Question, rows: Rows, first: Rows, places: Rows) -> Numbers:
+def _fewest(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
     """How many have to go at least: as many as of the largest there would do."""
     columns, fewest = question.nodes.columns, np.ones(len(places), np.int64)
     for name, amount in question.wanted.items():

@@ -8,7 +8,7 @@ from engine.model.objects import DisruptionBudget, Pod
 from engine.model.snapshot import Snapshot
 
 
-class Budgets:
+class BudgetCoverage:
     """A budget covers what it selects; a pod of two of them can't be evicted at all."""
 
     def __init__(self, snapshot: Snapshot) -> None:

@@ -12,21 +12,21 @@ from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.deserved.alike import Why, alike, stays
-from engine.policies.deserved.books import Books
-from engine.policies.deserved.budgets import Budgets
+from engine.policies.deserved.alike import ExclusionReason, alike, stays
+from engine.policies.deserved.books import ShareBalances
+from engine.policies.deserved.budgets import BudgetCoverage
 from engine.policies.deserved.ledger import reserved_of
-from engine.policies.deserved.question import Question
-from engine.policies.deserved.turns import Turns
+from engine.policies.deserved.question import ReclaimAttempt
+from engine.policies.deserved.turns import ShareOrder
 
 
 class Candidates:
     """The bound pods, held against an ask before anybody has gone."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ReclaimAttempt) -> None:
         self.question = question
-        self.books = Books(question)
-        self.budgets = Budgets(question.snapshot)
+        self.books = ShareBalances(question)
+        self.budgets = BudgetCoverage(question.snapshot)
         self.counts: Counter[PodReason] = Counter()
         """How many may not go, and why."""
         self.staying: Counter[PodReason] = Counter()
@@ -81,8 +81,8 @@ class Candidates:
         return self._turns.among(queues)
 
     @cached_property
-    def _turns(self) -> Turns:
-        return Turns(self.question)
+    def _turns(self) -> ShareOrder:
+        return ShareOrder(self.question)
 
     def of(self, queues: Flags) -> "Candidates":
         """Those of some of their queues; the others still have time to give back by themselves."""
@@ -99,14 +99,16 @@ class Candidates:
         """Whether a queue may be taken from, if its pods may go."""
         return self._of_queue(queue) is None
 
-    def why_not(self, pod: Pod) -> Why | None:
+    def why_not(self, pod: Pod) -> ExclusionReason | None:
         """Why a pod may not go; None where it may."""
-        return self._of_queue(pod.queue) or (Why(PodReason.TERMINATING) if pod.terminating else self._of_staying(pod))
+        return self._of_queue(pod.queue) or (
+            ExclusionReason(PodReason.TERMINATING) if pod.terminating else self._of_staying(pod)
+        )
 
-    def _of_queue(self, queue: str | None) -> Why | None:
+    def _of_queue(self, queue: str | None) -> ExclusionReason | None:
         """Why nobody may go from a queue."""
         if self._in_grace is not None and self._in_grace[self.question.nodes.ground.queue_of(queue)]:
-            return Why(PodReason.IN_GRACE, queue or "")
+            return ExclusionReason(PodReason.IN_GRACE, queue or "")
         return self._spared(queue)
 
     def _found(self) -> Flags:
@@ -164,23 +166,23 @@ class Candidates:
             needed |= np.asarray((held > 0) & (held > spare[kinds.queue]), np.bool_)
         return needed
 
-    def _spared(self, queue: str | None) -> Why | None:
+    def _spared(self, queue: str | None) -> ExclusionReason | None:
         question, tree = self.question, self.question.tree
         if queue is None or queue not in tree:
-            return Why(PodReason.NO_QUEUE)
+            return ExclusionReason(PodReason.NO_QUEUE)
         if queue == question.leaf:
-            return Why(PodReason.SAME_QUEUE, queue)
+            return ExclusionReason(PodReason.SAME_QUEUE, queue)
         if (fence := tree.fence(question.leaf)) and not tree.contains(fence, queue):
-            return Why(PodReason.OUTSIDE_FENCE, fence)
+            return ExclusionReason(PodReason.OUTSIDE_FENCE, fence)
         if disabled := tree.disabled_by(queue):
-            return Why(PodReason.DISABLED, disabled)
+            return ExclusionReason(PodReason.DISABLED, disabled)
         if pause := self._pause(queue):
-            return Why(PodReason.PAUSED, pause)
+            return ExclusionReason(PodReason.PAUSED, pause)
         if question.outranks:
             return None
         if any(self.books.overused(queue, name) for name in question.wanted):
             return None
-        return Why(PodReason.WITHIN_DESERVED, self._within(queue))
+        return ExclusionReason(PodReason.WITHIN_DESERVED, self._within(queue))
 
     def _pause(self, queue: str) -> str:
         return self.question.nodes.restraints.pause_of(queue)
@@ -191,25 +193,25 @@ class Candidates:
         line = self.question.line(queue)
         return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
 
-    def _of_staying(self, pod: Pod) -> Why | None:
+    def _of_staying(self, pod: Pod) -> ExclusionReason | None:
         if found := stays(pod):
             return found
         outside = self.question.nodes.restraints.outside(pod)
-        return Why(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
+        return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
 
-    def _kept(self, pod: Pod) -> Why | None:
+    def _kept(self, pod: Pod) -> ExclusionReason | None:
         if self.question.outranks:
             if pod.priority >= self.question.ask.priority:
-                return Why(PodReason.HIGHER_PRIORITY, str(pod.priority))
+                return ExclusionReason(PodReason.HIGHER_PRIORITY, str(pod.priority))
         elif not self.takes_beyond(pod, self.books, self.question.wanted):
-            return Why(PodReason.WITHIN_DESERVED, pod.queue or "")
+            return ExclusionReason(PodReason.WITHIN_DESERVED, pod.queue or "")
         if reserved := self.books.below_reserved(pod):
-            return Why(PodReason.GUARANTEE, reserved)
+            return ExclusionReason(PodReason.GUARANTEE, reserved)
         if not self.budgets.allow([pod]):
-            return Why(PodReason.OVER_BUDGET, ", ".join(self.budgets.covering(pod)))
+            return ExclusionReason(PodReason.OVER_BUDGET, ", ".join(self.budgets.covering(pod)))
         return None
 
-    def takes_beyond(self, pod: Pod, books: Books, names: Collection[str]) -> bool:
+    def takes_beyond(self, pod: Pod, books: ShareBalances, names: Collection[str]) -> bool:
         """Whether a pod holds some of what its queue uses, of these resources, beyond what it deserves."""
         return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.model.decision import Decision, Notice, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, ReclaimNotice, Trace
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -15,8 +15,8 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.deserved import telling
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.question import Parameters, Question
-from engine.policies.deserved.reclaiming import Reclaimed, Survey
+from engine.policies.deserved.question import Parameters, ReclaimAttempt
+from engine.policies.deserved.reclaiming import NodeCandidates, Reclaimed
 
 POLICY = "deserved"
 DIALECT = "arbitrator"
@@ -26,7 +26,7 @@ _WAITS = {Reason.NOT_TRIED: WAITS[Reason.NOT_TRIED]}
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
     """Which pods are to go for ``ask`` (a pending pod of the snapshot), who is told to give back, or why none are."""
-    question = Question(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     for reason, guard in UNDECIDABLE.items():
         if (detail := guard(question.nodes)) is not None:
             return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
@@ -37,7 +37,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     return _refused(question) or _within_safeguards(question)
 
 
-def _refused(question: Question) -> Decision | None:
+def _refused(question: ReclaimAttempt) -> Decision | None:
     """Why nobody is taken from for the ask, None where somebody may be."""
     for reason, guard in _GUARDS.items():
         if (detail := guard(question.nodes)) is not None:
@@ -54,19 +54,19 @@ def _refused(question: Question) -> Decision | None:
     return None
 
 
-def _within_safeguards(question: Question) -> Decision:
+def _within_safeguards(question: ReclaimAttempt) -> Decision:
     """Choose among those whom safeguards let go; disruption budgets are looked at in any case, as the proposal says."""
     own = question.snapshot
 
     def choose(snapshot: Snapshot) -> Decision:
         if snapshot is own:
             return _reclaim(question)
-        return _reclaim(Question(snapshot.with_budgets(()), question.tree, question.ask, question.parameters))
+        return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), question.tree, question.ask, question.parameters))
 
     return within_safeguards(own, question.tree, question.ask, choose)
 
 
-def _reclaim(question: Question) -> Decision:
+def _reclaim(question: ReclaimAttempt) -> Decision:
     """From those whose grace is over; else those are told, or were and still have time, from whom it could be."""
     survey, in_time = surveyed(question)
     if survey.best is None:
@@ -74,23 +74,23 @@ def _reclaim(question: Question) -> Decision:
     return (_taken if in_time else _told)(question, survey, survey.best)
 
 
-def surveyed(question: Question) -> tuple[Survey, bool]:
+def surveyed(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
     """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
 
     Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that; where
     that order finds no allowed set either, other sets are tried.
     """
-    found: list[tuple[Survey, bool]] = []
+    found: list[tuple[NodeCandidates, bool]] = []
     for candidates, in_time in _attempts(question):
-        found.append((Survey(question, candidates), in_time))
+        found.append((NodeCandidates(question, candidates), in_time))
         if found[-1][0].best is not None:
             return found[-1]
-    last = found[-1] if found else (Survey(question, Candidates(question)), False)
+    last = found[-1] if found else (NodeCandidates(question, Candidates(question)), False)
     helps = next((one for one in found if one[0].end_below()), None)
     return helps or next((one for one in found if one[0].other_sets()), last)
 
 
-def _attempts(question: Question) -> Iterator[tuple[Candidates, bool]]:
+def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
     """Who may be taken from, and whether now: those past their grace, then with those who were told, then all."""
     every = Candidates(question)
     if question.outranks:
@@ -104,7 +104,7 @@ def _attempts(question: Question) -> Iterator[tuple[Candidates, bool]]:
         tried = queues
 
 
-def _taken(question: Question, survey: Survey, best: Reclaimed) -> Decision:
+def _taken(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
     found = () if question.outranks else telling.notices(question, survey, best.victims)
     return _answer(
         question,
@@ -117,12 +117,12 @@ def _taken(question: Question, survey: Survey, best: Reclaimed) -> Decision:
     )
 
 
-def _victim(question: Question, pod: Pod) -> PodVerdict:
+def _victim(question: ReclaimAttempt, pod: Pod) -> PodVerdict:
     reason = PodReason.LOWER_PRIORITY if question.outranks else PodReason.OVER_DESERVED
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
 
 
-def _told(question: Question, survey: Survey, best: Reclaimed) -> Decision:
+def _told(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
     queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (question.due_ms(one), one))
     return _answer(
         question,
@@ -135,7 +135,7 @@ def _told(question: Question, survey: Survey, best: Reclaimed) -> Decision:
     )
 
 
-def _none(question: Question, survey: Survey) -> Decision:
+def _none(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
     told = telling.trace(question, survey, coming=False)
     if survey.gave_up:
         return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
@@ -145,7 +145,7 @@ def _none(question: Question, survey: Survey) -> Decision:
 
 
 def _answer(
-    question: Question,
+    question: ReclaimAttempt,
     outcome: Outcome,
     reason: Reason,
     *,
@@ -153,7 +153,7 @@ def _answer(
     due: int | None = None,
     node: str | None = None,
     victims: tuple[PodVerdict, ...] = (),
-    notices: tuple[Notice, ...] = (),
+    notices: tuple[ReclaimNotice, ...] = (),
     trace: Trace | None = None,
 ) -> Decision:
     return Decision(

@@ -9,9 +9,9 @@ import numpy as np
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot.columns import Flags, Numbers
-from engine.policies.deserved.asked import Asked, Requests, Told
+from engine.policies.deserved.asked import DeservedByPath, RequestedAmounts, Requests
 from engine.policies.deserved.claims import Claims
-from engine.policies.deserved.filling import Shares, fill
+from engine.policies.deserved.filling import ShareBounds, fill
 from engine.policies.deserved.frame import frame_of
 from engine.policies.deserved.lasting import Ceilings, Lasting
 from engine.policies.deserved.rounding import raisable, raised, whole
@@ -51,8 +51,8 @@ class _Kept:
     def __init__(self, tree: QueueTree, method: Method) -> None:
         self.tree, self.method = tree, method
         self.latest: Lasting | None = None
-        self.asked: dict[tuple[str, ...], Asked] = {}
-        self.told: Told | None = None
+        self.asked: dict[tuple[str, ...], RequestedAmounts] = {}
+        self.told: DeservedByPath | None = None
 
 
 @lru_cache(maxsize=16)
@@ -70,20 +70,20 @@ def _shares(
     together = [there] if kept.method is Method.DRF else [{name: amount} for name, amount in there.items()]
     divisions = [_Division(_asked(kept, requests, some), some) for some in together]
     amounts = np.concatenate([division.run() for division in divisions], axis=1)
-    kept.told = Told(divisions[0].frame.paths, tuple(there), amounts, kept.told)
+    kept.told = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, kept.told)
     return kept.told.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
 
 
-def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> Asked:
+def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
     names = tuple(there)
-    kept.asked[names] = found = Asked(kept.tree, requests, there, kept.asked.get(names))
+    kept.asked[names] = found = RequestedAmounts(kept.tree, requests, there, kept.asked.get(names))
     return found
 
 
 class _Division:
     """From the top down, again as long as somebody can use what others were given and could not."""
 
-    def __init__(self, asked: Asked, there: Mapping[str, int]) -> None:
+    def __init__(self, asked: RequestedAmounts, there: Mapping[str, int]) -> None:
         self.frame = frame = asked.frame
         self.capacity = list(there.values())
         self.requests = asked.rows
@@ -96,7 +96,7 @@ class _Division:
         """What those right below it have; a leaf has all of it."""
         self.all = self._claims(slice(None), self.requests)
         """Each by itself: what it could use at most."""
-        self.filled: list[Shares] = []
+        self.filled: list[ShareBounds] = []
         """What came of each filling, before it was rounded."""
 
     def run(self) -> Numbers:

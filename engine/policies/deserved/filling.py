@@ -20,7 +20,7 @@ from engine.policies.deserved.adding import added
 from engine.policies.deserved.claims import SLACK, Claims, Floats
 
 
-class Shares(NamedTuple):
+class ShareBounds(NamedTuple):
     """What each gets, between two whole amounts: it is exact where they are the same."""
 
     low: Numbers
@@ -43,7 +43,7 @@ class _End(NamedTuple):
     stretch: _Stretch
 
 
-def fill(claims: Claims) -> Shares:
+def fill(claims: Claims) -> ShareBounds:
     """What each gets of the pool, of which there is no less than all floors."""
     filling = _Filling(claims)
     filling.run()
@@ -185,7 +185,7 @@ class _Filling:
             self.stops[row] = self.begins[row, resource]
             self.grows[row] = [speed > 0 and self._ever(row, one) for one, speed in enumerate(self.speeds[row])]
 
-    def shares(self) -> Shares:
+    def shares(self) -> ShareBounds:
         """What each has."""
         claims = self.claims
         low, high = self._floors()
@@ -196,7 +196,7 @@ class _Filling:
                 low[row, resource], high[row, resource] = _between(part * int(claims.request[row, resource]))
         for number, level in enumerate(self.levels):
             self._at_level(level, (self.held == number)[:, None] & self.grows, low, high)
-        return Shares(low, high)
+        return ShareBounds(low, high)
 
     def _floors(self) -> tuple[Numbers, Numbers]:
         low, high = self.claims.reserved.copy(), self.claims.reserved.copy()

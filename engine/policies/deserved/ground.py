@@ -15,7 +15,7 @@ from engine.model.snapshot.distinct import Kinds
 from engine.model.snapshot.resource_quotas import SYSTEM
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class ShareIndex(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot as far as shares go."""
 
     capacity: Amounts
@@ -30,12 +30,12 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """Pending pods that would fit no node if all were empty: they ask nothing."""
 
 
-def ground(snapshot: Snapshot, tree: QueueTree) -> Ground:
+def ground(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
     """What ``deserved`` divides. Pods on their way out ask nothing any more."""
     bound: _Bound = snapshot.once("deserved", tree, lambda: _Bound(snapshot.columns, tree))
     moment = bound.at(snapshot)
     left = subtract(bound.capacity, moment.sums.system)
-    return Ground(
+    return ShareIndex(
         capacity={name: amount for name, amount in left.items() if amount > 0},
         requests=moment.sums.requests,
         asked=moment.sums.asked,

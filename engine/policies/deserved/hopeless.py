@@ -5,10 +5,10 @@ import numpy as np
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.claims import SLACK, Floats
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 
 
-def hopeless_places(question: Question, candidates: Candidates) -> Flags:
+def hopeless_places(question: ReclaimAttempt, candidates: Candidates) -> Flags:
     """Place -> whether the ask is certain to find no room: a queue gives only as long as it is beyond what it deserves.
 
     Others may turn out to be of no use either.
@@ -33,7 +33,7 @@ def hopeless_places(question: Question, candidates: Candidates) -> Flags:
     return hopeless
 
 
-def _most(question: Question, rows: Rows, queue: Rows) -> Floats:
+def _most(question: ReclaimAttempt, rows: Rows, queue: Rows) -> Floats:
     """Queue -> how many of its pods may go at most: each takes something off what it has too much of."""
     every: Floats = np.zeros(question.nodes.ground.nobody + 1)
     most, mixed = every.copy(), np.zeros(len(every), np.bool_)

@@ -11,7 +11,7 @@ from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.standing import Standings, reserved
 
 
-class Ledger:
+class ShareLedger:
     """One moment's. Queues are numbered as by the ground; who is nobody has nothing."""
 
     def __init__(self, ground: PodIndex, standings: Standings) -> None:
@@ -19,9 +19,9 @@ class Ledger:
         self._used: dict[str, Numbers] = {}
         self._deserved: dict[str, Numbers] = {}
 
-    def moved(self, standings: Standings) -> "Ledger":
+    def moved(self, standings: Standings) -> "ShareLedger":
         """A later one: only queues that use something else since then are counted anew."""
-        later = Ledger(self._ground, standings)
+        later = ShareLedger(self._ground, standings)
         later._used = self._amended(self._used, standings.changed(self._standings), standings.used)
         later._deserved = self._amended(self._deserved, standings.moved(self._standings), standings.deserved)
         return later

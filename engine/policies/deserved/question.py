@@ -17,7 +17,7 @@ from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.deserved.dividing import Method, deserved
 from engine.policies.deserved.ground import ground
-from engine.policies.deserved.ledger import Ledger
+from engine.policies.deserved.ledger import ShareLedger
 from engine.policies.deserved.standing import Standings, standing_on
 
 
@@ -32,7 +32,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Priority classes whose pods may take beyond what their queue deserves."""
 
 
-class Question:
+class ReclaimAttempt:
     """One ask at one moment."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
@@ -53,11 +53,13 @@ class Question:
         return standing_on(self.ground, self.snapshot, self.tree, shares)
 
     @cached_property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> ShareLedger:
         """The same of all queues at once."""
-        kept: dict[str, Ledger] = self.snapshot.once("deserved ledger", (self.tree, self.parameters.method), dict)
+        kept: dict[str, ShareLedger] = self.snapshot.once("deserved ledger", (self.tree, self.parameters.method), dict)
         latest = kept.get("latest")
-        kept["latest"] = found = latest.moved(self.standings) if latest else Ledger(self.nodes.ground, self.standings)
+        kept["latest"] = found = (
+            latest.moved(self.standings) if latest else ShareLedger(self.nodes.ground, self.standings)
+        )
         return found
 
     @cached_property

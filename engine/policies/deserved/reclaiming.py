@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.feasibility import FITS
 from engine.model.objects import Pod
 from engine.model.snapshot.departures import Going
-from engine.policies.deserved.books import Books, Rank
+from engine.policies.deserved.books import Rank, ShareBalances
 from engine.policies.deserved.bounds import Cost, bounds
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.hopeless import hopeless_places
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 from engine.policies.deserved.rooms import Anywhere, OnNode, Room
 from engine.policies.deserved.search import search
 
@@ -42,10 +42,10 @@ class Reclaimed(NamedTuple):
         return next((name for name, own, other in pairs if own != other), CRITERIA[-1])
 
 
-class Survey:
+class NodeCandidates:
     """All nodes, as the ask finds them once some candidates are gone."""
 
-    def __init__(self, question: Question, candidates: Candidates) -> None:
+    def __init__(self, question: ReclaimAttempt, candidates: Candidates) -> None:
         self.question, self.candidates = question, candidates
         there = question.nodes
         gone = _going(question, candidates)
@@ -116,7 +116,7 @@ class Survey:
                 hopeless = hopeless_places(self.question, self.candidates)
 
 
-def _going(question: Question, candidates: Candidates) -> Going:
+def _going(question: ReclaimAttempt, candidates: Candidates) -> Going:
     """All of them, as they leave together; gone on with from the survey before."""
     there = question.nodes
     kept: dict[str, Going] = question.snapshot.once("deserved going", question.tree, dict)
@@ -124,7 +124,7 @@ def _going(question: Question, candidates: Candidates) -> Going:
     return found
 
 
-def looked_at(question: Question, candidates: Candidates, place: int, *, below: bool = False) -> Reclaimed | None:
+def looked_at(question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False) -> Reclaimed | None:
     """What a node would lose; None where the ask can't be given room.
 
     ``below``: a queue gives also after it has come down to what it deserves.
@@ -133,7 +133,7 @@ def looked_at(question: Question, candidates: Candidates, place: int, *, below: 
 
 
 def _at(
-    question: Question, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
+    question: ReclaimAttempt, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
 ) -> Reclaimed | None:
     room: Room = Anywhere(question) if place is None else OnNode(question, place)
     turn = _Turn(question, candidates, room, below=below)
@@ -155,7 +155,7 @@ def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> 
     )
 
 
-def _lacks_all(question: Question, candidates: Candidates) -> bool:
+def _lacks_all(question: ReclaimAttempt, candidates: Candidates) -> bool:
     """Whether the ask has no room anywhere though all of them went."""
     return _Turn(question, candidates, Anywhere(question), below=True).lacks(candidates.pods)
 
@@ -163,12 +163,12 @@ def _lacks_all(question: Question, candidates: Candidates) -> bool:
 class _Turn:
     """Pods that go from one place for an ask."""
 
-    def __init__(self, question: Question, candidates: Candidates, room: Room, *, below: bool) -> None:
+    def __init__(self, question: ReclaimAttempt, candidates: Candidates, room: Room, *, below: bool) -> None:
         self.question, self.candidates, self.room, self._below = question, candidates, room, below
 
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
         """Those who go, in their order, until the ask has room; none where it can't have any."""
-        books, taken, lines = Books(self.question), list[Pod](), _lines(pods)
+        books, taken, lines = ShareBalances(self.question), list[Pod](), _lines(pods)
         while self.lacks(taken):
             pod = next(self._open(books, taken, lines), None)
             if pod is None:
@@ -186,7 +186,7 @@ class _Turn:
                 needed = others
         return needed
 
-    def _open(self, books: Books, taken: list[Pod], lines: Mapping[str, "_Line"]) -> Iterator[Pod]:
+    def _open(self, books: ShareBalances, taken: list[Pod], lines: Mapping[str, "_Line"]) -> Iterator[Pod]:
         """Those who may go next, the most overused queue's first."""
         short, gone = self.room.short(taken), {pod.uid for pod in taken}
         helps = self.room.helping(taken) if self.room.lacks(taken) else self._lies_under_hard
@@ -202,7 +202,7 @@ class _Turn:
                 ):
                     yield pod
 
-    def _beyond(self, books: Books, queue: str, short: Collection[str]) -> Collection[str]:
+    def _beyond(self, books: ShareBalances, queue: str, short: Collection[str]) -> Collection[str]:
         """The resources for which a queue may be taken from, of those that are short; of high priority for any."""
         if self.question.outranks:
             return short

@@ -6,14 +6,14 @@ import numpy as np
 
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, total
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 from engine.policies.deserved.standing import waiting_rooms
 
 
 class OnNode:
     """One node, with all the rules by which a pod may run there."""
 
-    def __init__(self, question: Question, place: int) -> None:
+    def __init__(self, question: ReclaimAttempt, place: int) -> None:
         columns = question.nodes.columns
         self._spot = question.nodes.feasibility.on(place)
         self._leaving = [pod.uid for pod in columns.on(place) if pod.terminating]
@@ -40,7 +40,7 @@ class OnNode:
 class Anywhere:
     """All nodes that are ready together: which of them has it then is left to the scheduler."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ReclaimAttempt) -> None:
         columns = question.nodes.columns
         usable = ~columns.not_ready & ~columns.unschedulable
         kept = total(room.requests for room in waiting_rooms(question.snapshot))

@@ -6,10 +6,10 @@ import numpy as np
 
 from engine.model.snapshot.columns import Numbers, Rows
 from engine.policies.deserved.claims import SLACK, Claims
-from engine.policies.deserved.filling import Shares
+from engine.policies.deserved.filling import ShareBounds
 
 
-def whole(claims: Claims, shares: Shares) -> Numbers:
+def whole(claims: Claims, shares: ShareBounds) -> Numbers:
     """Each at least its exact share rounded down; what is left first up to that rounded up, then to who can use it.
 
     Rows are in the order of names.

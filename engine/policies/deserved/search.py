@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from engine.model.objects import Pod
-from engine.policies.common.victim_search import Rows, Search
-from engine.policies.deserved.books import Books
+from engine.policies.common.victim_search import Rows, VictimSetSearch
+from engine.policies.deserved.books import ShareBalances
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 
 
 class _Laws:
     """What a set of pods of one node has to keep."""
 
-    def __init__(self, question: Question, candidates: Candidates, place: int, pods: Sequence[Pod]) -> None:
+    def __init__(self, question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> None:
         self.question, self.candidates, self.pods = question, candidates, pods
         self.spot = question.nodes.feasibility.on(place)
         self.leaving = tuple(pod.uid for pod in question.nodes.columns.on(place) if pod.terminating)
@@ -33,7 +33,7 @@ class _Laws:
 
     def may_go(self, rows: Rows) -> bool:
         """Whether what is reserved is kept, and disruption budgets are, by all of them together."""
-        books = Books(self.question)
+        books = ShareBalances(self.question)
         for row in rows:
             if books.below_reserved(self.pods[row]):
                 return False
@@ -47,7 +47,7 @@ class _Laws:
         return same and self.spot.weights(first.uid) == self.spot.weights(second.uid)
 
 
-def search(question: Question, candidates: Candidates, place: int, pods: Sequence[Pod]) -> Search:
+def search(question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> VictimSetSearch:
     """The search of a node, of the candidates there, those who give first coming first."""
     laws = _Laws(question, candidates, place, pods)
-    return Search(range(len(pods)), room=laws.room, may_go=laws.may_go, alike=laws.alike)
+    return VictimSetSearch(range(len(pods)), room=laws.room, may_go=laws.may_go, alike=laws.alike)

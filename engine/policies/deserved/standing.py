@@ -9,10 +9,10 @@ from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.deserved.asked import changed
 from engine.policies.deserved.dividing import Method, deserved
-from engine.policies.deserved.ground import Ground, ground
+from engine.policies.deserved.ground import ShareIndex, ground
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class ShareStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A queue's amounts; of a parent what those below it ask and use together."""
 
     requested: Amounts
@@ -31,16 +31,16 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return {name: amount for name, amount in beyond if amount > 0}
 
 
-class Standings(Mapping[str, Standing]):
+class Standings(Mapping[str, ShareStatus]):
     """Each is made when it is asked for: of a thousand queues a decision looks at few."""
 
     def __init__(
-        self, there: Ground, tree: QueueTree, shares: Mapping[str, Amounts], kept: Mapping[str, Amounts]
+        self, there: ShareIndex, tree: QueueTree, shares: Mapping[str, Amounts], kept: Mapping[str, Amounts]
     ) -> None:
         self._there, self._tree, self._kept = there, tree, kept
         self.shares = shares
         """Path -> what the queue deserves."""
-        self._made: dict[str, Standing] = {}
+        self._made: dict[str, ShareStatus] = {}
 
     def __len__(self) -> int:
         return len(self._tree.queues)
@@ -48,7 +48,7 @@ class Standings(Mapping[str, Standing]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._tree.queues)
 
-    def __getitem__(self, path: str) -> Standing:
+    def __getitem__(self, path: str) -> ShareStatus:
         if path not in self._made:
             self._made[path] = self._make(path, self._tree[path])
         return self._made[path]
@@ -86,9 +86,9 @@ class Standings(Mapping[str, Standing]):
         """The queues that may deserve something else than before, under the same tree."""
         return [] if self.shares is before.shares else changed(before.shares, self.shares)
 
-    def _make(self, path: str, queue: Queue) -> Standing:
+    def _make(self, path: str, queue: Queue) -> ShareStatus:
         there = self._there
-        return Standing(
+        return ShareStatus(
             requested=there.asked[path],
             used=self._used(path),
             reserved=reserved(queue),
@@ -102,13 +102,13 @@ def reserved(queue: Queue) -> Amounts:
     return {name: min(amount, queue.max.get(name, amount)) for name, amount in queue.guaranteed.items()}
 
 
-def standing(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, Standing]:
+def standing(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, ShareStatus]:
     """Path -> where the queue stands."""
     there = ground(snapshot, tree)
     return standing_on(there, snapshot, tree, deserved(tree, there.requests, there.capacity, method))
 
 
-def standing_on(there: Ground, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]) -> Standings:
+def standing_on(there: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]) -> Standings:
     """The same where it is known what everybody asks and deserves."""
     return Standings(there, tree, shares, _kept(snapshot, tree))
 

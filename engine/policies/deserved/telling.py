@@ -11,18 +11,18 @@ from engine.model.decision import (
     DeservedFigures,
     NodeReason,
     NodeVerdict,
-    Notice,
     PodFacts,
     PodReason,
     PodVerdict,
+    ReclaimNotice,
     Trace,
 )
 from engine.model.objects import Pod
 from engine.model.quantities import add, subtract, total
 from engine.model.snapshot.columns import Flags
-from engine.policies.deserved.books import Books
-from engine.policies.deserved.question import Question
-from engine.policies.deserved.reclaiming import Reclaimed, Survey
+from engine.policies.deserved.books import ShareBalances
+from engine.policies.deserved.question import ReclaimAttempt
+from engine.policies.deserved.reclaiming import NodeCandidates, Reclaimed
 
 _IN_FULL = 20
 """So many nodes, and queues that are told, are named one by one."""
@@ -30,7 +30,7 @@ _IN_FULL = 20
 _Reasons = Sequence[tuple[NodeReason, Flags]]
 
 
-def notices(question: Question, survey: Survey, victims: Iterable[Pod]) -> tuple[Notice, ...]:
+def notices(question: ReclaimAttempt, survey: NodeCandidates, victims: Iterable[Pod]) -> tuple[ReclaimNotice, ...]:
     """Who is told to give back: the queues of those who would go, who was told already, then who has most to give."""
     candidates = survey.candidates
     others = chain.from_iterable(
@@ -40,12 +40,12 @@ def notices(question: Question, survey: Survey, victims: Iterable[Pod]) -> tuple
     return tuple(notice(question, queue) for queue in list(queues)[:_IN_FULL])
 
 
-def notice(question: Question, queue: str) -> Notice:
+def notice(question: ReclaimAttempt, queue: str) -> ReclaimNotice:
     """What a queue is told that is to give back."""
-    return Notice(queue=queue, over=question.standings.beyond(queue), due_ms=question.due_ms(queue))
+    return ReclaimNotice(queue=queue, over=question.standings.beyond(queue), due_ms=question.due_ms(queue))
 
 
-def figures(question: Question, victims: Sequence[Pod], *, coming: bool) -> tuple[DeservedFigures, ...]:
+def figures(question: ReclaimAttempt, victims: Sequence[Pod], *, coming: bool) -> tuple[DeservedFigures, ...]:
     """The ask's queue and all above it, then the victims'; ``coming``: whether they go and the ask comes."""
     tree = question.tree
     own = tree.lineage(question.leaf)
@@ -53,7 +53,7 @@ def figures(question: Question, victims: Sequence[Pod], *, coming: bool) -> tupl
     return tuple(_figures(question, path, victims if coming else ()) for path in dict.fromkeys([*own, *others]))
 
 
-def _figures(question: Question, path: str, gone: Sequence[Pod]) -> DeservedFigures:
+def _figures(question: ReclaimAttempt, path: str, gone: Sequence[Pod]) -> DeservedFigures:
     one, tree = question.standings[path], question.tree
     after = subtract(one.used, total(pod.requests for pod in gone if tree.contains(path, pod.queue or tree.root)))
     if gone and path in question.lineage:
@@ -69,7 +69,9 @@ def _figures(question: Question, path: str, gone: Sequence[Pod]) -> DeservedFigu
     )
 
 
-def trace(question: Question, survey: Survey | None = None, best: Reclaimed | None = None, *, coming: bool) -> Trace:
+def trace(
+    question: ReclaimAttempt, survey: NodeCandidates | None = None, best: Reclaimed | None = None, *, coming: bool
+) -> Trace:
     """The trace of a decision; of one that looked at nobody, only how its queue stands."""
     victims = best.victims if best else ()
     queues = question.nodes.usage.figures(question.leaf, question.ask.requests, victims if coming else ())
@@ -81,7 +83,7 @@ def trace(question: Question, survey: Survey | None = None, best: Reclaimed | No
     return told if survey is None else _with_pods(told, question, survey, best)
 
 
-def _with_pods(told: Trace, question: Question, survey: Survey, best: Reclaimed | None) -> Trace:
+def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed | None) -> Trace:
     useless, reasons = _useless(survey), list(_reasons(question, survey))
     counts = _node_counts(survey, useless, reasons)
     return Trace(
@@ -97,7 +99,7 @@ def _with_pods(told: Trace, question: Question, survey: Survey, best: Reclaimed 
     )
 
 
-def _here(question: Question, survey: Survey, best: Reclaimed, *, going: bool) -> list[Pod]:
+def _here(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed, *, going: bool) -> list[Pod]:
     """The pods of the chosen node that stay, in the order of names: those that might have gone, or the others."""
     columns = question.nodes.columns
     if best.place is None:
@@ -108,9 +110,9 @@ def _here(question: Question, survey: Survey, best: Reclaimed, *, going: bool) -
     return sorted((pod for pod in here if pod.uid not in victims), key=lambda pod: pod.key)
 
 
-def _reprieved(question: Question, survey: Survey, best: Reclaimed) -> Iterator[PodVerdict]:
+def _reprieved(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Iterator[PodVerdict]:
     """Those who might have gone, and why they stay."""
-    books = Books(question)
+    books = ShareBalances(question)
     for pod in best.victims:
         books.give(pod)
     why: dict[tuple[str | None, int], tuple[PodReason, str]] = {}
@@ -122,7 +124,7 @@ def _reprieved(question: Question, survey: Survey, best: Reclaimed) -> Iterator[
         yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
-def _stays(survey: Survey, books: Books, pod: Pod) -> tuple[PodReason, str]:
+def _stays(survey: NodeCandidates, books: ShareBalances, pod: Pod) -> tuple[PodReason, str]:
     question = survey.question
     if not question.outranks and not survey.candidates.takes_beyond(pod, books, question.wanted):
         return PodReason.WITHIN_DESERVED, pod.queue or ""
@@ -131,13 +133,15 @@ def _stays(survey: Survey, books: Books, pod: Pod) -> tuple[PodReason, str]:
     return PodReason.NOT_NEEDED, pod.queue or ""
 
 
-def _excluded(question: Question, survey: Survey, best: Reclaimed) -> Iterator[PodVerdict]:
+def _excluded(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Iterator[PodVerdict]:
     for pod in _here(question, survey, best, going=False):
         if why := survey.candidates.why_not(pod):
             yield PodVerdict(pod=PodFacts.of(pod), reason=why.reason, detail=why.detail)
 
 
-def _passed_over(question: Question, survey: Survey, useless: Flags, reasons: _Reasons) -> Iterator[NodeVerdict]:
+def _passed_over(
+    question: ReclaimAttempt, survey: NodeCandidates, useless: Flags, reasons: _Reasons
+) -> Iterator[NodeVerdict]:
     """The next best nodes, cheapest first, then those that were of no use."""
     nodes, best = question.nodes.columns.nodes, survey.best
     dearer = [one for one in survey.found[1 : _IN_FULL + 1] if one.place is not None]
@@ -152,14 +156,14 @@ def _passed_over(question: Question, survey: Survey, useless: Flags, reasons: _R
         yield _verdict(question, survey, place, reason)
 
 
-def _useless(survey: Survey) -> Flags:
+def _useless(survey: NodeCandidates) -> Flags:
     """Place -> whether nobody would go from there."""
     useless: Flags = ~survey.dearer
     useless[[one.place for one in survey.found if one.place is not None]] = False
     return useless
 
 
-def _verdict(question: Question, survey: Survey, place: int, reason: NodeReason) -> NodeVerdict:
+def _verdict(question: ReclaimAttempt, survey: NodeCandidates, place: int, reason: NodeReason) -> NodeVerdict:
     name = question.nodes.columns.nodes[place].name
     if reason in (NodeReason.RESERVED, NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
         return NodeVerdict(node=name, reason=reason)
@@ -169,7 +173,7 @@ def _verdict(question: Question, survey: Survey, place: int, reason: NodeReason)
     return NodeVerdict(node=name, reason=reason, detail=detail)
 
 
-def _reasons(question: Question, survey: Survey) -> Iterator[tuple[NodeReason, Flags]]:
+def _reasons(question: ReclaimAttempt, survey: NodeCandidates) -> Iterator[tuple[NodeReason, Flags]]:
     """Reason -> the places of which it is true; the first one counts."""
     there = question.nodes
     yield NodeReason.RESERVED, there.usage.kept
@@ -182,7 +186,7 @@ def _reasons(question: Question, survey: Survey) -> Iterator[tuple[NodeReason, F
     yield NodeReason.NO_CANDIDATES, survey.counts == 0
 
 
-def _node_counts(survey: Survey, useless: Flags, reasons: _Reasons) -> Counter[NodeReason]:
+def _node_counts(survey: NodeCandidates, useless: Flags, reasons: _Reasons) -> Counter[NodeReason]:
     """Why nodes were passed over, counted."""
     left, counts = useless.copy(), Counter[NodeReason]()
     for reason, places in reasons:

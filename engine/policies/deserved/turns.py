@@ -9,13 +9,13 @@ from engine.model.queue_tree import WEIGHT_ONE
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.deserved.books import share
 from engine.policies.deserved.claims import SLACK, Floats
-from engine.policies.deserved.question import Question
+from engine.policies.deserved.question import ReclaimAttempt
 
 
-class Turns:
+class ShareOrder:
     """The order of ``Books.rank``. Siblings are put in order in floats; those that are close are told apart exactly."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ReclaimAttempt) -> None:
         self._question, self._ground = question, question.nodes.ground
         self._over = [question.ledger.over(name) for name in question.counted]
         self._shares = self._nearly()

@@ -16,7 +16,7 @@ from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.spare import Spared
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class GuaranteeClaim(msgspec.Struct, frozen=True, kw_only=True):
     """What an ask is entitled to and how far it reaches."""
 
     ask: Pod
@@ -27,17 +27,17 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods that opted out may be taken: the last resort."""
 
 
-def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> Claim:
+def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> GuaranteeClaim:
     """What the ask of a attempt may claim."""
     ask, leaf = attempt.ask, attempt.leaf
     claims = attempt.entitling if ask.required_node is None else {}
-    return Claim(ask=ask, leaf=leaf, fence=attempt.tree.fence(leaf), entitling=claims, opted_out=opted_out)
+    return GuaranteeClaim(ask=ask, leaf=leaf, fence=attempt.tree.fence(leaf), entitling=claims, opted_out=opted_out)
 
 
-class Field:
+class BoundPodKinds:
     """The bound pods that a claim is held against, kind by kind."""
 
-    def __init__(self, ground: PodIndex, claim: Claim, spared: Spared) -> None:
+    def __init__(self, ground: PodIndex, claim: GuaranteeClaim, spared: Spared) -> None:
         self.ground, self.claim, self.spared = ground, claim, spared
 
     @cached_property
@@ -64,47 +64,47 @@ class Field:
 class Guard(NamedTuple):
     """Keeps pods from being candidates."""
 
-    refuses: Callable[[Field], Flags]
+    refuses: Callable[[BoundPodKinds], Flags]
     """By kind."""
-    detail: Callable[[Field, Pod], str] = lambda _field, _pod: ""
+    detail: Callable[[BoundPodKinds, Pod], str] = lambda _field, _pod: ""
     """The queue, priority or class that is meant."""
 
 
-def _nobodys(field: Field) -> Flags:
+def _nobodys(field: BoundPodKinds) -> Flags:
     return np.asarray(field.ground.queue == field.ground.nobody, np.bool_)
 
 
-def _daemonsets(field: Field) -> Flags:
+def _daemonsets(field: BoundPodKinds) -> Flags:
     return field.ground.daemonset
 
 
-def _shielded(field: Field) -> Flags:
+def _shielded(field: BoundPodKinds) -> Flags:
     return field.ground.shielded
 
 
-def _in_own_queue(field: Field) -> Flags:
+def _in_own_queue(field: BoundPodKinds) -> Flags:
     """Law 3, and preemption is between queues."""
     return np.asarray(field.ground.queue == field.ground.queue_of(field.claim.leaf), np.bool_)
 
 
-def _of_own_application(field: Field) -> Flags:
+def _of_own_application(field: BoundPodKinds) -> Flags:
     """Law 3."""
     ask = field.claim.ask
     own = field.ground.applications.get((ask.namespace, ask.application), -1)
     return np.asarray(field.ground.application == own, np.bool_)
 
 
-def _outside_fence(field: Field) -> Flags:
+def _outside_fence(field: BoundPodKinds) -> Flags:
     """Law 7."""
     fence = field.claim.fence
     return field.of_queues(~field.ground.below(fence) if fence else np.zeros(field.ground.nobody + 1, np.bool_))
 
 
-def _disabled(field: Field) -> Flags:
+def _disabled(field: BoundPodKinds) -> Flags:
     return field.of_queues(field.ground.disabled)
 
 
-def _of_higher_priority(field: Field) -> Flags:
+def _of_higher_priority(field: BoundPodKinds) -> Flags:
     """Law 6."""
     own = field.claim.ask.priority
     if not field.ground.priorities_narrowed:
@@ -114,7 +114,7 @@ def _of_higher_priority(field: Field) -> Flags:
     return np.asarray(field.ground.priority > highest[field.ground.queue], np.bool_)
 
 
-def priority_limits(field: Field) -> dict[str, int]:
+def priority_limits(field: BoundPodKinds) -> dict[str, int]:
     """Leaf -> the highest priority that may be taken there.
 
     The pods' own priorities always bound it (law 6). YuniKorn's priority.policy and priority.offset may narrow that,
@@ -153,7 +153,7 @@ def priority_limits(field: Field) -> dict[str, int]:
     return limits
 
 
-def _entitled(field: Field) -> Flags:
+def _entitled(field: BoundPodKinds) -> Flags:
     """Law 4: nothing from inside the queue whose guarantee is claimed."""
     inside = np.zeros(field.ground.nobody + 1, np.bool_)
     for path in field.claim.entitling.values():
@@ -161,19 +161,19 @@ def _entitled(field: Field) -> Flags:
     return field.of_queues(inside)
 
 
-def _claimant(field: Field, pod: Pod) -> str:
+def _claimant(field: BoundPodKinds, pod: Pod) -> str:
     above = field.ground.tree.lineage(pod.queue or field.ground.tree.root)
     return next((path for path in field.claim.entitling.values() if path in above), "")
 
 
-def _opted_out(field: Field) -> Flags:
+def _opted_out(field: BoundPodKinds) -> Flags:
     """Law 1."""
     if field.claim.opted_out:
         return np.zeros(len(field.ground.kinds.each), np.bool_)
     return field.ground.opted_out
 
 
-def _at_guarantee(field: Field) -> Flags:
+def _at_guarantee(field: BoundPodKinds) -> Flags:
     """Laws 2 and 5, of one pod alone."""
     short = np.zeros(len(field.ground.kinds.each), np.bool_)
     for resource, spare in field.spared.items():
@@ -200,7 +200,7 @@ GUARDS: dict[PodReason, Guard] = {
 
 def excluding() -> dict[PodReason, Guard]:
     """The guards, and last what their queues can't spare of pods alone."""
-    return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of)}
+    return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, BoundPodKinds.short_of)}
 
 
 def _because(reason: PodReason) -> Callable[[PreemptionAttempt], Rows]:

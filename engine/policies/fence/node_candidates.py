@@ -9,9 +9,9 @@ from engine.model.decision import NodeReason
 from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
 from engine.policies.fence.costs import Costs
-from engine.policies.fence.sets import Sets, Turns
+from engine.policies.fence.sets import NodeCandidateOrder, VictimSelection
 from engine.policies.fence.spare import Spared, spared
 
 WHY = tuple(NodeReason)
@@ -21,12 +21,12 @@ WHY = tuple(NodeReason)
 class NodeCandidates:
     """All nodes as asks of one shape find them."""
 
-    def __init__(self, attempt: PreemptionAttempt, claim: Claim) -> None:
+    def __init__(self, attempt: PreemptionAttempt, claim: GuaranteeClaim) -> None:
         columns, ground = attempt.columns, attempt.ground
         self.columns, self.kept, self.excess = columns, attempt.usage.kept, attempt.excess()
         self.safeguards = attempt.restraints.key
         self.spared = spared(ground, attempt.usage, attempt.leaf, attempt.ask)
-        self.reasons: Numbers = Field(ground, claim, self.spared).reasons
+        self.reasons: Numbers = BoundPodKinds(ground, claim, self.spared).reasons
         """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
         by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
@@ -39,8 +39,8 @@ class NodeCandidates:
         """Place -> the number of the check that refuses the ask whichever candidates are gone."""
         useful = attempt.scope & (self.counts > 0) & ~self.blocked(attempt)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
-        turns = Turns(ground, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
-        sets = Sets(attempt, turns, self.spared)
+        turns = NodeCandidateOrder(ground, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
+        sets = VictimSelection(attempt, turns, self.spared)
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of those who would go on each node, node by node."""
         self.costs = Costs(ground, attempt.leaf, self.victims)
@@ -99,7 +99,7 @@ def _alike(attempt: PreemptionAttempt, before: Spared, now: Spared) -> bool:
     return True
 
 
-def node_candidates_of(attempt: PreemptionAttempt, claim: Claim) -> NodeCandidates:
+def node_candidates_of(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> NodeCandidates:
     """Return the candidates for an ask; those of one of the same shape a little earlier where they still hold."""
     kept = attempt.shape.kept
     of = (NodeCandidates, claim.opted_out, attempt.restraints.restrains)

@@ -8,7 +8,7 @@ from engine.model.snapshot.columns import SAFE, Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 
 
-class Line:
+class Constraint:
     """At each of some places the ask is kept out while ``over``, less the weight of each pod that goes, is above 0.
 
     ``mends``: whether weights are below 0, of pods that the ask wants to be near. ``unless``: a second sum, of weight
@@ -42,7 +42,7 @@ class Line:
             self.unless[at] -= self.unless_weight[rows] * times
 
 
-class Room:
+class Constraints:
     """Whether the ask has room at some places, while pods go and come back."""
 
     def __init__(self, attempt: PreemptionAttempt, places: Rows) -> None:
@@ -91,7 +91,7 @@ class Room:
             line.give(at, rows, times)
 
 
-def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
+def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
     """The limits of the nodes; room is left both with the pods nominated there and without."""
     found = []
     gone = attempt.leaving if attempt.emptying[places].any() else None
@@ -107,7 +107,7 @@ def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
         if limit.unless is not None:
             unless = np.full(len(places), limit.unless) - (gone.of(limit.unless_weight)[places] if gone else 0)
         found.append(
-            Line(
+            Constraint(
                 limit.weight,
                 over,
                 on_node=True,
@@ -119,7 +119,7 @@ def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
     return found
 
 
-def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
+def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
     """Every max above the ask's own queue: what goes from below it makes room under it."""
     ground = attempt.ground
     found = []
@@ -127,9 +127,9 @@ def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Line]:
         inside = ground.below(path)[ground.row_queue]
         weight = np.where(inside, ground.amounts(resource)[ground.kinds.of], 0)
         over = np.full(len(places), excess, np.int64 if excess <= SAFE else object)
-        found.append(Line(weight, over, on_node=False))
+        found.append(Constraint(weight, over, on_node=False))
     return found
 
 
-LINES: dict[str, Callable[[PreemptionAttempt, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
+LINES: dict[str, Callable[[PreemptionAttempt, Rows], list[Constraint]]] = {"node": _on_node, "max": _under_max}
 """What has to give way for the ask to have room."""

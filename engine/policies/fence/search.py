@@ -4,7 +4,7 @@ import numpy as np
 
 from engine.model.snapshot import columns
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.common.victim_search import Rows, Search
+from engine.policies.common.victim_search import Rows, VictimSetSearch
 from engine.policies.fence.spare import Spared
 
 
@@ -64,7 +64,7 @@ class Laws:
         return same and weights(first.uid) == weights(second.uid)
 
 
-def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> Search:
+def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> VictimSetSearch:
     """The search of a node, of the candidates there, the most expendable first."""
     laws = Laws(attempt, spared, place, rows)
-    return Search(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)
+    return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)

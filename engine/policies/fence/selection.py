@@ -15,7 +15,7 @@ from engine.model.decision import NodeReason, NodeVerdict, PodFacts, PodReason, 
 from engine.model.objects import Pod
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
 from engine.policies.fence.limits import limit_on
 from engine.policies.fence.node_candidates import WHY, NodeCandidates
 
@@ -28,7 +28,7 @@ _LIMITS_TOLD = 3
 class Selection:
     """The cheapest node for an ask with its victims, among the candidates of all nodes."""
 
-    def __init__(self, attempt: PreemptionAttempt, claim: Claim, node_candidates: NodeCandidates) -> None:
+    def __init__(self, attempt: PreemptionAttempt, claim: GuaranteeClaim, node_candidates: NodeCandidates) -> None:
         self.attempt, self.claim, self.node_candidates = attempt, claim, node_candidates
         self.ranked = node_candidates.costs.ranked(node_candidates.blocked(attempt))
         """The nodes with victims, cheapest first, by their number among the costs."""
@@ -121,7 +121,7 @@ def _stays(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) ->
 def _excluded(told: Selection) -> Iterator[PodVerdict]:
     """The pods of the chosen node that never were candidates, in the order of names."""
     attempt, node_candidates = told.attempt, told.node_candidates
-    field = Field(attempt.ground, told.claim, node_candidates.spared)
+    field = BoundPodKinds(attempt.ground, told.claim, node_candidates.spared)
     columns, guards = attempt.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
     of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(attempt), rows)}

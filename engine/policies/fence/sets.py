@@ -10,15 +10,15 @@ from engine.model.decision import PodReason
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.room import Room
+from engine.policies.fence.room import Constraints
 from engine.policies.fence.search import search
-from engine.policies.fence.spare import Allowance, Spare, Spared
+from engine.policies.fence.spare import Allowance, PreemptableAmounts, Spared
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 """What becomes of a candidate."""
 
 
-class Turns:
+class NodeCandidateOrder:
     """The candidates of some places, place by place from the most expendable on."""
 
     def __init__(self, ground: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
@@ -42,7 +42,7 @@ def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
     return rows[np.argsort(turn, kind="stable")]
 
 
-class Sets:
+class VictimSelection:
     """The victims at each of the places.
 
     Greedy from the most expendable, then put back from the most valuable on. Where greedy is stuck, because what it
@@ -50,12 +50,12 @@ class Sets:
     the way, other sets are tried. Every set is inclusion-minimal: put any one back and the ask no longer has room.
     """
 
-    def __init__(self, attempt: PreemptionAttempt, turns: Turns, spared: Spared) -> None:
+    def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: Spared) -> None:
         self.attempt, self.turns, self.spared = attempt, turns, spared
         self._became = np.zeros(len(turns.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
         """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
-        self._room = Room(attempt, turns.places)
+        self._room = Constraints(attempt, turns.places)
         self.gave_up = False
         """Whether on some node not all sets were tried, and none was found."""
         stuck = self._take()
@@ -71,7 +71,7 @@ class Sets:
 
         So many-th place -> whether there never is.
         """
-        turns, spare = self.turns, Spare(self.attempt.ground, self.turns.rows, self.spared)
+        turns, spare = self.turns, PreemptableAmounts(self.attempt.ground, self.turns.rows, self.spared)
         allowance = Allowance(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
@@ -120,15 +120,15 @@ class Sets:
             self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
 
     @property
-    def became(self) -> "Became":
+    def became(self) -> "CandidateOutcomes":
         """What became of them all, for as long as the candidates are kept."""
-        return Became(self.turns, self._became)
+        return CandidateOutcomes(self.turns, self._became)
 
 
-class Became:
+class CandidateOutcomes:
     """What becomes of each place's candidates, the most expendable first: small enough to be kept for many shapes."""
 
-    def __init__(self, turns: Turns, became: NDArray[np.int8]) -> None:
+    def __init__(self, turns: NodeCandidateOrder, became: NDArray[np.int8]) -> None:
         self._places, self._start, self._became = turns.places, turns.start, became
         self._rows = turns.rows.astype(np.uint32)
 
@@ -150,5 +150,5 @@ _PASSED = {
     _NEAR: PodReason.WANTED_NEAR,
 }
 
-GUARDS: dict[str, Callable[[Sets, Flags], None]] = {"minimal": Sets.put_back}
+GUARDS: dict[str, Callable[[VictimSelection, Flags], None]] = {"minimal": VictimSelection.put_back}
 """What keeps pods from going in vain; the flags are of places where greedy is stuck."""

@@ -7,19 +7,19 @@ import numpy as np
 from engine.model.objects import Pod
 from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.policies.common.pod_index import LIMITLESS, PodIndex
-from engine.policies.common.queue_usage import Usage
-from engine.policies.common.safeguards import Limit
+from engine.policies.common.queue_usage import QueueUsage
+from engine.policies.common.safeguards import EvictionLimit
 
 Spared = dict[str, Numbers]
 """Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""
 
 
-def spared(ground: PodIndex, usage: Usage, leaf: str, ask: Pod) -> Spared:
+def spared(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
     """What may be taken for an ask of a leaf."""
     return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
 
 
-def _beyond_guarantees(ground: PodIndex, usage: Usage, leaf: str, ask: Pod) -> Spared:
+def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
     """What queues use beyond their guarantees, which is less than nothing where they are below.
 
     A queue above the asker too gets the ask in return, and may stay as far below as it was.
@@ -33,7 +33,7 @@ def _beyond_guarantees(ground: PodIndex, usage: Usage, leaf: str, ask: Pod) -> S
     return found
 
 
-GUARDS: dict[str, Callable[[PodIndex, Usage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
+GUARDS: dict[str, Callable[[PodIndex, QueueUsage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
 """What of a queue is not to be taken."""
 
 
@@ -74,7 +74,7 @@ class Shared:
 class Allowance(Shared):
     """What disruption budgets still allow of the pods that they cover."""
 
-    def __init__(self, columns: Columns, rows: Rows, limits: Iterable[Limit]) -> None:
+    def __init__(self, columns: Columns, rows: Rows, limits: Iterable[EvictionLimit]) -> None:
         super().__init__()
         for limit in limits:
             covered = np.isin(rows, limit.covered)
@@ -87,7 +87,7 @@ class Allowance(Shared):
             self._groups.append(_Group(covered.astype(np.int64), groups, left))
 
 
-class Spare(Shared):
+class PreemptableAmounts(Shared):
     """What the queues of some pods (rows, node by node) may still give, each node looked at by itself."""
 
     def __init__(self, ground: PodIndex, rows: Rows, spared: Spared) -> None:

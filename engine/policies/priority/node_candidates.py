@@ -14,7 +14,7 @@ from engine.model.snapshot.columns import Flags, Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.common.safeguards import restraints_of
 from engine.policies.priority.search import search
-from engine.policies.priority.victims import Budgets, Costs, Turns
+from engine.policies.priority.victims import BudgetViolations, Costs, ReprieveOrder
 
 
 class NodeCandidates:
@@ -82,13 +82,13 @@ class NodeCandidates:
         return helps & (self._without == FITS) if helps.any() else helps
 
     @cached_property
-    def budgets(self) -> Budgets:
+    def budgets(self) -> BudgetViolations:
         """What disruption budgets say of the candidates."""
-        return Budgets(self.columns, self.snapshot.budgets, self.candidates)
+        return BudgetViolations(self.columns, self.snapshot.budgets, self.candidates)
 
     @cached_property
-    def _turns(self) -> Turns:
-        return Turns(self.columns, np.flatnonzero(self.chosen), self.candidates, self.budgets.violating)
+    def _turns(self) -> ReprieveOrder:
+        return ReprieveOrder(self.columns, np.flatnonzero(self.chosen), self.candidates, self.budgets.violating)
 
     @cached_property
     def victims(self) -> Rows:

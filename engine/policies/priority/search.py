@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from engine.feasibility import Feasibility
 from engine.model.snapshot.columns import Columns
-from engine.policies.common.safeguards import Limit
-from engine.policies.common.victim_search import Rows, Search
+from engine.policies.common.safeguards import EvictionLimit
+from engine.policies.common.victim_search import Rows, VictimSetSearch
 
 
 def search(
-    feasibility: Feasibility, columns: Columns, limits: Iterable[Limit], place: int, candidates: Sequence[int]
-) -> Search:
+    feasibility: Feasibility, columns: Columns, limits: Iterable[EvictionLimit], place: int, candidates: Sequence[int]
+) -> VictimSetSearch:
     """Return the search of a node (place): of its candidates (rows), the most important first, the others go first."""
     spot = feasibility.on(place)
     mine = frozenset(row for row in candidates if not columns.terminating[row])
@@ -30,4 +30,4 @@ def search(
         same = first.requests == second.requests and spot.weights(first.uid) == spot.weights(second.uid)
         return same and all((one in of_budget) == (other in of_budget) for of_budget, _ in covered)
 
-    return Search(candidates[::-1], room=room, may_go=may_go, alike=alike)
+    return VictimSetSearch(candidates[::-1], room=room, may_go=may_go, alike=alike)

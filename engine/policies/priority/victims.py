@@ -23,7 +23,7 @@ PRIORITY_SHIFT = 2**31
 """Added to every priority of a sum, so that one victim more always weighs more."""
 
 
-class Budgets:
+class BudgetViolations:
     """Which candidates the disruption budgets do not allow for.
 
     A budget is spent on all candidates of a node, the most important first, whether or not they have to go.
@@ -95,7 +95,7 @@ def _covered(columns: Columns, budget: DisruptionBudget) -> _Covered:
     return made
 
 
-class Turns:
+class ReprieveOrder:
     """The candidates of some nodes (places), node by node in the order in which they are put back.
 
     Those whose budgets do not allow for them come first, else the most important.

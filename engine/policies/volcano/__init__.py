@@ -2,8 +2,8 @@
 
 from engine.policies.volcano.capacity import HierarchyError
 from engine.policies.volcano.figures import figures
-from engine.policies.volcano.reclaim import Chance, Turn, reclaim
+from engine.policies.volcano.reclaim import FirstConsidered, Reclaim, reclaim
 
 DIALECT = "volcano"
 
-__all__ = ["DIALECT", "Chance", "HierarchyError", "Turn", "figures", "reclaim"]
+__all__ = ["DIALECT", "FirstConsidered", "HierarchyError", "Reclaim", "figures", "reclaim"]

@@ -25,7 +25,7 @@ def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fin
     }
 
 
-class Hierarchy:
+class QueueHierarchy:
     """All queues as a tree: what each deserves, can have, asks and holds, with all below it."""
 
     def __init__(self, cluster: VolcanoCluster) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import is_empty
 from engine.policies.volcano.heap import Heap
-from engine.policies.volcano.session import Session
+from engine.policies.volcano.session import VolcanoSession
 
 PRIORITY, GANG = "priority", "gang"
 _PARTS = 3
@@ -18,7 +18,7 @@ _PARTS = 3
 class Order:
     """By how things stand in a session at the time it is asked."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: VolcanoSession) -> None:
         self._session = session
         self._plugins = {name for tier in session.cluster.settings.tiers for name in tier}
 

@@ -11,8 +11,8 @@ from engine.feasibility.selectors import matches
 from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less, less_equal
 from engine.policies.volcano.order import GANG, PRIORITY, Order
-from engine.policies.volcano.session import Session
-from engine.policies.volcano.taking import Capacity, within
+from engine.policies.volcano.session import VolcanoSession
+from engine.policies.volcano.taking import CapacityPlugin, within
 
 Pods = list[VolcanoPod]
 Takes = Callable[[VolcanoPod, Pods], Pods]
@@ -23,8 +23,8 @@ _CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
 class Plugins:
     """Those of a session's configuration."""
 
-    def __init__(self, session: Session, order: Order) -> None:
-        self._session, self._capacity = session, Capacity(session, order)
+    def __init__(self, session: VolcanoSession, order: Order) -> None:
+        self._session, self._capacity = session, CapacityPlugin(session, order)
         takes: Mapping[str, Takes] = {
             GANG: self._gang,
             "conformance": self._conformance,

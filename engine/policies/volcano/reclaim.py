@@ -1,7 +1,7 @@
 """Volcano's action ``reclaim``: which pods of one session go for which others, and where those get room.
 
 Source: Volcano's pkg/scheduler/actions/reclaim, reclaim.go. In which order it looks at nodes, and at the pods of
-one, is chance there; here it is that of their names, unless a ``Chance`` says how it fell.
+one, is chance there; here it is that of their names, unless a ``FirstConsidered`` says how it fell.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from engine.policies.volcano.amounts import Fine, less_equal
 from engine.policies.volcano.heap import Heap
 from engine.policies.volcano.order import Order
 from engine.policies.volcano.plugins import Plugins
-from engine.policies.volcano.session import Session
+from engine.policies.volcano.session import VolcanoSession
 
 _PREDICATES = "predicates"
 
 
-class Turn(NamedTuple):
+class Reclaim(NamedTuple):
     """A pod that gets room on a node, and those that go for it; perhaps none have to."""
 
     ask: VolcanoPod
@@ -27,7 +27,7 @@ class Turn(NamedTuple):
     victims: tuple[VolcanoPod, ...]
 
 
-class Chance(msgspec.Struct, frozen=True, kw_only=True):
+class FirstConsidered(msgspec.Struct, frozen=True, kw_only=True):
     """What a session is taken to look at first, where that is chance."""
 
     node: str = ""
@@ -35,34 +35,34 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
     """Uids of pods that could go."""
 
 
-BY_NAME = Chance()
+BY_NAME = FirstConsidered()
 MayRun = Callable[[VolcanoPod, str], bool]
 """Whether a pod may run on a node, were nobody else there."""
 
 
 def reclaim(
-    cluster: VolcanoCluster, *, chance: Chance = BY_NAME, may_run: MayRun = lambda _ask, _node: True
-) -> tuple[Turn, ...]:
+    cluster: VolcanoCluster, *, chance: FirstConsidered = BY_NAME, may_run: MayRun = lambda _ask, _node: True
+) -> tuple[Reclaim, ...]:
     """Return all that a session takes back, in order. Raises HierarchyError.
 
     ``may_run`` is heeded where the plugin ``predicates`` is one of the session's.
     """
-    return _Action(Session(cluster), chance, may_run).run()
+    return _Action(VolcanoSession(cluster), chance, may_run).run()
 
 
 class _Action:
-    def __init__(self, session: Session, chance: Chance, may_run: MayRun) -> None:
+    def __init__(self, session: VolcanoSession, chance: FirstConsidered, may_run: MayRun) -> None:
         self._session, self._order = session, Order(session)
         self._chance = chance
         self._nodes = sorted(session.idle, key=lambda node: (node != chance.node, node))
         judged = any(_PREDICATES in tier for tier in session.cluster.settings.tiers)
         self._may_run: MayRun = may_run if judged else lambda _ask, _node: True
         self._plugins = Plugins(session, self._order)
-        self._turns: list[Turn] = []
+        self._turns: list[Reclaim] = []
         self._queues = Heap(self._order.queues)
         self._groups: dict[str, Heap[PodGroup]] = {}
 
-    def run(self) -> tuple[Turn, ...]:
+    def run(self) -> tuple[Reclaim, ...]:
         for group in sorted(self._session.cluster.groups.values(), key=lambda one: one.key):
             self._enter(group)
         while self._queues:
@@ -87,7 +87,7 @@ class _Action:
         """All that is taken for a PodGroup is left where it is, unless the PodGroup has enough to start then."""
         tasks = self._session.tasks
         pending = [one for one in self._session.members[group.key] if tasks[one.pod.uid] is Task.PENDING]
-        asks, turns = Heap(self._order.pods, [one for one in pending if not one.pod.gated]), list[Turn]()
+        asks, turns = Heap(self._order.pods, [one for one in pending if not one.pod.gated]), list[Reclaim]()
         while asks and self._plugins.starving(group):
             ask = asks.pop()
             if not ask.pod.never_preempts and self._plugins.may_take(group.queue, ask):
@@ -99,7 +99,7 @@ class _Action:
         for turn in reversed(turns):
             self._undo(turn)
 
-    def _on(self, node: str, ask: VolcanoPod) -> Turn | None:
+    def _on(self, node: str, ask: VolcanoPod) -> Reclaim | None:
         """Only where somebody else's pods are; and pods go until the ask fits, whether each one helps or not."""
         pods = [one for one in self._session.on[node] if self._reclaimable(one, ask)]
         if not pods or not self._may_run(ask, node):
@@ -118,7 +118,7 @@ class _Action:
             gone.append(one := heap.pop())
             self._session.take(one)
         self._session.pipeline(ask, node)
-        return Turn(ask, node, tuple(gone))
+        return Reclaim(ask, node, tuple(gone))
 
     def _reclaimable(self, one: VolcanoPod, ask: VolcanoPod) -> bool:
         if self._session.tasks[one.pod.uid] is not Task.RUNNING or not one.preemptable or not one.group:
@@ -126,7 +126,7 @@ class _Action:
         queue = self._session.group(one).queue
         return queue != self._session.group(ask).queue and self._session.cluster.queues[queue].reclaimable
 
-    def _undo(self, turn: Turn) -> None:
+    def _undo(self, turn: Reclaim) -> None:
         self._session.drop(turn.ask, turn.node)
         for one in reversed(turn.victims):
             self._session.spare(one)

@@ -13,7 +13,7 @@ _READY = frozenset({Task.BOUND, Task.RUNNING, Task.SUCCEEDED})
 _VALID = _READY | {Task.PENDING, Task.PIPELINED}
 
 
-class Session:
+class VolcanoSession:
     """What is asked of it changes with each pod that is taken, or gets room. Raises HierarchyError."""
 
     def __init__(self, cluster: VolcanoCluster) -> None:

@@ -10,7 +10,7 @@ from engine.policies.volcano import capacity, proportion
 from engine.policies.volcano.amounts import SLACK, Fine
 
 
-class Shares(NamedTuple):
+class QueueShares(NamedTuple):
     """By queue, of those that take part."""
 
     deserved: Mapping[str, Fine]
@@ -22,15 +22,17 @@ class Shares(NamedTuple):
     leaves: frozenset[str]
 
 
-def shares(cluster: VolcanoCluster) -> Shares:
+def shares(cluster: VolcanoCluster) -> QueueShares:
     """Of a session. Raises HierarchyError."""
     if cluster.settings.plugin is SharePlugin.CAPACITY and cluster.settings.hierarchical:
-        tree = capacity.Hierarchy(cluster)
-        return Shares(tree.deserved, tree.most, tree.requests, tree.allocated, tree.above, tree.leaves)
+        tree = capacity.QueueHierarchy(cluster)
+        return QueueShares(tree.deserved, tree.most, tree.requests, tree.allocated, tree.above, tree.leaves)
     most = proportion.capabilities(cluster, cluster.requests)
     by_request = cluster.settings.plugin is SharePlugin.PROPORTION
     deserved = proportion.deserved(cluster) if by_request else capacity.deserved(cluster, most)
-    return Shares(deserved, most, cluster.requests, cluster.allocated, dict.fromkeys(deserved, ()), frozenset(deserved))
+    return QueueShares(
+        deserved, most, cluster.requests, cluster.allocated, dict.fromkeys(deserved, ()), frozenset(deserved)
+    )
 
 
 def share(allocated: Fine, deserved: Fine, plugin: SharePlugin) -> Fraction:

@@ -8,7 +8,7 @@ from engine.model.quantities import PODS
 from engine.policies.volcano.amounts import SLACK, Fine, fine, less, less_equal
 from engine.policies.volcano.capacity import ROOT
 from engine.policies.volcano.order import Order
-from engine.policies.volcano.session import Session
+from engine.policies.volcano.session import VolcanoSession
 
 Pods = list[VolcanoPod]
 
@@ -22,10 +22,10 @@ def within(allocated: Fine, most: Fine, request: Fine) -> bool:
     )
 
 
-class Capacity:
+class CapacityPlugin:
     """By how things stand in a session at the time it is asked."""
 
-    def __init__(self, session: Session, order: Order) -> None:
+    def __init__(self, session: VolcanoSession, order: Order) -> None:
         self._session, self._order = session, order
         self._deserved = session.of.deserved
 

@@ -12,13 +12,13 @@ from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.quirks import Quirks
-from engine.policies.yunikorn.table import Table
+from engine.policies.yunikorn.table import PodTable
 
 
-class Books:
+class QueueBalances:
     """Usage of every queue at one moment, and what has gone or come since; ``copy`` to try something out."""
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, table: Table, quirks: Quirks) -> None:
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, table: PodTable, quirks: Quirks) -> None:
         self.tree, self.quirks = tree, quirks
         self.allocated = table.allocated
         """Queue -> what its bound pods hold, those on their way out included."""
@@ -30,9 +30,9 @@ class Books:
         for pod in table.leaving(snapshot):
             self.remove(pod.queue or "", pod.requests)
 
-    def copy(self) -> "Books":
+    def copy(self) -> "QueueBalances":
         """The same, to be changed without this one changing."""
-        other = object.__new__(Books)
+        other = object.__new__(QueueBalances)
         other.__dict__ = self.__dict__ | {"_since": {path: dict(more) for path, more in self._since.items()}}
         return other
 
@@ -178,7 +178,7 @@ def fits(smaller: Mapping[str, int], larger: Mapping[str, int] | None, *, unlimi
     )
 
 
-def figures(books: Books, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
+def figures(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
     """The ask's queue and all above it, then each victim's and all above, before and after."""
     victims = tuple(victims)
     after = books.copy()

@@ -7,7 +7,7 @@ from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.yunikorn.books import Books
+from engine.policies.yunikorn.books import QueueBalances
 
 
 def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str, str]:
@@ -16,14 +16,14 @@ def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str,
     return {name: path for name in wanted if (path := tree.entitling(leaf, name)) is not None}
 
 
-def entitled(books: Books, leaf: str, requests: Mapping[str, int]) -> bool:
+def entitled(books: QueueBalances, leaf: str, requests: Mapping[str, int]) -> bool:
     """Law 4: every queue whose guarantee is claimed is below it now, and there is one."""
     found = claims(books.tree, leaf, requests)
     below = (books.used(path, name) < books.tree[path].guaranteed[name] for name, path in found.items())
     return bool(found) and all(below)
 
 
-def count_leaving(books: Books, snapshot: Snapshot) -> None:
+def count_leaving(books: QueueBalances, snapshot: Snapshot) -> None:
     """Pods on their way out, and the room kept for other asks, count as usage again."""
     for pod in snapshot.pods:
         if pod.node is not None and pod.terminating and pod.queue is not None and pod.queue in books.tree:
@@ -33,7 +33,7 @@ def count_leaving(books: Books, snapshot: Snapshot) -> None:
             books.add(held.queue, held.requests)
 
 
-def within_max(books: Books, ask: Pod, victims: Iterable[Pod]) -> bool:
+def within_max(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
     """Whether the ask is within the max of its leaf and of every queue above once the victims are gone."""
     for path in books.tree.lineage(ask.queue or ""):
         below = [pod for pod in victims if pod.queue is not None and books.tree.contains(path, pod.queue)]
@@ -44,7 +44,7 @@ def within_max(books: Books, ask: Pod, victims: Iterable[Pod]) -> bool:
     return True
 
 
-def within_max_soon(books: Books, ask: Pod) -> bool:
+def within_max_soon(books: QueueBalances, ask: Pod) -> bool:
     """Whether the ask is within the max of its leaf and of every queue above once those on their way out are gone."""
     return all(
         books.used(path, name) + ask.requests[name] <= most

@@ -35,7 +35,7 @@ _NOTHING = (Outcome.NO_CANDIDATE, Outcome.NOT_ELIGIBLE)
 """Whichever of them it is, nothing comes of it."""
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class QuirkEffect(msgspec.Struct, frozen=True, kw_only=True):
     """One departure that changed an answer, and what would have been without it."""
 
     quirk: Quirk
@@ -54,7 +54,7 @@ def effects(
     ask: Pod,
     decision: Decision,
     parameters: Parameters = Parameters(),  # noqa: B008 - frozen
-) -> tuple[Effect, ...]:
+) -> tuple[QuirkEffect, ...]:
     """The departures but for which the outcome, the node or the victims of this ``decision`` were others.
 
     ``decision``: the dialect's own for ``ask`` on that snapshot.
@@ -68,8 +68,8 @@ def _comes_of(one: Decision) -> tuple[bool, str | None, frozenset[str]]:
     return one.outcome in _NOTHING, one.node, frozenset(verdict.pod.key for verdict in one.victims)
 
 
-def _told(quirk: Quirk, decision: Decision) -> Effect:
-    return Effect(
+def _told(quirk: Quirk, decision: Decision) -> QuirkEffect:
+    return QuirkEffect(
         quirk=quirk,
         outcome=decision.outcome,
         reason=decision.reason,
@@ -79,7 +79,7 @@ def _told(quirk: Quirk, decision: Decision) -> Effect:
     )
 
 
-def quota_effects(snapshot: Snapshot, tree: QueueTree) -> tuple[Effect, ...]:
+def quota_effects(snapshot: Snapshot, tree: QueueTree) -> tuple[QuirkEffect, ...]:
     """The departures but for which other pods went where a max was lowered, of every queue that is over its max."""
     found = {one.queue: one for one in enforce(snapshot, tree)}
     return tuple(
@@ -90,8 +90,8 @@ def quota_effects(snapshot: Snapshot, tree: QueueTree) -> tuple[Effect, ...]:
     )
 
 
-def _lowered(quirk: Quirk, without: Enforcement) -> Effect:
-    return Effect(
+def _lowered(quirk: Quirk, without: Enforcement) -> QuirkEffect:
+    return QuirkEffect(
         quirk=quirk,
         outcome=Outcome.PREEMPT if without.victims else Outcome.NO_CANDIDATE,
         reason=Reason.LOWERED_MAX,

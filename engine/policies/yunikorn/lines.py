@@ -5,11 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from engine.model.snapshot.columns import Flags, Numbers, Rows
-from engine.policies.yunikorn.books import Books
-from engine.policies.yunikorn.table import UNLIMITED, Table
+from engine.policies.yunikorn.books import QueueBalances
+from engine.policies.yunikorn.table import UNLIMITED, PodTable
 
 
-class Line:
+class GuaranteeLevel:
     """By leaf one of the queues whose guarantees count for it: the nearest, the next one and so on."""
 
     def __init__(self, queue: Rows, depth: Rows, left: Numbers) -> None:
@@ -17,10 +17,10 @@ class Line:
         """Leaf -> its number, -1 where there is none; how deep it lies; of each resource what is left."""
 
 
-class Lines:
+class RemainingGuarantees:
     """For one asker. Leaves by the table's numbers; the last one, pods of no leaf, has none that counts."""
 
-    def __init__(self, table: Table, books: Books, asker: str) -> None:
+    def __init__(self, table: PodTable, books: QueueBalances, asker: str) -> None:
         self.table, self.names = table, table.guaranteed
         cuts = books.cuts(asker)
         counting = [table.counting[leaf] if not cuts else tuple(books.counting(leaf, asker)) for leaf in table.leaves]
@@ -28,11 +28,11 @@ class Lines:
         """Leaf -> whether no guarantee counts for it."""
         left = self._left(books)
         self.lines = [
-            Line(queue, table.depth[queue], np.where((queue >= 0)[:, None], left[queue], UNLIMITED))
+            GuaranteeLevel(queue, table.depth[queue], np.where((queue >= 0)[:, None], left[queue], UNLIMITED))
             for queue in (table.base_lines if not cuts else table.lines_of(counting))
         ]
 
-    def _left(self, books: Books) -> Numbers:
+    def _left(self, books: QueueBalances) -> Numbers:
         """Queue -> of each resource that is guaranteed anywhere, what is left."""
         left: Numbers = self.table.left.copy()
         for path in books.changed:

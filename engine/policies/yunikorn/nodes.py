@@ -10,15 +10,15 @@ import numpy as np
 
 from engine.model.objects import Pod
 from engine.model.snapshot.columns import Flags, Numbers, Rows
-from engine.policies.yunikorn.books import Books
-from engine.policies.yunikorn.lines import Lines
-from engine.policies.yunikorn.table import UNLIMITED, Table
+from engine.policies.yunikorn.books import QueueBalances
+from engine.policies.yunikorn.lines import RemainingGuarantees
+from engine.policies.yunikorn.table import UNLIMITED, PodTable
 
 NONE, FITS = -2, -1
 """In place of an index: nothing makes the room; nothing has to go."""
 
 
-def applies(table: Table, books: Books, lines: Lines, ask: Pod, leaves: Rows) -> bool:
+def applies(table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
     """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
     quirks, columns = books.quirks, table.columns
     kept = not (quirks.leaf_below and quirks.parent_below)
@@ -32,7 +32,9 @@ def applies(table: Table, books: Books, lines: Lines, ask: Pod, leaves: Rows) ->
     return not any(np.isin(line.queue[leaves], above).any() for line in lines.lines)
 
 
-def indices(table: Table, books: Books, lines: Lines, ask: Pod, candidates: Rows, free: Numbers) -> Rows:
+def indices(
+    table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
+) -> Rows:
     """Place of a node -> the index.
 
     ``candidates``: rows, node by node, each node's in their order. ``free``: place -> of every resource that is asked,
@@ -69,7 +71,7 @@ def _enough(short: Numbers, asked: Numbers) -> Flags:
 class _Walk:
     """What has gone so far on each of many nodes."""
 
-    def __init__(self, table: Table, books: Books, lines: Lines, ask: Pod) -> None:
+    def __init__(self, table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
         self.table, self.lines, asker = table, lines, ask.queue or ""
         self.names = sorted(ask.requests)
         self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)

@@ -18,9 +18,9 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design, required
-from engine.policies.yunikorn.books import Books, figures
+from engine.policies.yunikorn.books import QueueBalances, figures
 from engine.policies.yunikorn.quirks import ALL, Quirks
-from engine.policies.yunikorn.survey import Survey
+from engine.policies.yunikorn.survey import NodeCandidates
 from engine.policies.yunikorn.table import opted_out, table_of
 from engine.policies.yunikorn.victims import more, trimmed
 
@@ -47,7 +47,7 @@ def decide(
     quirks: Quirks = ALL,
 ) -> Decision:
     """Which pods YuniKorn would have go, on which node, for ``ask`` (a pending pod of the snapshot), or why none."""
-    case = Question(snapshot.without_reservation(ask.uid), tree, ask, quirks)
+    case = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if rules := unjudged(snapshot, ask):
@@ -66,14 +66,14 @@ def decide(
     return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=full is None)
 
 
-class Question:
+class YuniKornAttempt:
     """One ask, and what was worked out about it once: the snapshot, the tree, its books and what refuses it."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> None:
         self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
         self.columns = snapshot.columns
         self.table = table_of(snapshot, tree, quirks)
-        self.books = Books(snapshot, tree, self.table, quirks)
+        self.books = QueueBalances(snapshot, tree, self.table, quirks)
         self.feasibility = Feasibility(snapshot, ask)
         self.first = self.feasibility.refusing()
         self.reserved = np.zeros(len(snapshot.nodes), np.bool_)
@@ -131,7 +131,7 @@ class Question:
         return opted_out(pod, own_annotation=self.quirks.own_annotation)
 
 
-def _not_eligible(case: Question, leaf: str, parameters: Parameters) -> Decision | None:
+def _not_eligible(case: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
     """Why the ask may not preempt, None when it may."""
     ask = case.ask
     if not parameters.preemption:
@@ -151,8 +151,8 @@ def _not_eligible(case: Question, leaf: str, parameters: Parameters) -> Decision
     return None
 
 
-def _preempt(case: Question, leaf: str, *, nodes_tried: bool) -> Decision:
-    found = Survey(case.snapshot, case.books, case.feasibility, nodes_tried=nodes_tried)
+def _preempt(case: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision:
+    found = NodeCandidates(case.snapshot, case.books, case.feasibility, nodes_tried=nodes_tried)
     trace = Trace(
         fence=found.reach.root if found.reach.root != case.tree.root else "",
         entitling={name: leaf for name in case.ask.requests if name in case.tree[leaf].guaranteed},
@@ -182,7 +182,7 @@ def _preempt(case: Question, leaf: str, *, nodes_tried: bool) -> Decision:
     return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
 
 
-def _lacking(case: Question, found: Survey, node: str, victims: Sequence[Pod]) -> bool:
+def _lacking(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
     """Whether something besides amounts still keeps the ask out with the victims gone, as far as that is looked at."""
     if not case.quirks.max_unchecked and not design.within_max(case.books, case.ask, victims):
         return True
@@ -191,7 +191,7 @@ def _lacking(case: Question, found: Survey, node: str, victims: Sequence[Pod]) -
     return not case.quirks.amounts_alone and design.kept_out(case.feasibility.on(place), gone)
 
 
-def _for_one_node(case: Question, name: str, full: tuple[str, str] | None) -> Decision:
+def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None) -> Decision:
     """A DaemonSet's ask, which is for one node; ``full``: the queue and the resource in which it would exceed a max."""
     ask = case.ask
     if full is not None:
@@ -209,7 +209,7 @@ def _for_one_node(case: Question, name: str, full: tuple[str, str] | None) -> De
         return case.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
     here = [case.columns.pods[row] for row in case.columns.rows(place)]
     leaving = [] if case.quirks.leaving_hold else [pod for pod in here if pod.terminating]
-    rules = required.Rules(
+    rules = required.RequiredNodeRules(
         free=case.snapshot.free(case.snapshot.nodes[place], without=leaving),
         opted_out=case.unwilling,
         kept_out=lambda victims: design.kept_out(case.feasibility.on(place), [*victims, *leaving]),
@@ -222,7 +222,7 @@ def _for_one_node(case: Question, name: str, full: tuple[str, str] | None) -> De
 
 def reckoning(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
     """What of every queue may be preempted, and what is left of its guarantee, as YuniKorn reckons and calls them."""
-    books = Books(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
+    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
     return {
         path: {
             "preemptable": _theirs(books.preemptable(path)),

@@ -13,7 +13,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.yunikorn.books import Books, fits
+from engine.policies.yunikorn.books import QueueBalances, fits
 from engine.policies.yunikorn.quirks import ALL, Quirks
 from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR, opted_out, table_of
 
@@ -37,11 +37,11 @@ def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[
 
     As if that delay were over. A queue within another one that is over its max is left to that one.
     """
-    books = Books(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
+    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
     return tuple(_enforced(snapshot, books, path) for path in _over(books, tree.root))
 
 
-def _over(books: Books, path: str) -> Iterator[str]:
+def _over(books: QueueBalances, path: str) -> Iterator[str]:
     managed = not books.tree[path].dynamic
     if managed and books.tree.quota_delay_ms(path) is not None and _excess(books, path):
         yield path
@@ -50,19 +50,19 @@ def _over(books: Books, path: str) -> Iterator[str]:
         yield from _over(books, child)
 
 
-def _excess(books: Books, path: str) -> Amounts:
+def _excess(books: QueueBalances, path: str) -> Amounts:
     over = {name: books.used(path, name) - most for name, most in books.tree[path].max.items()}
     return {name: amount for name, amount in over.items() if amount > 0}
 
 
-def _enforced(snapshot: Snapshot, books: Books, path: str) -> Enforcement:
+def _enforced(snapshot: Snapshot, books: QueueBalances, path: str) -> Enforcement:
     preemptable = _capped(books, path, _excess(books, path))
     shares = {path: preemptable} if books.tree.is_leaf(path) else dict(_shared_out(books, path, preemptable))
     victims = [pod for leaf, share in shares.items() for pod in _victims(snapshot, books, leaf, share)]
     return Enforcement(queue=path, preemptable=preemptable, shares=shares, victims=tuple(victims))
 
 
-def _capped(books: Books, path: str, excess: Amounts) -> Amounts:
+def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
     """No more than the most by which the queue or one above it is over its guarantee."""
     over: Amounts = {}
     for above in books.tree.lineage(path):
@@ -73,7 +73,7 @@ def _capped(books: Books, path: str, excess: Amounts) -> Amounts:
     return {name: min(amount, over.get(name, amount)) for name, amount in excess.items()}
 
 
-def _shared_out(books: Books, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
+def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
     """What each leaf below gives: in proportion to what its queues use beyond their guarantees.
 
     The quotient is a binary fraction rounded as processors do, as theirs is: exact arithmetic would give more at times.
@@ -94,7 +94,7 @@ def _shared_out(books: Books, path: str, preemptable: Amounts) -> Iterator[tuple
             yield from _shared_out(books, child, share)
 
 
-def _part(books: Books, path: str) -> Amounts | None:
+def _part(books: QueueBalances, path: str) -> Amounts | None:
     """What a queue's share is reckoned by; None for one that gives nothing."""
     allocated, guaranteed = books.allocated[path], books.tree[path].guaranteed
     if not allocated:
@@ -108,7 +108,7 @@ def _part(books: Books, path: str) -> Amounts | None:
     return {name: counted(amount) for name, amount in beyond.items()}
 
 
-def _victims(snapshot: Snapshot, books: Books, leaf: str, share: Amounts) -> list[Pod]:
+def _victims(snapshot: Snapshot, books: QueueBalances, leaf: str, share: Amounts) -> list[Pod]:
     if not any(share.values()):
         return []
     running = [pod for pod in snapshot.pods if pod.node is not None and pod.queue == leaf and not pod.terminating]

@@ -11,8 +11,8 @@ from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.quantities import add
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.policies.yunikorn.books import Books, fits
-from engine.policies.yunikorn.lines import Lines
+from engine.policies.yunikorn.books import QueueBalances, fits
+from engine.policies.yunikorn.lines import RemainingGuarantees
 
 if TYPE_CHECKING:
     from engine.model.snapshot.columns import Flags, Numbers
@@ -21,10 +21,10 @@ ANY = 2**40
 """Above every priority."""
 
 
-class Reach:
+class AttemptReach:
     """In whose subtree victims are looked for; of every leaf why nothing may go, or up to which priority something."""
 
-    def __init__(self, books: Books, lines: Lines, ask: Pod, leaf: str) -> None:
+    def __init__(self, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaf: str) -> None:
         table, tree = books.table, books.tree
         self.root, priorities = _fence_root(tree, books, ask, leaf)
         inside = table.line[table.depth[table.queue[self.root]]] == table.queue[self.root]
@@ -45,7 +45,7 @@ class Reach:
             self.limits = np.minimum(self.limits, ask.priority)
 
 
-def _fence_root(tree: QueueTree, books: Books, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
+def _fence_root(tree: QueueTree, books: QueueBalances, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
     """The first queue upwards that stops the search, and the ask's priority as each queue on the way sees it."""
     priorities: dict[str, int] = {}
     current = ask.priority
@@ -59,7 +59,7 @@ def _fence_root(tree: QueueTree, books: Books, ask: Pod, leaf: str) -> tuple[str
     return path, priorities
 
 
-def _full(books: Books, path: str, ask: Pod) -> bool:
+def _full(books: QueueBalances, path: str, ask: Pod) -> bool:
     """Whether the ask would take the queue over its max: then only what runs in it can make room."""
     if not books.quirks.max_fence:
         return False

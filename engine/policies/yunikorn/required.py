@@ -11,10 +11,10 @@ import msgspec
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add, subtract, total
 from engine.model.queue_tree import QueueTree
-from engine.policies.yunikorn.books import Books, fits
+from engine.policies.yunikorn.books import QueueBalances, fits
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class RequiredNodeRules(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the node and its pods."""
 
     free: Amounts
@@ -24,7 +24,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether something besides amounts keeps the ask out with these pods gone."""
 
 
-def victims(books: Books, ask: Pod, pods: Sequence[Pod], rules: Rules) -> tuple[Pod, ...]:
+def victims(books: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
     """Who goes of a node's pods; none where that does not make the room."""
     if books.quirks.daemonset_regardless and fits(ask.requests, rules.free):
         return ()
@@ -34,7 +34,7 @@ def victims(books: Books, ask: Pod, pods: Sequence[Pod], rules: Rules) -> tuple[
     return next((found for some in rounds if (found := _of(books, ask, some, rules))), ())
 
 
-def _of(books: Books, ask: Pod, candidates: Sequence[Pod], rules: Rules) -> tuple[Pod, ...]:
+def _of(books: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
     """Who goes of those that may go."""
     quirks, trial, taken = books.quirks, books.copy(), list[Pod]()
     counted = {} if quirks.daemonset_spree else rules.free
@@ -64,7 +64,7 @@ def _covers(room: Amounts, wanted: Amounts) -> bool:
     return all(room.get(name, 0) >= wanted.get(name, 0) for name in {**room, **wanted})
 
 
-def _candidate(books: Books, ask: Pod, pod: Pod) -> bool:
+def _candidate(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
     daemons = pod.required_node is not None or (pod.daemonset and not books.quirks.daemonset_by_affinity)
     if pod.queue is None or daemons or pod.priority > ask.priority or pod.terminating:
         return False

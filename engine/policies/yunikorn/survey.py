@@ -10,8 +10,8 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from engine.feasibility import Feasibility, Refusal
-from engine.feasibility.checks import Rule
+from engine.feasibility import Feasibility, NodeRefusal
+from engine.feasibility.checks import RuleCheck
 from engine.model.decision import NodeReason, NodeVerdict, PodReason
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
@@ -19,10 +19,10 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design
-from engine.policies.yunikorn.books import Books
-from engine.policies.yunikorn.lines import Lines
+from engine.policies.yunikorn.books import QueueBalances
+from engine.policies.yunikorn.lines import RemainingGuarantees
 from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
-from engine.policies.yunikorn.reach import ANY, Reach
+from engine.policies.yunikorn.reach import ANY, AttemptReach
 from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 
@@ -36,16 +36,18 @@ _NODES_IN_FULL = 20
 _REASONS = tuple(PodReason)
 
 
-class Survey:
+class NodeCandidates:
     """Who may go for an ask, and what would go on which node."""
 
-    def __init__(self, snapshot: Snapshot, books: Books, feasibility: Feasibility, *, nodes_tried: bool) -> None:
+    def __init__(
+        self, snapshot: Snapshot, books: QueueBalances, feasibility: Feasibility, *, nodes_tried: bool
+    ) -> None:
         self.snapshot, self.books, self.feasibility, self.nodes_tried = snapshot, books, feasibility, nodes_tried
         self.table, self.columns, self.ask = books.table, snapshot.columns, feasibility.pod
         table, ask = self.table, self.ask
         self.leaf = ask.queue or ""
-        self.lines = Lines(table, books, self.leaf)
-        self.reach = Reach(books, self.lines, ask, self.leaf)
+        self.lines = RemainingGuarantees(table, books, self.leaf)
+        self.reach = AttemptReach(books, self.lines, ask, self.leaf)
         self.why = self._judged(self.reach.limits)
         """Row -> the number of the reason why the pod may not go, -1 where it may."""
         order = table.order_on_nodes
@@ -130,7 +132,7 @@ class Survey:
         trial = self.books.copy()
         return trial.remaining(self.leaf, self.leaf), self._left_without(trial)
 
-    def _left_without(self, trial: Books) -> Amounts | None:
+    def _left_without(self, trial: QueueBalances) -> Amounts | None:
         trial.add(self.leaf, self.ask.requests)
         counts = np.bincount(self.table.kinds.of[self.candidates], minlength=len(self.table.kinds.each))
         for kind in np.flatnonzero(counts):
@@ -189,7 +191,7 @@ class Survey:
         self.available = ~reserved & ~self.columns.unschedulable & ~self.too_small
         self.planned: Flags = self.available & ((self.index >= 0) | ((self.index == FITS) & (not self.nodes_tried)))
         self._rated: dict[int, int] = {}
-        self._refused: dict[int, Refusal] = {}
+        self._refused: dict[int, NodeRefusal] = {}
         best: tuple[int, int, Plan] | None = None
         for batch in self._batches():
             # What the node's rules demand beyond its index makes a plan worse, never better.
@@ -198,7 +200,7 @@ class Survey:
                 if best is not None and best[:2] < (score, rank):
                     break
                 plan = self._with_all_rules(place)
-                if isinstance(plan, Refusal):
+                if isinstance(plan, NodeRefusal):
                     self._refused[place] = plan
                     continue
                 self._rated[place] = self._score(place, plan.index)
@@ -226,14 +228,14 @@ class Survey:
             return EMPTY
         return int(np.bitwise_or.reduce(self.table.dear[rows[: index + 1]], initial=0)) + index + 1
 
-    def _with_all_rules(self, place: int) -> Plan | Refusal:
+    def _with_all_rules(self, place: int) -> Plan | NodeRefusal:
         """What would go so that all rules of the node let the ask in, or why they never do."""
         for number, check in enumerate(self.feasibility.checks):
-            if isinstance(check, Rule) and check.refused[place]:
+            if isinstance(check, RuleCheck) and check.refused[place]:
                 return self.feasibility.refusal(number, place)
         plan = self.alone(place)
         if plan is None:
-            return Refusal(NodeReason.NOT_ENOUGH)
+            return NodeRefusal(NodeReason.NOT_ENOUGH)
         spot, leaving = self.feasibility.on(place), [pod.uid for pod in self.leaving(place)]
         refusal = None
         for index in range(plan.index, len(plan.victims)):

@@ -20,7 +20,7 @@ UNLIMITED = 2**62
 """More than is ever left of a guarantee: there is none."""
 
 
-class Table:
+class PodTable:
     """Leaves by number, in the tree's order; the last number stands for pods of no leaf. Rows are those of columns."""
 
     def __init__(self, columns: Columns, tree: QueueTree, *, own_annotation: bool) -> None:
@@ -163,11 +163,11 @@ def opted_out(pod: Pod, *, own_annotation: bool) -> bool:
     return pod.opted_out if pod.own_opt_out is None or not own_annotation else pod.own_opt_out
 
 
-def table_of(snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> Table:
+def table_of(snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> PodTable:
     """The snapshot's table under a tree, worked out once: all decisions of a pass share it."""
     columns, own_annotation = snapshot.columns, quirks.own_annotation
     key = (tree, own_annotation)
-    return snapshot.once("yunikorn", key, lambda: Table(columns, tree, own_annotation=own_annotation))
+    return snapshot.once("yunikorn", key, lambda: PodTable(columns, tree, own_annotation=own_annotation))
 
 
 def _own_kind(pod: Pod) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, add, total
-from engine.policies.yunikorn.books import Books, fits
+from engine.policies.yunikorn.books import QueueBalances, fits
 
 EMPTY = 2**35
 """What a node without any candidate is rated: worse than all others, though nothing would have to go there."""
@@ -27,7 +27,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     score: int = 0
 
 
-def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
+def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
     """What would have to go on a node, None where all that may go makes no room. ``candidates``: in their order."""
     here = fits(ask.requests, free)
     if here and books.quirks.other_nodes:
@@ -46,7 +46,7 @@ def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Seque
     return None if index < 0 else Plan(node=node, free=free, index=index, victims=tuple(taken))
 
 
-def spare(books: Books, ask: Pod, pod: Pod) -> bool:
+def spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
     """Whether the pod's queue may lose it, by what is left of its guarantee while the pod is still there."""
     asker = ask.queue or ""
     remaining = books.remaining(pod.queue or "", asker)
@@ -57,7 +57,7 @@ def spare(books: Books, ask: Pod, pod: Pod) -> bool:
     return books.quirks.parent_below or books.keeps_parents(pod, ask)
 
 
-def _useful_first(trial: Books, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
+def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
     """The candidates that may go, those that lessen what is missing on the node before the others.
 
     As if the asker's queue got each of them: it ends where that would be more than is left of its guarantee.
@@ -77,7 +77,7 @@ def _useful_first(trial: Books, ask: Pod, free: Amounts, candidates: Sequence[Po
     return head + tail
 
 
-def charged(trial: Books, ask: Pod, pod: Pod) -> bool:
+def charged(trial: QueueBalances, ask: Pod, pod: Pod) -> bool:
     """Move what a pod holds from its queue to the asker's; whether its guarantee allows for that, else undone."""
     trial.remove(pod.queue or "", pod.requests)
     trial.add(ask.queue or "", pod.requests)
@@ -87,7 +87,7 @@ def charged(trial: Books, ask: Pod, pod: Pod) -> bool:
     return True
 
 
-def _beyond(trial: Books, ask: Pod, resources: Iterable[str]) -> bool:
+def _beyond(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
     """Whether the asker's queue is beyond its guarantee in any of these, by more than the ask where it need not fit."""
     asker = ask.queue or ""
     remaining = trial.remaining(asker, asker) or {}
@@ -95,7 +95,7 @@ def _beyond(trial: Books, ask: Pod, resources: Iterable[str]) -> bool:
     return any(trial.quirks.whole_ask or trial.gained(asker, name) > ask.requests.get(name, 0) for name in over)
 
 
-def refund(trial: Books, ask: Pod, pod: Pod) -> None:
+def refund(trial: QueueBalances, ask: Pod, pod: Pod) -> None:
     """Undo ``charged``."""
     trial.remove(ask.queue or "", pod.requests)
     trial.add(pod.queue or "", pod.requests)
@@ -105,7 +105,7 @@ def _missing(ask: Pod, free: Amounts) -> Amounts:
     return {name: amount - free.get(name, 0) for name, amount in ask.requests.items() if amount > free.get(name, 0)}
 
 
-def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -> list[Pod] | None:
+def more(books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -> list[Pod] | None:
     """Further victims, on whatever node, within the asker's guarantee; None: the asker would end up beyond it.
 
     ``others``: all other candidates in their order.
@@ -128,7 +128,7 @@ def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -
 
 
 def trimmed(
-    books: Books, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
+    books: QueueBalances, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
 ) -> tuple[Pod, ...] | None:
     """Those of the victims that go in the end; None where they are called short of the ask.
 

@@ -17,7 +17,7 @@ from engine.tree.lint.effects import effects
 from engine.tree.lint.flavors import flavors
 from engine.tree.lint.lending import lending
 from engine.tree.lint.pods import pods
-from engine.tree.lint.room import Room, above_quotas
+from engine.tree.lint.room import ClusterRoom, above_quotas
 from engine.tree.lint.templates import templates
 
 GUARANTEES = "fence"
@@ -38,7 +38,7 @@ KUEUE = "kueue"
 
 def lint(
     tree: QueueTree,
-    room: Room | None = None,
+    room: ClusterRoom | None = None,
     *,
     policy: str = GUARANTEES,
     dialect: str = DESIGN,
@@ -62,7 +62,7 @@ def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, 
 
 def remarks(
     tree: QueueTree,
-    room: Room | None = None,
+    room: ClusterRoom | None = None,
     *,
     policy: str = GUARANTEES,
     dialect: str = DESIGN,
@@ -100,7 +100,7 @@ def _refused(tree: QueueTree, policy: str, dialect: str, form: str) -> Iterable[
     return kueue.refused(tree) if form == KUEUE else ()
 
 
-def _remarks(tree: QueueTree, room: Room | None, policy: str, dialect: str) -> Iterator[Note]:
+def _remarks(tree: QueueTree, room: ClusterRoom | None, policy: str, dialect: str) -> Iterator[Note]:
     yield from pods(tree)
     if policy == BY_SHARES:
         yield from deserving(tree)

@@ -11,7 +11,7 @@ from engine.model.snapshot.resource_quotas import narrower
 from engine.tree.lint.found import found
 
 
-class Room(NamedTuple):
+class ClusterRoom(NamedTuple):
     """What a cluster has room for."""
 
     capacity: Mapping[str, int]
@@ -20,7 +20,7 @@ class Room(NamedTuple):
     """Namespace -> the most that its ResourceQuotas let its pods request."""
 
 
-def above_quotas(tree: QueueTree, room: Room) -> Iterator[Note]:
+def above_quotas(tree: QueueTree, room: ClusterRoom) -> Iterator[Note]:
     """Leaves of one namespace that are promised, or limited to, more than its ResourceQuotas allow.
 
     Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the quota allows.

@@ -3,23 +3,25 @@
 from functools import lru_cache, partial
 
 from engine.model.queue_tree import QueueTree, Take
-from engine.model.quota.tree_reading import FLAVOR, Formed, Reading, formed, preemption_of
+from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed, preemption_of
 from engine.tree.reach.barriers import nearest_common
 from engine.tree.reach.borders import Border, BorderReason, Fences, Reach
 
 
-def by_quota(reading: Reading, *, fair: bool) -> Reach:
+def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     """Who may preempt whom where the tree is meant as quota; ``fair``: under fair sharing, where anybody may borrow."""
     policy = "fair-share" if fair else "cohort"
     return Reach(policy=policy, border=partial(_border, reading, fair), fences=Fences.BOTH_WAYS, within=True)
 
 
-def _border(reading: Reading, fair: bool, tree: QueueTree, asker: str, victim: str) -> Border:
+def _border(reading: QuotaReading, fair: bool, tree: QueueTree, asker: str, victim: str) -> Border:
     reason, queue = _shut(tree, asker, victim, reading, fair=fair) or _open(tree, asker, victim, reading)
     return Border(asker=asker, victim=victim, reason=reason, queue=queue)
 
 
-def _shut(tree: QueueTree, asker: str, victim: str, reading: Reading, *, fair: bool) -> tuple[BorderReason, str] | None:
+def _shut(
+    tree: QueueTree, asker: str, victim: str, reading: QuotaReading, *, fair: bool
+) -> tuple[BorderReason, str] | None:
     if disabled := tree.disabled_by(asker) or tree.disabled_by(victim):
         return BorderReason.DISABLED, disabled
     preemption = preemption_of(tree, asker, reading)
@@ -43,7 +45,7 @@ def _between(tree: QueueTree, asker: str, victim: str) -> str | None:
     return own if own and not tree.contains(own, victim) else other
 
 
-def _open(tree: QueueTree, asker: str, victim: str, reading: Reading) -> tuple[BorderReason, str]:
+def _open(tree: QueueTree, asker: str, victim: str, reading: QuotaReading) -> tuple[BorderReason, str]:
     if asker == victim:
         return BorderReason.OWN_QUEUE, asker
     if not _may_borrow(_formed(tree, reading), victim):
@@ -52,7 +54,7 @@ def _open(tree: QueueTree, asker: str, victim: str, reading: Reading) -> tuple[B
 
 
 @lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
-def _formed(tree: QueueTree, reading: Reading) -> Formed:
+def _formed(tree: QueueTree, reading: QuotaReading) -> Formed:
     return formed(tree, reading)
 
 

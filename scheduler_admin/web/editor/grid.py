@@ -8,7 +8,7 @@ from hashlib import blake2b
 import msgspec
 from django.utils.translation import get_language
 
-from engine.formats.tree_json.diff import Kind
+from engine.formats.tree_json.diff import ChangeKind
 from engine.formats.tree_json.percentages import amounts_of, is_share, shares_of
 from engine.model.notes import Note
 from engine.model.quantities import format_amount
@@ -160,7 +160,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     def former(self) -> str:
         """Its path in the base, where it has moved or was renamed."""
         change = self.of.change
-        return change.former if change is not None and change.kind is Kind.MOVED else ""
+        return change.former if change is not None and change.kind is ChangeKind.MOVED else ""
 
     @property
     def fields(self) -> list[Field]:

@@ -11,11 +11,11 @@ from engine.formats import registry
 from engine.formats.imported import Imported
 from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import encode_tree
-from engine.formats.tree_json.diff import Change, Setting, changes, label
+from engine.formats.tree_json.diff import QueueChange, Setting, changes, label
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_tree import BARE
 from engine.tree.lint import remarks
-from engine.tree.lint.room import Room
+from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.importing import terms_with
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -66,7 +66,7 @@ class Preview:
     notes: Sequence[Note]
     """What reading it has to say; of one that could not be, why."""
     current: Revision | None
-    room: Room | None
+    room: ClusterRoom | None
     consumers: Consumers
     """Who reads the tree."""
 
@@ -131,7 +131,7 @@ class Preview:
         return max(0, len(self.imported.tree.queues) - MOST) if self.imported else 0
 
     @cached_property
-    def differences(self) -> Sequence[Change]:
+    def differences(self) -> Sequence[QueueChange]:
         """What it would change in what is in force."""
         return changes(tree_of(self.current), self.imported.tree) if self.imported and self.current else ()
 
@@ -157,7 +157,7 @@ class Preview:
         return not same or self.terms_differ
 
 
-def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: Room | None) -> Preview:
+def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: ClusterRoom | None) -> Preview:
     """A document as it would be taken over; ``asked`` is the format that was chosen, None: what its words tell."""
     current = hierarchy.current
     form = asked or registry.detect(text)

@@ -13,11 +13,11 @@ from engine.model.quantities import format_amount
 from engine.model.queue_tree import QueueTree
 from engine.planning.forecast import (
     Eviction,
+    EvictionCount,
+    EvictionGroup,
     Forecast,
-    Group,
-    Placed,
+    PlacedPod,
     Settling,
-    Toll,
     Unreached,
     grouped,
 )
@@ -45,7 +45,7 @@ ORPHANING = gettext_noop("Pods would belong to no queue. Say that it may be so, 
 class Line:
     """Evictions of one application, with the tenants whose pods they are."""
 
-    group: Group
+    group: EvictionGroup
     tenants: str
 
 
@@ -79,11 +79,11 @@ class Prospect:
     more: int
     others: int
     """How many more pods go that are not the reader's."""
-    caused: Toll
-    first: Toll
+    caused: EvictionCount
+    first: EvictionCount
     """Those of the next pass alone."""
-    spared: Toll
-    anyway: Toll | None
+    spared: EvictionCount
+    anyway: EvictionCount | None
     """What the next passes evict under the tree in force; None where there is none beside it."""
     served: Sequence[tuple[str, int]]
     """Queues with the number of the reader's asks there that only the change serves."""
@@ -145,10 +145,10 @@ def prospect_of(found: Outlook, sees: Scope, *, enforced: bool = False) -> Prosp
         at=found.at,
         lines=_lines(groups[:MOST]),
         more=max(0, len(groups) - MOST),
-        others=Toll.of(caused).pods - Toll.of(own).pods,
-        caused=Toll.of(caused),
-        first=Toll.of(_first(caused)),
-        spared=Toll.of(found.change.spared),
+        others=EvictionCount.of(caused).pods - EvictionCount.of(own).pods,
+        caused=EvictionCount.of(caused),
+        first=EvictionCount.of(_first(caused)),
+        spared=EvictionCount.of(found.change.spared),
         anyway=found.present.total,
         served=_by_queue(found.change.served, sees),
         unserved=_by_queue(found.change.unserved, sees),
@@ -163,7 +163,7 @@ def prospect_alone(found: Forecast, tree: QueueTree, sees: Scope, at: datetime) 
     return replace(prospect_of(alone(found, tree, at), sees), anyway=None)
 
 
-def _lines(groups: Iterable[Group]) -> list[Line]:
+def _lines(groups: Iterable[EvictionGroup]) -> list[Line]:
     """With the tenants that a pod's namespace is of; a reader sees those of their own pods only."""
     scopes = [(tenant.name, scope_of_tenant(tenant)) for tenant in Tenant.objects.order_by("name")]
     return [
@@ -172,7 +172,7 @@ def _lines(groups: Iterable[Group]) -> list[Line]:
     ]
 
 
-def _by_queue(placed: Iterable[Placed], sees: Scope) -> list[tuple[str, int]]:
+def _by_queue(placed: Iterable[PlacedPod], sees: Scope) -> list[tuple[str, int]]:
     """The most first."""
     asks = (one.ask for one in placed)
     counts = Counter(ask.queue for ask in asks if sees.has_pod(ask.namespace, ask.queue))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.formats.tree_json.diff import Change, Kind
+from engine.formats.tree_json.diff import ChangeKind, QueueChange
 from engine.formats.tree_json.document import write_queue
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -81,10 +81,10 @@ def _back(current: Revision | None, revision: Revision) -> Lines:
     return changed(selectors.difference(current, revision), selectors.beside(current, revision))
 
 
-def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list[Row]]:
+def _table(revision: Revision, found: Sequence[QueueChange]) -> tuple[list[str], list[Row]]:
     """The tree as a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
     tree = tree_of(revision)
-    by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
+    by_path = {one.path: one for one in found if one.kind is not ChangeKind.REMOVED}
     rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
     state = DraftState(
         Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found), terms_of(revision)
@@ -93,7 +93,7 @@ def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list
     return names, grid(state, names, Shown(), Scope())
 
 
-def _row(tree: QueueTree, path: str, place: int, change: Change | None) -> DraftRow:
+def _row(tree: QueueTree, path: str, place: int, change: QueueChange | None) -> DraftRow:
     queue = tree[path]
     row = DraftQueue(pk=place, name=queue.name, origin=path, **fields_of(write_queue(queue)))
     return DraftRow(Placed(row, path, path.count("."), place, None), tree.is_leaf(path), (), change)

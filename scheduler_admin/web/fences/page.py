@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from engine.explain import Message, conditions
-from engine.model.queue_tree import Standing
+from engine.model.queue_tree import GuaranteeStatus
 from engine.policies import FOREIGN, reach_of
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -137,7 +137,7 @@ class _Standings(Mapping[str, str]):
 
     def __getitem__(self, path: str) -> str:
         figure = self._figures[path]
-        if figure.standing is Standing.AT:
+        if figure.standing is GuaranteeStatus.AT:
             return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
         return standing_text(figure.used, figure.promised, lambda value: amount_text(figure.resource, value))
 

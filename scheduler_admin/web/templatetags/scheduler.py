@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from engine.model.message import listed
-from engine.model.queue_tree import Standing
+from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.usage_selectors import Point, Series
 from scheduler_admin.queues.selectors import Figure
@@ -100,7 +100,7 @@ def standing_in(unit: words.Unit, figure: Figure) -> SafeString:
 
 
 def _standing(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> SafeString:
-    return state_word(Standing.of(used, guaranteed).value, words.standing_text(used, guaranteed, write, lent))
+    return state_word(GuaranteeStatus.of(used, guaranteed).value, words.standing_text(used, guaranteed, write, lent))
 
 
 @register.simple_tag

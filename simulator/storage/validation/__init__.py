@@ -15,11 +15,11 @@ from simulator.storage.validation.fields import annotation_keys, labels, quantit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
 
 
-def validate(kind: Kind, obj: Object) -> None:
+def validate(kind: ApiResource, obj: Object) -> None:
     """Check an object whose defaults are filled in. Raises ApiError 400 and 422."""
     meta = obj["metadata"]
     causes = [*labels(meta.get("labels"), "metadata.labels"), *annotation_keys(meta.get("annotations"))]
@@ -30,25 +30,25 @@ def validate(kind: Kind, obj: Object) -> None:
         raise invalid(kind, meta.get("name", ""), causes)
 
 
-def _pod(kind: Kind, obj: Object) -> Iterator[Cause]:
+def _pod(kind: ApiResource, obj: Object) -> Iterator[Cause]:
     return pods.spec(kind, obj["spec"], "spec")
 
 
-def _node(kind: Kind, obj: Object) -> Iterator[Cause]:
+def _node(kind: ApiResource, obj: Object) -> Iterator[Cause]:
     yield from pods.taints((obj.get("spec") or {}).get("taints"))
     status = obj.get("status") or {}
     for part in ("capacity", "allocatable"):
         yield from quantities(kind, status.get(part), f"status.{part}", "{path}.{name}")
 
 
-def _quota(kind: Kind, obj: Object) -> Iterator[Cause]:
+def _quota(kind: ApiResource, obj: Object) -> Iterator[Cause]:
     hard = (obj.get("spec") or {}).get("hard") or {}
     for name in hard:
         yield from resource_name(name, f"spec.hard[{name}]", quota=True)
     yield from quantities(kind, hard, "spec.hard")
 
 
-_CHECKS: dict[str, Callable[[Kind, Object], Iterator[Cause]]] = {
+_CHECKS: dict[str, Callable[[ApiResource, Object], Iterator[Cause]]] = {
     "pods": _pod,
     "nodes": _node,
     "resourcequotas": _quota,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from fractions import Fraction
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
 
 HUGE_PAGES = "hugepages-"
 _LONGEST_NAME = 63
@@ -79,7 +79,7 @@ def integer(found: Any, path: str) -> int | None:
     return found
 
 
-def quantity(kind: Kind, text: Any) -> Fraction:
+def quantity(kind: ApiResource, text: Any) -> Fraction:
     """Return the value of a quantity. Raises ApiError 400."""
     number = isinstance(text, (str, int, float)) and not isinstance(text, bool)
     try:
@@ -230,7 +230,9 @@ def resource_name(name: str, path: str, *, quota: bool = False) -> Iterator[Caus
     yield from causes
 
 
-def quantities(kind: Kind, found: Mapping[str, Any] | None, path: str, form: str = "{path}[{name}]") -> Iterator[Cause]:
+def quantities(
+    kind: ApiResource, found: Mapping[str, Any] | None, path: str, form: str = "{path}[{name}]"
+) -> Iterator[Cause]:
     """Check amounts of resources: none is negative, and devices and counts are whole."""
     for name, text in (found or {}).items():
         value, place = quantity(kind, text), form.format(path=path, name=name)

@@ -26,7 +26,7 @@ from simulator.storage.validation.fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.status import Cause
 
@@ -37,7 +37,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def spec(kind: Kind, found: Object, path: str) -> Iterator[Cause]:
+def spec(kind: ApiResource, found: Object, path: str) -> Iterator[Cause]:
     """Check the specification of a pod or of a template at ``path``."""
     yield from _containers(kind, found, path)
     yield from one_of(found.get("restartPolicy"), _RESTART_POLICIES, f"{path}.restartPolicy")
@@ -66,7 +66,7 @@ def taints(found: Sequence[Mapping[str, Any]] | None) -> Iterator[Cause]:
         seen.add(place)
 
 
-def _containers(kind: Kind, found: Object, path: str) -> Iterator[Cause]:
+def _containers(kind: ApiResource, found: Object, path: str) -> Iterator[Cause]:
     if not found.get("containers"):
         yield required(f"{path}.containers")
     names: set[str] = set()
@@ -94,7 +94,7 @@ def _port(port: Mapping[str, Any], path: str) -> Iterator[Cause]:
     yield from one_of(port.get("protocol"), ("SCTP", "TCP", "UDP"), f"{path}.protocol")
 
 
-def _resources(kind: Kind, found: Mapping[str, Any], path: str) -> Iterator[Cause]:
+def _resources(kind: ApiResource, found: Mapping[str, Any], path: str) -> Iterator[Cause]:
     """Check requests and limits: known names, amounts that there are, no request above its limit."""
     limits, requests = found.get("limits") or {}, found.get("requests") or {}
     for part, amounts in (("limits", limits), ("requests", requests)):
@@ -108,7 +108,7 @@ def _resources(kind: Kind, found: Mapping[str, Any], path: str) -> Iterator[Caus
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def _request(kind: Kind, name: str, text: Any, limit: Any, path: str) -> Iterator[Cause]:
+def _request(kind: ApiResource, name: str, text: Any, limit: Any, path: str) -> Iterator[Cause]:
     if limit is None:
         if not allows_overcommit(name):
             yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")

@@ -19,14 +19,14 @@ from simulator.storage.validation.fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulator.kinds import Kind
+    from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.status import Cause
 
 _UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
 
 
-def replica_set(kind: Kind, obj: Object) -> Iterator[Cause]:
+def replica_set(kind: ApiResource, obj: Object) -> Iterator[Cause]:
     """Check a ReplicaSet, whose pods always restart."""
     spec = obj["spec"]
     yield from not_negative(spec.get("replicas"), "spec.replicas")
@@ -37,7 +37,7 @@ def replica_set(kind: Kind, obj: Object) -> Iterator[Cause]:
     yield from one_of(policy, ("Always",), "spec.template.spec.restartPolicy")
 
 
-def job(kind: Kind, obj: Object) -> Iterator[Cause]:
+def job(kind: ApiResource, obj: Object) -> Iterator[Cause]:
     """Check a Job, whose pods end."""
     spec = obj["spec"]
     for field in ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"):
@@ -48,7 +48,7 @@ def job(kind: Kind, obj: Object) -> Iterator[Cause]:
         yield required("spec.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
 
 
-def budget(_kind: Kind, obj: Object) -> Iterator[Cause]:
+def budget(_kind: ApiResource, obj: Object) -> Iterator[Cause]:
     """Check a PodDisruptionBudget."""
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
@@ -61,7 +61,7 @@ def budget(_kind: Kind, obj: Object) -> Iterator[Cause]:
         yield from one_of(spec["unhealthyPodEvictionPolicy"], _UNHEALTHY, "spec.unhealthyPodEvictionPolicy")
 
 
-def _template(kind: Kind, spec: Object) -> Iterator[Cause]:
+def _template(kind: ApiResource, spec: Object) -> Iterator[Cause]:
     """Check the selector and the template of pods, whose labels it has to match."""
     found, path = (spec["template"].get("metadata") or {}).get("labels") or {}, "spec.template.metadata.labels"
     causes = [*selector(spec.get("selector"), "spec.selector"), *labels(found, path)]

@@ -7,24 +7,24 @@ recorded decisions of Kueue judge both.
 from collections.abc import Sequence
 
 from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Workload
-from engine.policies.cohort import Strategy, Verdict
-from engine.policies.cohort.assigning import Answer
+from engine.policies.cohort import Strategy, WorkloadVerdict
+from engine.policies.cohort.assigning import SearchResult
 from engine.policies.cohort.deciding import decided
-from engine.policies.cohort.ground import Ground as Warm
+from engine.policies.cohort.ground import QuotaIndex as Warm
 from tests.engine.plain_cohort import classic, fair
 from tests.engine.plain_cohort.ground import Ground, Question
 
 
-def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> Verdict:
+def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> WorkloadVerdict:
     """As the engine's, with a search of its own."""
     warm, ground = Warm(cluster), Ground(cluster)
 
-    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> Answer:
+    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> SearchResult:
         question = Question(ground, ask, asked, contested)
         search = classic.search(question) if strategies is None else fair.search(question, strategies)
         after = warm.usage.copy()
         for target in search.targets:
             after.add(warm.tree.queue[target.workload.queue], target.workload.usage, -1)
-        return Answer(search, after)
+        return SearchResult(search, after)
 
     return decided(warm, ask, find, fair=strategies is not None)

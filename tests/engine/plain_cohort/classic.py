@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.model.quota import Take, Workload
-from engine.policies.cohort import Search, Target, Why
+from engine.policies.cohort import PreemptionReason, Target, TargetSearch
 from tests.engine.plain_cohort.candidates import in_order, takeable
 from tests.engine.plain_cohort.ground import Question, left_after
 from tests.engine.plain_cohort.targets import NOBODY, settled
@@ -12,7 +12,7 @@ from tests.engine.plain_cohort.targets import NOBODY, settled
 
 class _Candidate(NamedTuple):
     workload: Workload
-    why: Why
+    why: PreemptionReason
     shared: int | None
     """The lowest cohort that holds its queue and the ask's; None: they are of one queue."""
     borrowing: bool
@@ -29,7 +29,7 @@ class _Lists(NamedTuple):
     own: list[_Candidate]
 
 
-def search(question: Question) -> Search:
+def search(question: Question) -> TargetSearch:
     """Who goes so that the ask fits; nobody where that is not to be had."""
     lists = _candidates(question)
     ordered = [
@@ -90,14 +90,14 @@ def _candidates(question: Question) -> _Lists:
         for cohort in question.cohorts:
             found = [one for queue in _lenders(question, cohort, visited) for one in takeable(question, queue)]
             if by_right:
-                entitled += [_Candidate(one, Why.RECLAMATION, cohort, borrowing=True) for one in found]
+                entitled += [_Candidate(one, PreemptionReason.RECLAMATION, cohort, borrowing=True) for one in found]
             else:
                 ranked += [_by_priority(question, one, cohort) for one in found]
             fits, left = left_after(question.usage, cohort, left)
             by_right = by_right or fits
             visited = cohort
     own = [
-        _Candidate(one, Why.IN_QUEUE, None, borrowing=True)
+        _Candidate(one, PreemptionReason.IN_QUEUE, None, borrowing=True)
         for one in in_order(question, takeable(question, question.ask.queue))
     ]
     return _Lists(_sorted(question, entitled), _sorted(question, ranked), own)
@@ -125,5 +125,5 @@ def _by_priority(question: Question, one: Workload, cohort: int) -> _Candidate:
     borrow = question.queue.preemption.borrow
     low = one.priority < question.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
     if borrow.allowed and low:
-        return _Candidate(one, Why.WHILE_BORROWING, cohort, borrowing=True)
-    return _Candidate(one, Why.RECLAMATION, cohort, borrowing=False)
+        return _Candidate(one, PreemptionReason.WHILE_BORROWING, cohort, borrowing=True)
+    return _Candidate(one, PreemptionReason.RECLAMATION, cohort, borrowing=False)

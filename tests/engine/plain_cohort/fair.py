@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from engine.model.quota import Take, Workload
-from engine.policies.cohort import STRATEGIES, Search, Strategy, Target, Why
+from engine.policies.cohort import STRATEGIES, PreemptionReason, Strategy, Target, TargetSearch
 from tests.engine.plain_cohort.candidates import in_order, takeable
 from tests.engine.plain_cohort.ground import Question
 from tests.engine.plain_cohort.ladder import Ladder, Pick
 from tests.engine.plain_cohort.targets import NOBODY, settled
 
 
-def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> Search:
+def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
     """Who goes so that the ask fits; nobody where that is not to be had. Of two strategies the first is tried first."""
     candidates = in_order(question, _candidates(question))
     if not candidates:
@@ -48,7 +48,7 @@ def _fits(question: Question) -> bool:
     return fits
 
 
-def _take(question: Question, taken: list[Target], one: Workload, why: Why) -> bool:
+def _take(question: Question, taken: list[Target], one: Workload, why: PreemptionReason) -> bool:
     """Take it. Whether there is room then."""
     question.ground.take(one)
     taken.append(Target(one, why))
@@ -64,11 +64,11 @@ def _first(
     while (pick := ladder.pick()) is not None:
         one: Workload | None
         if pick.node == question.node:
-            one, why = pick.pop(), Why.IN_QUEUE
+            one, why = pick.pop(), PreemptionReason.IN_QUEUE
         elif entitled:
-            one, why = pick.pop(), Why.RECLAMATION
+            one, why = pick.pop(), PreemptionReason.RECLAMATION
         else:
-            one, why = _allowed(pick, strategy, left), Why.FAIR_SHARING
+            one, why = _allowed(pick, strategy, left), PreemptionReason.FAIR_SHARING
         if one is not None and _take(question, taken, one, why):
             return True
     return False
@@ -91,7 +91,7 @@ def _second(question: Question, candidates: list[Workload], taken: list[Target])
     ladder = Ladder(question, candidates)
     while (pick := ladder.pick()) is not None:
         ask, before = pick.shares()
-        if ask.rank < before.rank and _take(question, taken, pick.pop(), Why.FAIR_SHARING):
+        if ask.rank < before.rank and _take(question, taken, pick.pop(), PreemptionReason.FAIR_SHARING):
             return True
         ladder.drop(pick.node)
     return False

@@ -6,7 +6,7 @@ Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from engine.model.quota import Share, Workload, share_of
+from engine.model.quota import BorrowedShare, Workload, share_of
 from tests.engine.plain_cohort.candidates import rank
 from tests.engine.plain_cohort.ground import Question
 
@@ -22,12 +22,12 @@ class Pick(NamedTuple):
         """The candidate at the front, which is none any more."""
         return self.workloads.pop(0)
 
-    def shares(self) -> tuple[Share, Share]:
+    def shares(self) -> tuple[BorrowedShare, BorrowedShare]:
         """Of the ask's side and of this one: of what is right below the cohort that they share."""
         usage = self.question.usage
         return share_of(usage, self._side(self.question.node)), share_of(usage, self._side(self.node))
 
-    def share_without(self, one: Workload) -> Share:
+    def share_without(self, one: Workload) -> BorrowedShare:
         """Of this side once a candidate is gone."""
         self.question.ground.take(one)
         found = share_of(self.question.usage, self._side(self.node))
@@ -91,7 +91,7 @@ class Ladder:
         cohorts = sorted((node for node in left if not self._tree.is_queue(node)), key=self._tree.names.__getitem__)
         return max([*cohorts, *queues], key=lambda node: shares[node].rank)
 
-    def _stays(self, node: int, share: Share) -> bool:
+    def _stays(self, node: int, share: BorrowedShare) -> bool:
         if self._tree.is_queue(node) and not self._left.get(node):
             return False
         return share.borrows or node in self._path

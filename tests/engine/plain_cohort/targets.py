@@ -1,12 +1,12 @@
 """Who really has to go of those that were taken."""
 
-from engine.policies.cohort import Search, Target
+from engine.policies.cohort import Target, TargetSearch
 from tests.engine.plain_cohort.ground import Question
 
-NOBODY = Search()
+NOBODY = TargetSearch()
 
 
-def settled(question: Question, taken: list[Target], *, borrowing: bool) -> Search:
+def settled(question: Question, taken: list[Target], *, borrowing: bool) -> TargetSearch:
     """Those of the taken, with whom there is room, who really have to go. Leaves the ground as if nobody had gone.
 
     All but the last are tried in turn, the latest first; the place of one that may stay is taken by the last of all.
@@ -25,4 +25,4 @@ def settled(question: Question, taken: list[Target], *, borrowing: bool) -> Sear
             question.ground.take(one)
     for target in targets:
         question.ground.put_back(target.workload)
-    return Search(tuple(targets), tuple(taken), tuple(put_back), borrowing)
+    return TargetSearch(tuple(targets), tuple(taken), tuple(put_back), borrowing)

@@ -6,7 +6,7 @@ from engine.model import quota
 from engine.model.quota import FlavorResource, Quantities, QuotaTree
 
 
-class Usage(quota.Usage):
+class Usage(quota.QuotaUsage):
     """Of every node of a tree, in dictionaries by node. A cohort's is what its members use beyond what they keep."""
 
     def __init__(self, tree: QuotaTree) -> None:

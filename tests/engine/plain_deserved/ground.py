@@ -4,10 +4,10 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, fits, subtract, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.deserved import SYSTEM, Ground
+from engine.policies.deserved import SYSTEM, ShareIndex
 
 
-def ground(snapshot: Snapshot, tree: QueueTree) -> Ground:
+def ground(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
     """What ``deserved`` divides. Pods on their way out ask nothing any more."""
     nodes = {node.name: node for node in snapshot.nodes if node.ready}
     too_large = tuple(
@@ -21,7 +21,7 @@ def ground(snapshot: Snapshot, tree: QueueTree) -> Ground:
     left = subtract(total(node.allocatable for node in nodes.values()), total([*system, *foreign]))
     inside = [pod for pod in asking if _in(tree, pod) and pod.namespace != SYSTEM]
     requests = _by_leaf(tree, inside)
-    return Ground(
+    return ShareIndex(
         capacity={name: amount for name, amount in left.items() if amount > 0},
         requests=requests,
         asked=tree.roll_up(requests),

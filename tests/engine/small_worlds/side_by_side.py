@@ -16,7 +16,7 @@ from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Numbers
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import Claim
+from engine.policies.fence.candidates import GuaranteeClaim
 from engine.policies.fence.node_candidates import NodeCandidates
 from tests.builders import NOW
 from tests.engine.small_worlds.worlds import NODES, PRIORITIES, SIZES, Above, Ask, Shape, World
@@ -78,7 +78,7 @@ class SideBySide:
     def chosen(self, tree: QueueTree, ask: Ask) -> Numbers:
         """World -> node -> the set of its pods that would go there for the ask, a bit each."""
         attempt = PreemptionAttempt(self.snapshot, tree, self.asks[ask])
-        claim = Claim(
+        claim = GuaranteeClaim(
             ask=attempt.ask,
             leaf=attempt.leaf,
             fence=tree.fence(attempt.leaf),

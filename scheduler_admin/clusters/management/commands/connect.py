@@ -13,7 +13,7 @@ from engine.cluster.connecting.kubeconfig import LONGEST, default_path
 from engine.cluster.errors import ClusterError
 from engine.formats.registry import SYSTEMS
 from engine.model.quantities import PODS, format_amounts
-from engine.observation.discovery import Found, Scheduler
+from engine.observation.discovery import ClusterFacts, FoundScheduler
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
@@ -54,7 +54,7 @@ def _way(options: dict[str, Any]) -> Way:
     return Way.by_file(options["kubeconfig"] or default_path(), options["context"])
 
 
-def _found(found: Found) -> Iterator[str]:
+def _found(found: ClusterFacts) -> Iterator[str]:
     """What is there."""
     capacity = ", ".join(f"{name} {amount}" for name, amount in format_amounts(found.capacity).items() if name != PODS)
     yield f"Kubernetes {found.version or '(version not told)'}"
@@ -72,7 +72,7 @@ def _found(found: Found) -> Iterator[str]:
         yield f"  skipped: {sentence}"
 
 
-def _known_by(one: Scheduler) -> str:
+def _known_by(one: FoundScheduler) -> str:
     signs = [f"{one.named_by} pods name it"] if one.named_by else []
     signs += [f"runs as {', '.join(one.own_pods)}"] if one.own_pods else []
     signs += [f"serves {', '.join(one.groups)}"] if one.groups else []

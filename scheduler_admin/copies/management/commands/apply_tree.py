@@ -11,9 +11,9 @@ from django.utils import timezone
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.rights import CONFIG
-from engine.cluster.sync.copies import Effect
+from engine.cluster.sync.copies import CopyEffect
 from engine.formats.registry import SYSTEMS, Format
-from engine.formats.tree_json.diff import Change, sentences
+from engine.formats.tree_json.diff import QueueChange, sentences
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
@@ -107,7 +107,7 @@ class Command(BaseCommand):
 
     def _settled(self, copy: Copy, cluster: Cluster, connection: Connection) -> Copy:
         """The copy once its scheduler has taken it over, or has had the time to."""
-        while copy.effect == Effect.PENDING:
+        while copy.effect == CopyEffect.PENDING:
             self.stdout.write(f"Waiting for {SYSTEMS[copy.form]} to use it …")
             sleep(SETTLING.total_seconds())
             copy = self._visited(cluster, connection, copy.namespace)
@@ -115,9 +115,9 @@ class Command(BaseCommand):
 
     def _report_effect(self, copy: Copy) -> None:
         scheduler = SYSTEMS[copy.form]
-        if copy.effect == Effect.REFUSED:
+        if copy.effect == CopyEffect.REFUSED:
             raise CommandError(f"{scheduler} does not use it: {copy.effect_note or 'it keeps what it had'}")
-        if copy.effect == Effect.IN_FORCE:
+        if copy.effect == CopyEffect.IN_FORCE:
             self.stdout.write(f"{scheduler} uses it.")
         else:
             self.stdout.write(f"It is not known whether {scheduler} uses it. {copy.effect_note}".rstrip())
@@ -144,7 +144,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Writing takes back what others wrote: confirm with --overwrite {copy.version}")
         return found
 
-    def _list(self, heading: str, changes: tuple[Change, ...]) -> None:
+    def _list(self, heading: str, changes: tuple[QueueChange, ...]) -> None:
         if changes:
             self.stdout.write(heading)
         for change in changes:

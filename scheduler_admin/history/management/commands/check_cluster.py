@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engine.cluster.inspection.check import Level
+from engine.cluster.inspection.check import CheckLevel
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.checking import check_cluster
 
-_MARKS = {Level.OK: "ok      ", Level.WARNING: "warning ", Level.ERROR: "ERROR   "}
+_MARKS = {CheckLevel.OK: "ok      ", CheckLevel.WARNING: "warning ", CheckLevel.ERROR: "ERROR   "}
 
 
 class Command(BaseCommand):
