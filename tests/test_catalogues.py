@@ -18,7 +18,7 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import trans_real
 
-from engine.explain.sentences import PLAIN, Tense
+from engine.explain.decision.sentence_texts import PLAIN, Tense
 from engine.model.message import Name, counted
 from scheduler_admin.comparisons import running, services
 from scheduler_admin.comparisons.models import Comparison

@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 import numpy as np
 
-from engine.analysis.counterfactuals.retrying import Retrying, key_of, limit_of, room
+from engine.analysis.counterfactuals.retry import Retrying, key_of, limit_of, room
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import AmountCheck
 from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason

@@ -6,8 +6,8 @@ from functools import cached_property
 import msgspec
 
 from engine.audit import deserved, fence, priority, quota, safeguards
+from engine.audit.audit_state import AuditCase, AuditState, AuditTerms
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum
-from engine.audit.ledger import AuditCase, AuditState, AuditTerms
 from engine.feasibility import unjudged
 from engine.model.decision import Decision, Outcome, carried_out
 from engine.model.objects import Pod

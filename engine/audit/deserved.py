@@ -6,11 +6,11 @@ from itertools import chain
 import msgspec
 
 from engine.audit import fence
+from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.fence import Check
-from engine.audit.ledger import AuditCase
+from engine.audit.queue_amounts import SYSTEM, QueueAmounts
 from engine.audit.safeguards import budgets_kept
-from engine.audit.standing import SYSTEM, QueueAmounts
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod
 from engine.model.quantities import PODS

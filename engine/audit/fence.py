@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
-from engine.audit.ledger import AuditCase
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason

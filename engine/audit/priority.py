@@ -1,8 +1,8 @@
 """The laws of the policy `priority`: fewer than those of `fence`, for priority alone decides."""
 
+from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Relation, amount, differs, same
 from engine.audit.fence import Check
-from engine.audit.ledger import AuditCase
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.fence import Check
-from engine.audit.ledger import AuditCase
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.quota import ClusterQueue, Cohort, Take

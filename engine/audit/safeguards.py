@@ -1,7 +1,7 @@
 """What holds of victims where safeguards are known: disruption budgets and pauses, counted here anew."""
 
+from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, amount, differs, same
-from engine.audit.ledger import AuditCase
 from engine.feasibility import matches
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS

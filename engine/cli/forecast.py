@@ -8,7 +8,7 @@ import msgspec
 from engine.cli.cases import add_namespaces
 from engine.explain import Message, reason
 from engine.formats import registry
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.kubernetes.decode import DecodedManifests, cluster_state
 from engine.formats.tree_json.document import read_form
 from engine.formats.yunikorn import read

@@ -3,12 +3,26 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
-from engine.explain.aftermath import again, grace, in_its_place, odd_checkpoint, thrown_away
-from engine.explain.deserved import notices
-from engine.explain.hindsight import departures, hindsight_lines, unspared
-from engine.explain.holds import hold_heading, hold_sentence
-from engine.explain.laws import against, in_order, law, lines, number, unmet
-from engine.explain.observed import (
+from engine.explain.anomalies import in_vain, trouble
+from engine.explain.change_texts import least, otherwise, supposed
+from engine.explain.decision.deserved import notices
+from engine.explain.decision.holds import hold_heading, hold_sentence
+from engine.explain.decision.invariants import against, in_order, law, lines, number, unmet
+from engine.explain.decision.quirks import quirk
+from engine.explain.decision.quota import shares
+from engine.explain.decision.reasons import label, reason, scheduler_says
+from engine.explain.decision.sentence import Tense, asker_sentence, sentence, victim_sentence
+from engine.explain.decision.shares import share_sentence
+from engine.explain.decision.verdicts import (
+    allowed,
+    held_back,
+    interlock,
+    node_label,
+    node_verdict,
+    pod_label,
+    pod_verdict,
+)
+from engine.explain.observed.evictions import (
     FLAG_LABELS,
     observed_asker,
     observed_because,
@@ -18,26 +32,14 @@ from engine.explain.observed import (
     observed_victim,
     taken_verdict,
 )
-from engine.explain.otherwise import least, otherwise, supposed
-from engine.explain.quirks import quirk
-from engine.explain.quota import shares
+from engine.explain.observed.replacements import again, grace, in_its_place, odd_checkpoint, thrown_away
+from engine.explain.observed.replay import departures, hindsight_lines, unspared
+from engine.explain.pending.remedies import remedy_sentence
+from engine.explain.pending.shares import staying_pods
+from engine.explain.pending.tiers import asks_ahead, refused_nodes, tier_label, tier_sentence, together
+from engine.explain.pending.workloads import workloads_ahead
 from engine.explain.reach import border_clause, border_label, conditions
-from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.remedies import remedies
-from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
-from engine.explain.shares import share_sentence
-from engine.explain.troubles import in_vain, trouble
-from engine.explain.verdicts import allowed, held_back, interlock, node_label, node_verdict, pod_label, pod_verdict
-from engine.explain.waiting import (
-    asks_ahead,
-    refused_nodes,
-    tier_label,
-    tier_sentence,
-    together,
-)
-from engine.explain.waiting_remedies import remedy_sentence
-from engine.explain.waiting_shares import staying_pods
-from engine.explain.waiting_workloads import workloads_ahead
 from engine.model.message import Cores, Message, Name, Param, Timestamp
 
 __all__ = [

@@ -1,6 +1,6 @@
 """What would make an ask eligible to preempt: only what follows exactly from the trace's arithmetic."""
 
-from engine.explain.figures import asked, figures
+from engine.explain.decision.figures import asked, figures
 from engine.model.decision import Decision, QueueFigures, Reason
 from engine.model.message import Message, gettext_noop, short_name
 from engine.model.quantities import format_amount

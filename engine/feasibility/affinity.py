@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.feasibility.amount_checks import Nominated, whole
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
-from engine.feasibility.limits import Nominated, whole
 from engine.feasibility.selectors import means
 from engine.model.decision import NodeReason
 from engine.model.objects import AffinityTerm, Pod

@@ -1,8 +1,7 @@
 """May this pod run on that node, worked out from the objects alone, one node at a time.
 
-The long way round: every pod that counts is looked at anew for every question. It shares nothing with
-engine.feasibility.question but what a selector or toleration means, and is what that, and every decision, is held
-against.
+The slow way: every pod that counts is looked at anew for every question. It shares nothing with ``node_feasibility``
+but what a selector or toleration means; the audit and the tests compare that with this.
 """
 
 from collections import Counter
@@ -38,9 +37,9 @@ def refusal(
 ) -> NodeRefusal | None:
     """The first reason why ``ask`` can't run on ``node`` once these pods of the node (uids) have left.
 
-    ``come``: pods bound since, wherever. ``nominated``: whether room is left for pods nominated to the node, as
-    engine.feasibility.question does, which see for ``miscounting`` too. Source: kube-scheduler's filters in their
-    order, with and without the pods nominated to the node.
+    ``come``: pods bound since, wherever. ``nominated``: whether room is left for pods nominated to the node.
+    ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and without the
+    pods nominated to the node.
     """
     others = _made_way_for(snapshot, ask, node) if nominated else []
     for added in ([others] if others else []) + [[]]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.feasibility.amount_checks import Nominated, adding, whole
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
-from engine.feasibility.limits import Nominated, adding, whole
 from engine.feasibility.node_rules import keeping, wanted_nodes
 from engine.feasibility.selectors import selects
 from engine.model.decision import NodeReason

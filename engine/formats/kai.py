@@ -13,10 +13,10 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from engine.formats import parented_objects
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.weights import read_weight
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Fields, Object
 from engine.model.notes import Notebook, Severity, gettext_noop

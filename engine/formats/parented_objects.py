@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.formats.imported import Imported, QueueSource
+from engine.formats.import_result import Imported, QueueSource
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, check_path, differing, name_of, rename, with_ours
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of
 from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop

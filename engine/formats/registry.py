@@ -9,12 +9,12 @@ import msgspec
 
 from engine.formats import kai, kueue, yunikorn
 from engine.formats.arbitrator import consumers
-from engine.formats.imported import Imported, QueueSource
+from engine.formats.import_result import Imported, QueueSource
 from engine.formats.tree_json import tree_file
 from engine.formats.tree_json.document import write_sharing
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.volcano import queues as volcano
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.config_map import failed, rewrapped, unwrapped
 from engine.formats.yaml.documents import expanded, failure, shares
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop

@@ -12,7 +12,7 @@ import msgspec
 
 from engine.formats import kueue, yunikorn
 from engine.formats.arbitrator import consumers
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.registry import POLICIES
 from engine.formats.volcano import queues as volcano
 from engine.model.notes import ImportFailure, Note

@@ -11,13 +11,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from engine.formats import registry
-from engine.formats.imported import Imported, QueueSource
+from engine.formats.import_result import Imported, QueueSource
 from engine.formats.registry import Format
 from engine.formats.tree_json.document import TreeDocument, read_form, write_beside, write_queue
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.yaml import documents
 from engine.formats.yunikorn.document import load
-from engine.formats.yunikorn.lines import DocumentLines
+from engine.formats.yunikorn.document_lines import DocumentLines
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree

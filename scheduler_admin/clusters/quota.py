@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.kueue.names import paths
+from engine.formats.kueue.queue_names import paths
 from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, standings
 from engine.model.quota.encoding import StoredQuota, decode, encode
 from engine.model.snapshot import ClusterState

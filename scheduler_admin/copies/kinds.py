@@ -9,7 +9,7 @@ from engine.cluster.sync.copies import ClusterCopy, CopyEffect, Rewrite, Schedul
 from engine.cluster.sync.effects import kueue_effect, yunikorn_effect, yunikorn_refusal
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.arbitrator import consumers
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.registry import Format
 from engine.formats.tree_objects import Family
 

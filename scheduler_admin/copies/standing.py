@@ -11,7 +11,7 @@ from engine.cluster.sync.copies import CopyEffect
 from engine.formats import registry
 from engine.formats.registry import Format
 from engine.formats.tree_json.diff import QueueChange, changes
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster

@@ -28,7 +28,7 @@ from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
 _TOGETHER = timedelta(seconds=10)
-"""News of one preemption may reach several passes; see engine.observation.evictions.observing.TOGETHER_MS."""
+"""News of one preemption may reach several passes; see engine.observation.evictions.grouping.TOGETHER_MS."""
 _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 

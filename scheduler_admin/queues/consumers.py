@@ -3,10 +3,10 @@
 from typing import NamedTuple, Protocol, cast
 
 from engine.formats import registry
-from engine.formats.imported import Imported
-from engine.formats.imported import not_written as unwritten
+from engine.formats.import_result import Imported
+from engine.formats.import_result import not_written as unwritten
 from engine.formats.registry import Format
-from engine.formats.yunikorn.limits import unwritable
+from engine.formats.yunikorn.user_limits import unwritable
 from engine.model.notes import ImportFailure, Note, gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint import errors

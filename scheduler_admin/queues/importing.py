@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.formats import registry
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.registry import Format
 from engine.formats.tree_json.document import write_queue
 from engine.formats.tree_json.percentages import PercentageBase

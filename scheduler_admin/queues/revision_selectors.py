@@ -9,7 +9,7 @@ from django.http import Http404
 from engine.formats import registry
 from engine.formats.registry import Format
 from engine.formats.tree_json.diff import QueueChange, Setting, changes
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.model.notes import ImportFailure
 from engine.model.queue_tree import BARE
 from scheduler_admin.accounts.scopes import Who

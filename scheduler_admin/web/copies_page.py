@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from engine.cluster.inspection.rights import APPLY, CONFIG
 from engine.cluster.sync.config_map import KEY
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.model.notes import ImportFailure, Note
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster

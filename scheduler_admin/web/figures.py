@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.explain.figures import asked, figures, queues_of
+from engine.explain.decision.figures import asked, figures, queues_of
 from engine.model.decision import Decision, QueueFigures
 from engine.model.message import short_name
 from engine.model.quantities import PODS, column

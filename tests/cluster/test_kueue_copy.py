@@ -9,7 +9,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.inspection.refusals import ApiRefusedError
 from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.tree_objects import parse
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster

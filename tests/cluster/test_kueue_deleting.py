@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster.sync.copies import MovedError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from tests.cluster.doubles import Answer, Asked, scripted
 
 

@@ -42,7 +42,7 @@ from engine.formats import parented_objects
 from engine.formats.arbitrator import consumers
 from engine.formats.arbitrator.allocations import NAME
 from engine.formats.kubernetes.decode import decode_pod
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.model.objects import Allocation, AllocationCondition, PriorityClass
 from engine.model.queue_tree import Queue, QueueTree
 from tests.controlplane import anycluster, arbitration, kueue

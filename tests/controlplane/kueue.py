@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.tree_objects import parse
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.waiting import wait_for

@@ -184,9 +184,9 @@ SCENES = {
     ("eligibility", "WAITS"): WAITS,
     ("candidates", "GUARDS"): PODS,
     ("candidates", "ROW_GUARDS"): ROWS,
-    ("spare", "GUARDS"): SPARE,
+    ("preemptable_amounts", "GUARDS"): SPARE,
     ("node_candidates", "GUARDS"): NODES,
-    ("room", "LINES"): ROOM,
-    ("sets", "GUARDS"): SETS,
+    ("constraints", "LINES"): ROOM,
+    ("victim_selection", "GUARDS"): SETS,
 }
 """Module and table of the policy's package -> guard -> scene."""

@@ -8,7 +8,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.deserved import SYSTEM
-from engine.policies.deserved.standing import ShareStatus
+from engine.policies.deserved.shares.share_status import ShareStatus
 
 CPU = "cpu"
 

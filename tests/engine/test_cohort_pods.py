@@ -7,7 +7,7 @@ import pytest
 
 from engine.analysis.counterfactuals import Again, counterfactuals, for_own
 from engine.audit import audit, broken
-from engine.audit.ledger import AuditState
+from engine.audit.audit_state import AuditState
 from engine.explain import otherwise
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode

@@ -21,9 +21,9 @@ from engine.planning.comparison import (
     record,
     replayed,
 )
-from engine.planning.comparison.results import CoursePoint
-from engine.planning.comparison.standing import jain
-from engine.planning.comparison.tallying import POINTS, thinned
+from engine.planning.comparison.figures import CoursePoint
+from engine.planning.comparison.outcome_counts import POINTS, thinned
+from engine.planning.comparison.queue_demand import jain
 from engine.planning.journal import PassInputs
 from engine.policies import DIALECTS, FOREIGN, policy, terms
 from tests.builders import NOW, ask, node, pod, queue, tree

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 
 from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
-from engine.analysis.counterfactuals.own import _Own
+from engine.analysis.counterfactuals.victim_settings import _Own
 from engine.explain import otherwise
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.audit import Auditor, AuditTerms, Law, audit, audit_plan, audit_rest, broken
-from engine.audit.deserving import DeservedAmounts, shares
+from engine.audit.deserved_amounts import DeservedAmounts, shares
 from engine.explain import lines
 from engine.model.decision import (
     Decision,

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from engine.model.decision import PodReason
 from engine.model.objects import DisruptionBudget, Pod, Requirement
-from engine.policies.deserved import Parameters, reclaiming
-from engine.policies.deserved.books import ShareBalances
-from engine.policies.deserved.budgets import BudgetCoverage
+from engine.policies.deserved import Parameters, node_candidates
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.hopeless import hopeless_places
-from engine.policies.deserved.question import ReclaimAttempt
-from engine.policies.deserved.reclaiming import NodeCandidates, looked_at
+from engine.policies.deserved.node_candidates import NodeCandidates, looked_at
+from engine.policies.deserved.node_pruning import hopeless_places
+from engine.policies.deserved.share_balances import ShareBalances
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples
@@ -73,11 +73,11 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
 ) -> None:
     """Each of ten queues has one pod too many, and all ten of its pods on a node of its own."""
     looks: list[int] = []
-    closely = reclaiming.looked_at
+    closely = node_candidates.looked_at
 
     def counted(
         question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
-    ) -> reclaiming.Reclaimed | None:
+    ) -> node_candidates.Reclaimed | None:
         looks.append(place)
         return closely(question, candidates, place, below=below)
 
@@ -86,7 +86,7 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{of}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
     question = ReclaimAttempt(at, under, at.asks[0], Parameters())
-    monkeypatch.setattr(reclaiming, "looked_at", counted)
+    monkeypatch.setattr(node_candidates, "looked_at", counted)
     survey = NodeCandidates(question, Candidates(question))
     assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
     assert not survey.dearer.any()

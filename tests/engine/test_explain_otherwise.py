@@ -8,7 +8,7 @@ from engine.analysis.anomalies import troubles
 from engine.analysis.counterfactuals import Counterfactual, Then
 from engine.analysis.optimum import Optimal, optimal
 from engine.explain import in_vain, least, otherwise, trouble
-from engine.explain.otherwise import DISTANCE
+from engine.explain.change_texts import DISTANCE
 from engine.model.change import Change
 from engine.model.objects import DisruptionBudget, Requirement
 from tests.builders import node, pod

@@ -44,9 +44,9 @@ def without(table: Table, guard: Any) -> Any:
             return lambda _question: np.zeros(0, np.intp)
         case ("node_candidates", _):
             return lambda _candidates, attempt: np.zeros(len(attempt.columns.nodes), np.bool_)
-        case ("spare", _):
+        case ("preemptable_amounts", _):
             return lambda *_: {}
-        case ("room", _):
+        case ("constraints", _):
             return lambda *given: guard(*given)[1:]  # it forgets the first thing that is missing
         case _:
             return lambda *_: None

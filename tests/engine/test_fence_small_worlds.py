@@ -98,10 +98,10 @@ GUARDS = [
     ("candidates", "GUARDS", PodReason.OUTSIDE_FENCE),
     ("candidates", "GUARDS", PodReason.HIGHER_PRIORITY),
     ("candidates", "GUARDS", PodReason.ENTITLED_SUBTREE),
-    ("spare", "GUARDS", "guarantee"),
-    ("room", "LINES", "node"),
-    ("room", "LINES", "max"),
-    ("sets", "GUARDS", "minimal"),
+    ("preemptable_amounts", "GUARDS", "guarantee"),
+    ("constraints", "LINES", "node"),
+    ("constraints", "LINES", "max"),
+    ("victim_selection", "GUARDS", "minimal"),
 ]
 
 

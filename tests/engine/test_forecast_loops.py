@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.audit.ledger import AuditState
+from engine.audit.audit_state import AuditState
 from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.explain import hindsight_lines
-from engine.explain.hindsight import CAUSES, UNTOLD
+from engine.explain.observed.replay import CAUSES, UNTOLD
 from engine.model.decision import Decision, NodeReason, Outcome, PodReason
 from engine.model.objects import DisruptionBudget, Node, Pod, Preempted, Requirement
 from engine.model.snapshot import ClusterState, ObjectChange

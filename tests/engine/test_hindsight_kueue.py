@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine.explain import hindsight_lines
-from engine.explain.kueue_again import KNOWN, WHY_NOT_KNOWN
+from engine.explain.observed.kueue_replay import KNOWN, WHY_NOT_KNOWN
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.objects import KueueSettings, LocalQueue, Preempted
 from engine.model.quota import Cohort, QuotaCluster
@@ -292,11 +292,11 @@ def test_all_that_are_decided_again_at_once_share_the_time_for_what_would_have_s
 ) -> None:
     """One alone has enough of it here."""
     world = two_asks()
-    monkeypatch.setattr("engine.observation.replay.kueue_sparing._WORKLOADS", 4 * len(world.state.workloads))
+    monkeypatch.setattr("engine.observation.replay.kueue_counterfactuals._WORKLOADS", 4 * len(world.state.workloads))
     weighed = [one.weighed for one in again_of(world) if one.weighed is not None]
     assert any(one.agrees for one in weighed)
     assert [one.spared for one in weighed] == [None, None]
     alone = borrowed()
     alone.preempts("ask", new="InCohortReclamation")
-    monkeypatch.setattr("engine.observation.replay.kueue_sparing._WORKLOADS", 4 * len(alone.state.workloads))
+    monkeypatch.setattr("engine.observation.replay.kueue_counterfactuals._WORKLOADS", 4 * len(alone.state.workloads))
     assert alone.weighed().spared

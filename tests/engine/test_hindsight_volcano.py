@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain.hindsight import hindsight_lines, unspared
+from engine.explain.observed.replay import hindsight_lines, unspared
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.model.objects import Pod, Preempted, Taint
 from engine.model.snapshot import ClusterState, ObjectChange

@@ -6,9 +6,9 @@ import pytest
 
 from engine.audit import Law, broken
 from engine.explain import departures, hindsight_lines, observed_because
-from engine.explain.hindsight import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNTOLD
-from engine.explain.laws import AGAINST
-from engine.explain.quirks import RULES
+from engine.explain.decision.invariants import AGAINST
+from engine.explain.decision.quirks import RULES
+from engine.explain.observed.replay import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNTOLD
 from engine.model.decision import Outcome
 from engine.model.objects import Pod, Preempted, PriorityClass
 from engine.model.queue_tree import QueueTree

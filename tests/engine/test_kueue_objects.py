@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kueue import read, write
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.tree_objects import halfway, parse, taken_away
 from engine.model.notes import ImportFailure, Severity
 from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take

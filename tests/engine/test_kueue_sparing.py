@@ -9,12 +9,12 @@ import pytest
 
 from engine.analysis.counterfactuals import Counterfactual
 from engine.explain import otherwise, unspared
-from engine.explain.hindsight import OTHER_ANSWER
-from engine.explain.kueue_again import NOT_SPARED
+from engine.explain.observed.kueue_replay import NOT_SPARED
+from engine.explain.observed.replay import OTHER_ANSWER
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.change import Change
 from engine.model.quota import QuotaCluster
-from engine.observation.replay import kueue_sparing
+from engine.observation.replay import kueue_counterfactuals
 from engine.policies import cohort
 from tests.engine.test_hindsight_kueue import borrowed, recorded
 
@@ -44,7 +44,7 @@ def test_where_ours_differs_nothing_is_said_to_have_spared_it() -> None:
 
 def test_of_a_large_cluster_it_is_said_not_to_be_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would hold up the pass."""
-    monkeypatch.setattr(kueue_sparing, "_WORKLOADS", 3)
+    monkeypatch.setattr(kueue_counterfactuals, "_WORKLOADS", 3)
     world = borrowed()
     world.preempts("ask", new="InCohortReclamation")
     assert [one.id for one in unspared(world.seen(), kept=False)] == [NOT_SPARED]
@@ -60,7 +60,7 @@ def test_every_change_that_is_told_does_and_a_little_less_does_not(case: dict[st
     strategies = None if fair is None else tuple(map(cohort.Strategy, named))
     ask = next(one for one in given.workloads if one.key == case["asker"])
     going = [target.workload for target in cohort.decide(given, ask, strategies).search.targets]
-    for one in kueue_sparing.spared(given, ask, strategies, going) or ():
+    for one in kueue_counterfactuals.spared(given, ask, strategies, going) or ():
         for less, stays in ((0, True), (1, False)):
             changed = with_change(given, one, less)
             if changed is not None:

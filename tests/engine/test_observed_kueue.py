@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import label, observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
-from engine.explain.hindsight import hindsight_lines
-from engine.explain.observed import observed_reason
+from engine.explain.observed.evictions import observed_reason
+from engine.explain.observed.replay import hindsight_lines
 from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
 from engine.model.queue_tree import Take
 from engine.model.snapshot import ClusterState

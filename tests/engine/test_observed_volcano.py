@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from engine.explain import label, observed_sentence, observed_victim
-from engine.explain.hindsight import hindsight_lines
-from engine.explain.observed import observed_reason
+from engine.explain.observed.evictions import observed_reason
+from engine.explain.observed.replay import hindsight_lines
 from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_by_volcano_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState

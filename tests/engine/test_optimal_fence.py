@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.optimum import MOST_CANDIDATES, Optimal, search
+from engine.analysis.optimum import MOST_CANDIDATES, Optimal, branch_and_bound
 from engine.analysis.optimum import optimal as least_of
 from engine.analysis.optimum.fence import FenceWeighing
 from engine.audit import AuditTerms, audit, broken
@@ -119,7 +119,7 @@ def test_a_search_that_takes_too_long_names_the_nodes_that_it_left_out(
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those after the one at which it was given up; what it found before stands."""
-    monkeypatch.setattr(search, "_MOST_STEPS", steps)
+    monkeypatch.setattr(branch_and_bound, "_MOST_STEPS", steps)
     full = [[node(name, 2), pod(name, queue="test", cpu=2, node=name)] for name in ("n1", "n2", "n3")]
     _, found = optimal(snapshot(TREE, *full, NEW))
     left_out = ("n2", "n3") if steps else ("n1", "n2", "n3")

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from engine.analysis.pending_reasons import judges
-from engine.explain.words import words
+from engine.explain.decision.policy_texts import words
 from engine.model.decision import BY_QUOTA
 from engine.policies import (
     DIALECTS,

@@ -14,7 +14,7 @@ from engine.model.quota import (
     Workload,
     share_of,
 )
-from engine.policies.cohort.ground import QuotaIndex
+from engine.policies.cohort.search.quota_index import QuotaIndex
 from tests.engine.quota_builders import FLAVOR, cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from engine.explain import share_sentence
 from engine.formats.kueue.cluster import quota_cluster
-from engine.formats.kueue.names import paths, placed
+from engine.formats.kueue.queue_names import paths, placed
 from engine.formats.yaml.object_list import ObjectList
 from engine.model.notes import Notebook
 from engine.model.quota import FlavorQuota, FlavorStatus, QuotaCluster, QuotaStatus, Workload, share_of, standings
-from engine.policies.cohort.ground import QuotaIndex
+from engine.policies.cohort.search.quota_index import QuotaIndex
 from tests.engine.quota_builders import cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 from tests.engine.test_observed_kueue import text

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.analysis.pending_reasons import PendingReasons, TierName, waiting
-from engine.analysis.pending_reasons.case import PendingCase
-from engine.analysis.pending_reasons.rules import RULES
+from engine.analysis.pending_reasons.pending_case import PendingCase
+from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.explain import tier_sentence
 from engine.model.change import Change
 from engine.model.decision import Reason

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.analysis.pending_reasons import Need, PendingReasons, Tier, TierName, waiting
-from engine.analysis.pending_reasons.case import PendingCase
-from engine.analysis.pending_reasons.rules import RULES
+from engine.analysis.pending_reasons.pending_case import PendingCase
+from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.explain import Message
-from engine.explain.waiting import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
+from engine.explain.pending.tiers import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
 from engine.model.change import Change
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot

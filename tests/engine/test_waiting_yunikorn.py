@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from engine.analysis.pending_reasons import Change, PendingReasons, TierName, judges, waiting
-from engine.analysis.pending_reasons.case import PendingCase
-from engine.analysis.pending_reasons.rules import RULES
+from engine.analysis.pending_reasons.pending_case import PendingCase
+from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree

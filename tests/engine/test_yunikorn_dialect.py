@@ -14,7 +14,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import yunikorn
 from engine.policies.yunikorn import NodeCandidates, Parameters, QueueBalances, Quirk, Quirks, table_of
-from engine.policies.yunikorn.nodes import NONE
+from engine.policies.yunikorn.victim_counts import NONE
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
 from tests.engine.strategies import clusters, queue_trees

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.formats.yunikorn.document import load
-from engine.formats.yunikorn.lines import DocumentLines
+from engine.formats.yunikorn.document_lines import DocumentLines
 
 IMPLIED_ROOT = """partitions:
   - name: other

@@ -5,13 +5,13 @@ Nothing is estimated: every change that is told of was made, and decided again b
 
 from collections.abc import Iterator
 
-from engine.analysis.counterfactuals.again import Again, least
-from engine.analysis.counterfactuals.asking import for_ask
-from engine.analysis.counterfactuals.fitting import by_smaller_request
-from engine.analysis.counterfactuals.own import for_own
-from engine.analysis.counterfactuals.results import Counterfactual, Then
-from engine.analysis.counterfactuals.retrying import Tries
-from engine.analysis.counterfactuals.sparing import by_smaller_ask
+from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
+from engine.analysis.counterfactuals.decide_again import Again, least
+from engine.analysis.counterfactuals.preemptor_changes import for_ask
+from engine.analysis.counterfactuals.retry import Tries
+from engine.analysis.counterfactuals.smaller_request import by_smaller_request
+from engine.analysis.counterfactuals.victim_changes import by_smaller_ask
+from engine.analysis.counterfactuals.victim_settings import for_own
 from engine.model.decision import Decision, Outcome
 from engine.policies import priority
 

@@ -7,10 +7,10 @@ that the policy's own rules let go and that makes room. The least is what the po
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from engine.analysis.optimum.branch_and_bound import DEAREST, MOST_CANDIDATES, Cost, OptimumSearch, Weighing
 from engine.analysis.optimum.fence import FenceWeighing
+from engine.analysis.optimum.optimal import Optimal
 from engine.analysis.optimum.priority import PriorityWeighing
-from engine.analysis.optimum.results import Optimal
-from engine.analysis.optimum.search import DEAREST, MOST_CANDIDATES, Cost, OptimumSearch, Weighing
 from engine.model.decision import Decision, Outcome
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree

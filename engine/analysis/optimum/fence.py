@@ -7,15 +7,15 @@ import msgspec
 import numpy as np
 
 from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.search import Bound, Cost, NeededAmount, Weighing
+from engine.analysis.optimum.branch_and_bound import Bound, Cost, NeededAmount, Weighing
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence import Parameters, may_resort
 from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.node_candidates import node_candidates_of
-from engine.policies.fence.room import Constraints
 
 _LEAST = -(2**62)
 _FIRST = 20

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.search import Bound, Cost, NeededAmount, Weighing
+from engine.analysis.optimum.branch_and_bound import Bound, Cost, NeededAmount, Weighing
 from engine.feasibility.checks import AmountCheck
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from engine.analysis.pending_reasons.case import PendingCase
-from engine.analysis.pending_reasons.remedies import combined, remedies
-from engine.analysis.pending_reasons.results import (
+from engine.analysis.pending_reasons.pending_case import PendingCase
+from engine.analysis.pending_reasons.policy_tiers import RULES
+from engine.analysis.pending_reasons.reasons import (
     BORROWS,
     FLAVORS,
     NODES,
@@ -24,7 +24,7 @@ from engine.analysis.pending_reasons.results import (
     Tier,
     TierName,
 )
-from engine.analysis.pending_reasons.rules import RULES
+from engine.analysis.pending_reasons.remedies import combined, remedies
 from engine.analysis.pending_reasons.workloads import waiting_workload
 from engine.model.change import Change
 from engine.model.objects import Pod

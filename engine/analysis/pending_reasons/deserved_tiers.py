@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.analysis.pending_reasons import nodes
+from engine.analysis.pending_reasons import nearest_node
 from engine.analysis.pending_reasons.fence_tiers import fits
-from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.decision import PodReason, Reason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
@@ -15,12 +15,12 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.deserved import SYSTEM, Parameters
+from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.deciding import surveyed
-from engine.policies.deserved.question import ReclaimAttempt
-from engine.policies.deserved.reclaiming import NodeCandidates
-from engine.policies.deserved.rooms import Anywhere
-from engine.policies.deserved.telling import notice, trace
+from engine.policies.deserved.decision import surveyed
+from engine.policies.deserved.node_candidates import NodeCandidates
+from engine.policies.deserved.placement_goal import Anywhere
+from engine.policies.deserved.trace import notice, trace_of
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
@@ -158,7 +158,7 @@ class _Judged:
         return Tier.of(
             TierName.GIVING,
             [Need(resource=PODS, required=1, available=pods)],
-            held=nodes.held(self.columns, self.ask, self.may_go) if pods else {},
+            held=nearest_node.held(self.columns, self.ask, self.may_go) if pods else {},
             staying={str(reason): count for reason, count in sorted(self.all.staying.items()) if count},
         )
 
@@ -178,15 +178,15 @@ class _Judged:
         if place is None:
             leaving = self.columns.terminating
             feasibility = question.nodes.feasibility
-            place = nodes.nearest(question.snapshot, self.ask, feasibility, gone | leaving, question.nodes.open)
-        refusing = {} if could else trace(question, survey, coming=False).node_counts
+            place = nearest_node.nearest(question.snapshot, self.ask, feasibility, gone | leaving, question.nodes.open)
+        refusing = {} if could else trace_of(question, survey, coming=False).node_counts
         return Tier.of(TierName.NODE, [first, *self._on(place, gone)], refusing=refusing)
 
     def _on(self, place: int | None, gone: Flags) -> tuple[Need, ...]:
         if place is None:
             return ()
         leaving, feasibility = self.columns.terminating, self.question.nodes.feasibility
-        return nodes.needs(self.columns, feasibility, self.ask, place, gone=leaving, evicted=gone & ~leaving)
+        return nearest_node.needs(self.columns, feasibility, self.ask, place, gone=leaving, evicted=gone & ~leaving)
 
     def _anywhere(self, gone: Flags) -> Iterator[Need]:
         """Of all nodes together."""

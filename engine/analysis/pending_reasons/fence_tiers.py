@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nodes
-from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.analysis.pending_reasons import nearest_node
+from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.decision import Reason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
@@ -17,9 +17,9 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
+from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts
 from engine.policies.fence.selection import Selection
-from engine.policies.fence.sets import NodeCandidateOrder
-from engine.policies.fence.spare import Allowance, PreemptableAmounts
+from engine.policies.fence.victim_selection import NodeCandidateOrder
 
 _ANY_PRIORITY = 2**31 - 1
 
@@ -157,14 +157,16 @@ def _priority(selection: Selection, may_go: Flags) -> Tier:
         TierName.PRIORITY,
         [Need(resource=PODS, required=1, available=pods)],
         shut=(ask.priority_class or "Never") if ask.never_preempts else "",
-        held=nodes.held(columns, ask, may_go) if pods else {},
+        held=nearest_node.held(columns, ask, may_go) if pods else {},
     )
 
 
 def fits(attempt: PreemptionAttempt, node: str, *, soon: bool) -> Tier:
     """The one tier where a node has room; ``soon``: once those on their way out are gone."""
     place = attempt.columns.place[node]
-    needs = nodes.needs(attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating)
+    needs = nearest_node.needs(
+        attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating
+    )
     return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs], soon=soon)
 
 
@@ -178,12 +180,14 @@ def _node(selection: Selection) -> Tier:
     else:
         gone = most_gone(selection)
         open_to = attempt.scope & ~attempt.usage.kept & ~columns.not_ready
-        place = nodes.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, gone | leaving, open_to)
+        place = nearest_node.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, gone | leaving, open_to)
     first = Need(resource=NODES, required=1, available=len(selection.ranked))
     if place is None:
         needs: tuple[Need, ...] = ()
     else:
-        needs = nodes.needs(columns, attempt.feasibility, attempt.ask, place, gone=leaving, evicted=gone & ~leaving)
+        needs = nearest_node.needs(
+            columns, attempt.feasibility, attempt.ask, place, gone=leaving, evicted=gone & ~leaving
+        )
     if len(selection.ranked):
         return Tier.of(TierName.NODE, [first, *needs])
     trace = selection.trace()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from engine.analysis.pending_reasons import nodes
-from engine.analysis.pending_reasons.results import NODES, Need, Tier, TierName
+from engine.analysis.pending_reasons import nearest_node
+from engine.analysis.pending_reasons.reasons import NODES, Need, Tier, TierName
 from engine.feasibility import unjudged
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
@@ -19,7 +19,7 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     found = NodeCandidates(snapshot, ask)
     nobody = np.zeros(len(found.columns.pods), np.bool_)
     if not found.nowhere and found.fits.any():
-        needs = nodes.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
+        needs = nearest_node.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
         return (Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs]),)
     return (_priority(found), _node(found))
 
@@ -31,7 +31,7 @@ def _priority(found: NodeCandidates) -> Tier:
         TierName.PRIORITY,
         [Need(resource=PODS, required=1, available=pods)],
         shut=(ask.priority_class or "Never") if ask.never_preempts else "",
-        held=nodes.held(found.columns, ask, found.candidates) if pods else {},
+        held=nearest_node.held(found.columns, ask, found.candidates) if pods else {},
     )
 
 
@@ -46,11 +46,13 @@ def _node(found: NodeCandidates) -> Tier:
     elif found.nowhere:
         place = None
     else:
-        place = nodes.nearest(found.snapshot, found.ask, found.feasibility, gone, ~found.reserved)
+        place = nearest_node.nearest(found.snapshot, found.ask, found.feasibility, gone, ~found.reserved)
     could = 0 if best is None else len(found.costs.places)
     nobody = np.zeros(len(columns.pods), np.bool_)
     needs = (
-        () if place is None else nodes.needs(columns, found.feasibility, found.ask, place, gone=nobody, evicted=gone)
+        ()
+        if place is None
+        else nearest_node.needs(columns, found.feasibility, found.ask, place, gone=nobody, evicted=gone)
     )
     refusing = {} if could else {str(reason): count for reason, count in sorted(found.reasons().items()) if count}
     first = Need(resource=NODES, required=1, available=could)

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.analysis.pending_reasons.results import BORROWS, Need, Tier, TierName
+from engine.analysis.pending_reasons.reasons import BORROWS, Need, Tier, TierName
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import FlavorResource, Workload
 from engine.model.snapshot import Snapshot
-from engine.policies.cohort.asking import ByQuota
-from engine.policies.cohort.assigning import Mode
-from engine.policies.cohort.telling import WorkloadDecision
+from engine.policies.cohort.flavor_assignment import Mode
+from engine.policies.cohort.pod_decision import ByQuota
+from engine.policies.cohort.trace import WorkloadDecision
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:

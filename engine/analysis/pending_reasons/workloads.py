@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.analysis.counterfactuals import Tries, least
-from engine.analysis.pending_reasons.results import (
+from engine.analysis.pending_reasons.reasons import (
     BORROWS,
     FLAVORS,
     WORKLOADS,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nodes
-from engine.analysis.pending_reasons.results import NODES, Need, Reached, Tier, TierName
+from engine.analysis.pending_reasons import nearest_node
+from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
@@ -20,7 +20,7 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags
 from engine.policies import Decide
 from engine.policies.yunikorn import ALL, NodeCandidates
-from engine.policies.yunikorn.policy import YuniKornAttempt
+from engine.policies.yunikorn.decision import YuniKornAttempt
 
 _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
 
@@ -164,7 +164,7 @@ class _Judged:
             TierName.PRIORITY,
             [Need(resource=PODS, required=1, available=pods)],
             shut=(self.ask.priority_class or "Never") if self.ask.never_preempts else "",
-            held=nodes.held(self.columns, self.ask, self.candidates) if pods else {},
+            held=nearest_node.held(self.columns, self.ask, self.candidates) if pods else {},
         )
 
     def _node(self, *, could: int, gone: Flags, node: str = "") -> Tier:
@@ -177,7 +177,7 @@ class _Judged:
         needs: tuple[Need, ...] = ()
         if place is not None:
             feasibility = self.question.feasibility
-            needs = nodes.needs(self.columns, feasibility, self.ask, place, gone=nobody, evicted=gone)
+            needs = nearest_node.needs(self.columns, feasibility, self.ask, place, gone=nobody, evicted=gone)
         refusing = {} if could or self.ask.required_node else self._refusing()
         return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=could), *needs], refusing=refusing)
 
@@ -190,4 +190,4 @@ class _Judged:
         if name is not None:
             return self.columns.place.get(name)
         open_to = ~self.question.reserved & ~self.columns.unschedulable
-        return nodes.nearest(self.question.snapshot, self.ask, self.question.feasibility, gone, open_to)
+        return nearest_node.nearest(self.question.snapshot, self.ask, self.question.feasibility, gone, open_to)

@@ -20,8 +20,8 @@ from engine.cluster.watching.tables import (
     VOLUMES,
 )
 from engine.formats.arbitrator.consumers import VERSION as ARBITRATION
-from engine.formats.kueue.names import GROUP
-from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
+from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
+from engine.formats.kueue.queue_names import GROUP
 from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
 from engine.model.notes import gettext_noop
 

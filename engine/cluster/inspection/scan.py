@@ -32,7 +32,7 @@ from engine.cluster.watching.tables import (
 from engine.formats.arbitrator.consumers import FAMILY as CONSUMERS_FAMILY
 from engine.formats.kubernetes.decode import DecodeError
 from engine.formats.kubernetes.wire import ConfigMapObject, ListPage, NamedObject
-from engine.formats.kueue.family import KUEUE as KUEUE_FAMILY
+from engine.formats.kueue.object_kinds import KUEUE as KUEUE_FAMILY
 from engine.formats.tree_objects import Family
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.volcano.queues import FAMILY as VOLCANO_FAMILY

@@ -14,7 +14,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError
 from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
 from engine.cluster.watching.yunikorn import LARGEST, explained, proxy_path
-from engine.formats.kueue.family import KUEUE
+from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.untrusted_text import kept_text
 from engine.formats.yunikorn.rest import ForeignAnswerError

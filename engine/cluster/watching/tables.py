@@ -29,8 +29,8 @@ from engine.formats.kubernetes.placeholders import (
     unread_node,
     unread_pod,
 )
-from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
-from engine.formats.kueue.sharing import NAMESPACE as KUEUE_NAMESPACE
+from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
+from engine.formats.kueue.fair_sharing_config import NAMESPACE as KUEUE_NAMESPACE
 from engine.formats.kueue.watched import (
     cluster_queue_from_bytes,
     cohort_from_bytes,

@@ -13,8 +13,8 @@ from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import KindHealth, Reflector
 from engine.cluster.watching.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, WatchedKind
+from engine.formats.yunikorn.preemption_message import to_preempted
 from engine.formats.yunikorn.rest import Record
-from engine.formats.yunikorn.told import to_preempted
 from engine.model.objects import Node, Pod, Workload
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, ObjectChange, Protection, Reservation, Snapshot

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.formats import parented_objects
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.resource_lists import read_quantities, write_quantities
 from engine.formats.tree_json.amounts import AmountError
 from engine.formats.tree_json.weights import read_weight
 from engine.formats.tree_objects import Family
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import Object
 from engine.model.notes import Notebook, Severity, gettext_noop

@@ -38,8 +38,8 @@ from engine.formats.kubernetes.wire import (
     VolumeObject,
 )
 from engine.formats.untrusted_text import kept_text
-from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE
-from engine.formats.volcano.told import told as told_by_volcano
+from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE
+from engine.formats.volcano.eviction_message import told as told_by_volcano
 from engine.formats.yunikorn.submitter import submitter
 from engine.model.objects import (
     EVICTION_BY_VOLCANO,

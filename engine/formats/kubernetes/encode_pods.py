@@ -25,7 +25,7 @@ from engine.formats.kubernetes.encode_constraints import (
 )
 from engine.formats.kubernetes.encode_constraints import tolerations as written_tolerations
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
-from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
+from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
 from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
 from engine.model.objects import EVICTION_BY_VOLCANO, Pod
 from engine.model.quantities import PODS, format_amounts

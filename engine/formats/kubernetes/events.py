@@ -8,18 +8,18 @@ that it went for is ``related``, and the message takes one of these forms:
     Preempted by pod <uid> on node <node>             since
     Preempted by podgroup <uid> on node <node>        for several pods at once; also compositepodgroup
 
-YuniKorn has words of its own, see engine.formats.yunikorn.told. Its Events (PublishEvents in yunikorn-k8shim's
+YuniKorn has words of its own, see yunikorn.preemption_message. Its Events (PublishEvents in yunikorn-k8shim's
 pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``. Those of
-Volcano, see engine.formats.volcano.told, have the reason ``Evict``.
+Volcano, see volcano.eviction_message, have the reason ``Evict``.
 """
 
 import re
 
 from engine.formats.kubernetes.convert import to_ms
 from engine.formats.kubernetes.wire import EventObject, ObjectReference
-from engine.formats.volcano.told import told as told_by_volcano
-from engine.formats.yunikorn.told import to_preempted as by_yunikorn
-from engine.formats.yunikorn.told import told as told_by_yunikorn
+from engine.formats.volcano.eviction_message import told as told_by_volcano
+from engine.formats.yunikorn.preemption_message import to_preempted as by_yunikorn
+from engine.formats.yunikorn.preemption_message import told as told_by_yunikorn
 from engine.model.objects import Preempted
 
 _UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"

@@ -9,7 +9,7 @@ import msgspec
 from engine.formats.kubernetes.constraints import selector, tolerations
 from engine.formats.kubernetes.wire import ObjectMeta
 from engine.formats.kueue import wire
-from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
+from engine.formats.kueue.queue_names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
 from engine.formats.tree_json.queue_annotation import ANNOTATION
 from engine.formats.undecodable import UNDECODABLE

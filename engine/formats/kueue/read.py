@@ -1,8 +1,8 @@
 """Kueue's objects read into a tree, with everything there is to say about them.
 
 A Cohort is a parent, a ClusterQueue a leaf; a LocalQueue lets a leaf claim its namespace. Guaranteed is nominalQuota,
-max is nominalQuota + borrowingLimit, lendable lendingLimit; weight and take_* are as engine.formats.kueue.rules has
-them. What stands at the top does not reach each other: under the root each has a fence.
+max is nominalQuota + borrowingLimit, lendable lendingLimit; weight and take_* are as ``preemption_rules`` has them.
+What stands at the top does not reach each other: under the root each has a fence.
 A ClusterQueue of no Cohort has nobody to borrow from: its max is what it is guaranteed.
 
 Source: Kueue's API, v1beta1 and v1beta2.
@@ -12,8 +12,9 @@ from collections import Counter
 
 import msgspec
 
-from engine.formats.imported import Imported, QueueSource
-from engine.formats.kueue.names import (
+from engine.formats.import_result import Imported, QueueSource
+from engine.formats.kueue.preemption_rules import read_rules, rule_fields
+from engine.formats.kueue.queue_names import (
     COHORT,
     FIELDS,
     LOCAL_FIELDS,
@@ -27,8 +28,7 @@ from engine.formats.kueue.names import (
     placed,
     target_of,
 )
-from engine.formats.kueue.quotas import Flavors, flavors_of, read_quotas
-from engine.formats.kueue.rules import read_rules, rule_fields
+from engine.formats.kueue.resource_groups import Flavors, flavors_of, read_quotas
 from engine.formats.tree_json.queue_annotation import with_ours
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import ObjectList

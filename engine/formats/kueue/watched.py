@@ -6,8 +6,8 @@ from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.kueue import wire
 from engine.formats.kueue.cluster import FLAVOR, WORKLOAD, to_cohort, to_flavor, to_local_queue, to_queue
-from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
-from engine.formats.kueue.sharing import to_sharing
+from engine.formats.kueue.fair_sharing_config import to_sharing
+from engine.formats.kueue.queue_names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
 from engine.model.objects import ClusterQueue, Cohort, Flavor, KueueSettings, LocalQueue, Workload
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.kueue.names import (
+from engine.formats.kueue.preemption_rules import write_rules
+from engine.formats.kueue.queue_names import (
     CLUSTER_QUEUE,
     COHORT,
     GROUP,
@@ -18,12 +19,11 @@ from engine.formats.kueue.names import (
     parent_field,
     target_of,
 )
-from engine.formats.kueue.quotas import ResourceGroups, flavors_of, write_quotas
 from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, read_objects
-from engine.formats.kueue.rules import write_rules
+from engine.formats.kueue.resource_groups import ResourceGroups, flavors_of, write_quotas
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, differing, rename
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import Note, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree

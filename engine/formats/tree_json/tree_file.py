@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.imported import Imported, QueueSource
+from engine.formats.import_result import Imported, QueueSource
 from engine.formats.tree_json.document import TERMS, TreeDocument, read_form, write_beside, write_form, write_queue
 from engine.formats.tree_json.percentages import PercentageBase
-from engine.formats.written import Written
+from engine.formats.written_document import Written
 from engine.formats.yaml.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.object_list import Fields

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from engine.formats import imported
-from engine.formats.imported import QueueSource
+from engine.formats import import_result
+from engine.formats.import_result import QueueSource
 from engine.formats.tree_json.placement import read_rules
 from engine.formats.yaml.documents import failure, line_of, note_others
-from engine.formats.yunikorn import limits, strict
+from engine.formats.yunikorn import strict, user_limits
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     READ_FIELDS,
@@ -35,7 +35,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods go when a queue's max was lowered."""
 
 
-class YuniKornDocument(imported.Imported, frozen=True, kw_only=True):
+class YuniKornDocument(import_result.Imported, frozen=True, kw_only=True):
     """A tree and what there is to say about the document it came from."""
 
     partition: Partition
@@ -54,7 +54,7 @@ def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
         strict.check(loaded, book)
         if not book.failed:
             for one in loaded["partitions"]:
-                limits.check(one, book)
+                user_limits.check(one, book)
     if book.failed:
         wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
         kept = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)

@@ -9,7 +9,7 @@ import msgspec
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.fields import our_resource
-from engine.formats.yunikorn.told import PreemptedFor, told
+from engine.formats.yunikorn.preemption_message import PreemptedFor, told
 from engine.model.quantities import Amounts
 
 _REQUEST = 1

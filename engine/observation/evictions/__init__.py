@@ -2,12 +2,15 @@
 
 Only what the cluster itself tells is taken down: Events of preemption, the condition DisruptionTarget of pods, the
 conditions of Kueue's Workloads, and where an Event never comes, the nomination of the one pod that it can have been
-for. What they don't tell stays unknown. Who tells what stands in engine.observation.evictions.sources.
+for. What they don't tell stays unknown. Who tells what stands in engine.observation.evictions.eviction_sources.
 """
 
-from engine.observation.evictions.comparing import Agreement, Cause, Compared, agrees, compared
-from engine.observation.evictions.observing import observe
-from engine.observation.evictions.results import (
+from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compared
+from engine.observation.evictions.broken_rules import ObservedUsage, judged
+from engine.observation.evictions.eviction_sources import EVIDENCE, RULES, SCHEDULERS, EvictionSource, RulesOf
+from engine.observation.evictions.grouping import observe
+from engine.observation.evictions.kueue_verdict import Gone, KnownBy, Weighed
+from engine.observation.evictions.observed import (
     Flag,
     Flagged,
     Hindsight,
@@ -19,10 +22,7 @@ from engine.observation.evictions.results import (
     joined,
     parted,
 )
-from engine.observation.evictions.rules import ObservedUsage, judged
 from engine.observation.evictions.sightings import Key, sighted
-from engine.observation.evictions.sources import EVIDENCE, RULES, SCHEDULERS, EvictionSource, RulesOf
-from engine.observation.evictions.weighed import Gone, KnownBy, Weighed
 
 __all__ = [
     "EVIDENCE",

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.model.objects import Pod, Preempted, Workload
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.sources import EVIDENCE, REASONS, SCHEDULERS, EvictionSource
+from engine.observation.evictions.eviction_sources import EVIDENCE, REASONS, SCHEDULERS, EvictionSource
 
 EVENT_WAIT_MS = 2_000
 """So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what other

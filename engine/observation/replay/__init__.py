@@ -15,7 +15,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import EVIDENCE, SCHEDULERS, EvictionSource, Hindsight, Observed, Untold
 from engine.observation.replay import kueue, volcano, yunikorn
-from engine.observation.replay.log import Log
+from engine.observation.replay.change_log import Log
 from engine.policies import Decide, priority
 from engine.policies import yunikorn as by_yunikorn
 

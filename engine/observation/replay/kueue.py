@@ -10,9 +10,9 @@ from engine.model.objects import KueueSettings
 from engine.model.quota import QuotaCluster, QuotaError, Workload
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import Gone, KnownBy, Observed, Weighed
-from engine.observation.evictions.observing import TOGETHER_MS
+from engine.observation.evictions.grouping import TOGETHER_MS
 from engine.observation.evictions.sightings import is_of
-from engine.observation.replay.kueue_sparing import spared
+from engine.observation.replay.kueue_counterfactuals import spared
 from engine.policies import cohort
 from engine.policies.cohort import PreemptionReason, Strategy
 

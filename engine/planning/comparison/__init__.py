@@ -1,10 +1,10 @@
 """Trees and policies held against each other: on one moment, or on a stretch of recorded time that is run again."""
 
-from engine.planning.comparison.moments import at_moment
+from engine.planning.comparison.compared_sides import ComparedSide
+from engine.planning.comparison.figures import WHOLE, CoursePoint, SideFigures, Waits
+from engine.planning.comparison.forecast_figures import at_moment
 from engine.planning.comparison.recording import EmptyRecordError, Recording, looks, record
-from engine.planning.comparison.replaying import replayed
-from engine.planning.comparison.results import WHOLE, CoursePoint, SideFigures, Waits
-from engine.planning.comparison.sides import ComparedSide
+from engine.planning.comparison.rerun import replayed
 
 __all__ = [
     "WHOLE",

@@ -12,10 +12,10 @@ from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection
-from engine.planning.comparison.lives import Life, Lives
-from engine.planning.comparison.results import SideFigures
-from engine.planning.comparison.standing import QueueDemand
-from engine.planning.comparison.tallying import OutcomeCounts
+from engine.planning.comparison.figures import SideFigures
+from engine.planning.comparison.outcome_counts import OutcomeCounts
+from engine.planning.comparison.pod_lives import Life, Lives
+from engine.planning.comparison.queue_demand import QueueDemand
 from engine.planning.forecast.rolling import unreserved
 from engine.planning.journal import PassInputs
 

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from engine.audit import AuditTerms
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.planning.forecast.reaching import Unreached, unreached
-from engine.planning.forecast.results import (
+from engine.planning.forecast.outcome import (
     ClusterChange,
     Eviction,
     EvictionCount,
@@ -33,6 +32,7 @@ from engine.planning.forecast.results import (
     origin,
 )
 from engine.planning.forecast.rolling import Rolling
+from engine.planning.forecast.unreached import Unreached, unreached
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import Decide

@@ -11,7 +11,7 @@ from engine.model.decision import Outcome, PodFacts
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.forecast.results import AGAIN, ClusterChange, PlacedPod, origin
+from engine.planning.forecast.outcome import AGAIN, ClusterChange, PlacedPod, origin
 from engine.planning.forecast.scheduling import tries
 from engine.planning.forecast.signature import Shapes
 from engine.planning.journal import PassInputs

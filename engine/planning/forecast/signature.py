@@ -6,7 +6,7 @@ from hashlib import sha256
 import msgspec
 
 from engine.model.objects import Pod
-from engine.planning.forecast.results import origin
+from engine.planning.forecast.outcome import origin
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 

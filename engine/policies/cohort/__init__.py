@@ -4,14 +4,14 @@ No node is looked at. Both assign flavors alike and have the same candidates; th
 """
 
 from engine.policies.cohort.admissible import Inadmissible, inadmissible, without_replaced
-from engine.policies.cohort.asking import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
-from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
-from engine.policies.cohort.candidates import may_go
-from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, WorkloadVerdict, decide
-from engine.policies.cohort.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.figures import figures
-from engine.policies.cohort.ground import usage_of
-from engine.policies.cohort.targets import PreemptionReason, Target, TargetSearch
+from engine.policies.cohort.flavor_assignment import Assignment, Mode, SetAssignment
+from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
+from engine.policies.cohort.search.candidates import may_go
+from engine.policies.cohort.search.fair import STRATEGIES, Strategy, strategies_of
+from engine.policies.cohort.search.quota_index import usage_of
+from engine.policies.cohort.search.targets import PreemptionReason, Target, TargetSearch
+from engine.policies.cohort.workload_decision import FAIR_SHARE, POLICY, WorkloadVerdict, decide
 
 __all__ = [
     "DIALECT",

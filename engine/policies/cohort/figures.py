@@ -3,8 +3,8 @@
 from typing import Any
 
 from engine.model.quota import QuotaCluster, share_of
-from engine.policies.cohort.deciding import WorkloadVerdict
-from engine.policies.cohort.ground import QuotaIndex
+from engine.policies.cohort.search.quota_index import QuotaIndex
+from engine.policies.cohort.workload_decision import WorkloadVerdict
 
 
 def figures(cluster: QuotaCluster, verdict: WorkloadVerdict, *, fair: bool) -> dict[str, Any]:

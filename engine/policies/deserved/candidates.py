@@ -12,12 +12,12 @@ from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.deserved.alike import ExclusionReason, alike, stays
-from engine.policies.deserved.books import ShareBalances
-from engine.policies.deserved.budgets import BudgetCoverage
-from engine.policies.deserved.ledger import reserved_of
-from engine.policies.deserved.question import ReclaimAttempt
-from engine.policies.deserved.turns import ShareOrder
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.budget_coverage import BudgetCoverage
+from engine.policies.deserved.pod_kinds import ExclusionReason, alike, stays
+from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.share_order import ShareOrder
+from engine.policies.deserved.shares.share_ledger import reserved_of
 
 
 class Candidates:

@@ -13,7 +13,7 @@ from engine.model.queue_tree import PriorityPolicy
 from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.spare import Spared
+from engine.policies.fence.preemptable_amounts import Spared
 
 
 class GuaranteeClaim(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,9 @@ from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
-from engine.policies.fence.costs import Costs
-from engine.policies.fence.sets import NodeCandidateOrder, VictimSelection
-from engine.policies.fence.spare import Spared, spared
+from engine.policies.fence.node_costs import Costs
+from engine.policies.fence.preemptable_amounts import Spared, spared
+from engine.policies.fence.victim_selection import NodeCandidateOrder, VictimSelection
 
 WHY = tuple(NodeReason)
 """Why nobody would go from a node, by number."""

@@ -16,7 +16,7 @@ from engine.model.objects import Pod
 from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
-from engine.policies.fence.limits import limit_on
+from engine.policies.fence.joint_limits import limit_on
 from engine.policies.fence.node_candidates import WHY, NodeCandidates
 
 _NODES_IN_FULL = 20

@@ -13,7 +13,7 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.columns import Flags, Rows
 from engine.model.snapshot.departures import Leaving
 from engine.policies.common.safeguards import restraints_of
-from engine.policies.priority.search import search
+from engine.policies.priority.other_sets import search
 from engine.policies.priority.victims import BudgetViolations, Costs, ReprieveOrder
 
 

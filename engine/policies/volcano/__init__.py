@@ -1,7 +1,7 @@
 """Dialect ``volcano`` of policy ``deserved``: what queues deserve by Volcano's own plugins, and who goes by them."""
 
-from engine.policies.volcano.capacity import HierarchyError
 from engine.policies.volcano.figures import figures
+from engine.policies.volcano.queue_hierarchy import HierarchyError
 from engine.policies.volcano.reclaim import FirstConsidered, Reclaim, reclaim
 
 DIALECT = "volcano"

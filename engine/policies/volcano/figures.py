@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.model.objects import SharePlugin, VolcanoCluster
 from engine.policies.volcano.amounts import SLACK, Fine, fine, less_equal, written
-from engine.policies.volcano.shares import share, shares
+from engine.policies.volcano.queue_shares import share, shares
 
 
 def figures(cluster: VolcanoCluster) -> dict[str, Any]:

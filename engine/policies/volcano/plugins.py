@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from engine.feasibility.selectors import matches
 from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less, less_equal
-from engine.policies.volcano.order import GANG, PRIORITY, Order
+from engine.policies.volcano.capacity_plugin import CapacityPlugin, within
+from engine.policies.volcano.comparison_order import GANG, PRIORITY, Order
 from engine.policies.volcano.session import VolcanoSession
-from engine.policies.volcano.taking import CapacityPlugin, within
 
 Pods = list[VolcanoPod]
 Takes = Callable[[VolcanoPod, Pods], Pods]

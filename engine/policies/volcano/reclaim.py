@@ -11,8 +11,8 @@ import msgspec
 
 from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less_equal
+from engine.policies.volcano.comparison_order import Order
 from engine.policies.volcano.heap import Heap
-from engine.policies.volcano.order import Order
 from engine.policies.volcano.plugins import Plugins
 from engine.policies.volcano.session import VolcanoSession
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
 from engine.policies.volcano.amounts import Fine, fine, is_empty
-from engine.policies.volcano.shares import share, shares
+from engine.policies.volcano.queue_shares import share, shares
 
 _READY = frozenset({Task.BOUND, Task.RUNNING, Task.SUCCEEDED})
 _VALID = _READY | {Task.PENDING, Task.PIPELINED}

@@ -1,12 +1,12 @@
 """Policy ``fence``, dialect ``yunikorn``: what YuniKorn decides, its departures from its own design included."""
 
-from engine.policies.yunikorn.books import QueueBalances
-from engine.policies.yunikorn.effects import QuirkEffect, effects, quota_effects
-from engine.policies.yunikorn.policy import DIALECT, Parameters, decide, reckoning
+from engine.policies.yunikorn.decision import DIALECT, Parameters, decide, reckoning
+from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.pod_table import table_of
+from engine.policies.yunikorn.queue_balances import QueueBalances
+from engine.policies.yunikorn.quirk_effects import QuirkEffect, effects, quota_effects
 from engine.policies.yunikorn.quirks import ALL, Quirk, Quirks
-from engine.policies.yunikorn.quota import Enforcement, enforce
-from engine.policies.yunikorn.survey import NodeCandidates
-from engine.policies.yunikorn.table import table_of
+from engine.policies.yunikorn.quota_change import Enforcement, enforce
 
 __all__ = [
     "ALL",

@@ -9,7 +9,7 @@ import msgspec
 
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, add, total
-from engine.policies.yunikorn.books import QueueBalances, fits
+from engine.policies.yunikorn.queue_balances import QueueBalances, fits
 
 EMPTY = 2**35
 """What a node without any candidate is rated: worse than all others, though nothing would have to go there."""

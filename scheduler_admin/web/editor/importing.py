@@ -8,7 +8,7 @@ from hashlib import sha256
 from django.utils.translation import gettext as _
 
 from engine.formats import registry
-from engine.formats.imported import Imported
+from engine.formats.import_result import Imported
 from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.tree_json.diff import QueueChange, Setting, changes, label

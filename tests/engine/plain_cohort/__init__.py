@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Workload
 from engine.policies.cohort import Strategy, WorkloadVerdict
-from engine.policies.cohort.assigning import SearchResult
-from engine.policies.cohort.deciding import decided
-from engine.policies.cohort.ground import QuotaIndex as Warm
+from engine.policies.cohort.flavor_assignment import SearchResult
+from engine.policies.cohort.search.quota_index import QuotaIndex as Warm
+from engine.policies.cohort.workload_decision import decided
 from tests.engine.plain_cohort import classic, fair
 from tests.engine.plain_cohort.ground import Ground, Question
 

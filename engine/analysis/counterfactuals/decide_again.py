@@ -1,0 +1,95 @@
+"""A decision of whatever policy taken again, with something changed of a pod, of a queue or of the ask."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import msgspec
+
+from engine.analysis.counterfactuals.retry import Retrying, Tries
+from engine.model.collections.overlay import Amended
+from engine.model.decision import Decision
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies import Decide
+
+_LARGE = 20_000
+"""With more pods than that each change of one takes some tenths of a second, so that fewer are tried."""
+_TRIES, _FEW = 48, 4
+
+
+class Again:
+    """One ask of a snapshot under a tree, and how a policy decides about it if something is otherwise."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> None:
+        self.snapshot = snapshot.without_reservation(ask.uid)
+        self.tree, self.ask, self._decide = tree, ask, decide
+
+    @cached_property
+    def retrying(self) -> Retrying:
+        """The same under policy ``priority``, where less has to be looked at again."""
+        return Retrying(self.snapshot, self.ask)
+
+    def seeing(self, snapshot: Snapshot) -> "Again":
+        """The same question on another snapshot."""
+        return Again(snapshot, self.tree, self.ask, self._decide)
+
+    def tries(self) -> Tries:
+        """How often one question about it may be decided again."""
+        return Tries(_TRIES if len(self.snapshot.pods) <= _LARGE else _FEW)
+
+    def as_it_was(self) -> Decision:
+        """What is decided with nothing changed."""
+        return self._decide(self.snapshot, self.tree, self.ask)
+
+    def ask_with(self, **changes: Any) -> Decision:
+        """What is decided for a changed ask."""
+        return self._decide(self.snapshot, self.tree, msgspec.structs.replace(self.ask, **changes))
+
+    def pod_with(self, uid: str, **changes: Any) -> Decision:
+        """What is decided with another pod changed."""
+        place = next(place for place, pod in enumerate(self.snapshot.pods) if pod.uid == uid)
+        changed = msgspec.structs.replace(self.snapshot.pods[place], **changes)
+        pods = Amended(self.snapshot.pods, {place: changed})
+        return self._decide(msgspec.structs.replace(self.snapshot, pods=pods), self.tree, self.ask)
+
+    def queue_with(self, path: str, **changes: Any) -> Decision:
+        """What is decided with a queue set otherwise."""
+        return self._decide(self.snapshot, self.tree_with(path, **changes), self.ask)
+
+    def tree_with(self, path: str, **changes: Any) -> QueueTree:
+        """The tree with a queue set otherwise."""
+        changed = {**self.tree.queues, path: msgspec.structs.replace(self.tree[path], **changes)}
+        return QueueTree(changed.values(), self.tree.placement)
+
+
+Decided = TypeVar("Decided")
+"""What is decided with a number so or so."""
+
+
+def least(
+    low: int,
+    high: int,
+    decided: Callable[[int], Decided],
+    does: Callable[[Decided], bool],
+    tries: Tries,
+    guess: int,
+) -> int | None:
+    """The least number above ``low``, up to ``high``, with which a decision does what is wanted.
+
+    With more it is taken to do so too, with ``low`` it does not. None: not even the highest does, or it was not found
+    in time. ``guess`` is tried first, and the number below it.
+    """
+    if low < guess <= high and tries.take() and does(decided(guess)):
+        high = guess
+        if guess - 1 == low or (tries.take() and not does(decided(guess - 1))):
+            return guess
+    elif high <= low or not tries.take() or not does(decided(high)):
+        return None
+    while high - low > 1:
+        if not tries.take():
+            return None
+        middle = (low + high) // 2
+        low, high = (low, middle) if does(decided(middle)) else (middle, high)
+    return high

@@ -1,0 +1,90 @@
+"""With what an ask would have preempted nothing, or left its victims' budgets alone, under policy ``priority``."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
+from engine.analysis.counterfactuals.retry import Retrying, key_of, limit_of, room
+from engine.model.change import Change
+from engine.model.decision import Decision, Outcome, PodReason, PodVerdict
+from engine.model.quantities import Amounts
+from engine.model.snapshot.columns import Flags, Numbers
+
+_PARTS = 1_000_000
+_MORE = 8
+"""So many more disruptions of a budget are tried."""
+
+
+def for_ask(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
+    """By how much smaller a request it fits without any preemption; then what leaves no budget violated."""
+    yield from _fits(retrying)
+    yield from _no_violation(retrying, decision)
+
+
+def _fits(retrying: Retrying) -> Iterator[Counterfactual]:
+    """With a smaller request it runs without any preemption."""
+    for by in _reductions(retrying, retrying.let_in()):
+        again = retrying.decided(retrying.snapshot, retrying.smaller(by))
+        if again.outcome is Outcome.FITS:
+            yield Counterfactual.of(again, Then.FITS, Change.REQUEST, smaller=by)
+
+
+def _reductions(retrying: Retrying, let_in: Flags) -> Iterator[Amounts]:
+    """For each resource the least that must go of its request alone; where none alone helps, the least of several.
+
+    ``let_in``, by place: whether resources are all that is in the way.
+    """
+    short = _short(retrying)
+    lacking = sum((amounts > 0 for amounts in short.values()), start=np.zeros(len(let_in), np.int64))
+    alone = False
+    for name, amounts in short.items():
+        places = np.flatnonzero(let_in & (amounts > 0) & (lacking == 1))
+        if len(places):
+            alone = True
+            yield {name: int(amounts[places].min())}
+    places = np.flatnonzero(let_in & (lacking > 1))
+    if not alone and len(places):
+        best = places[_least(retrying, {name: amounts[places] for name, amounts in short.items()})]
+        yield {name: int(amounts[best]) for name, amounts in short.items() if amounts[best]}
+
+
+def _short(retrying: Retrying) -> dict[str, Numbers]:
+    """Resource -> place -> how much of the request is missing there; all of it is where nothing less would do."""
+    short = {}
+    for name in retrying.resources:
+        limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
+        missing = np.full(len(retrying.found.columns.nodes), wanted) if limit is None else -room(limit)
+        short[name] = np.clip(missing, 0, wanted)
+    return short
+
+
+def _least(retrying: Retrying, short: Mapping[str, Numbers]) -> int:
+    """The index with the smallest largest part of a request to go; then the smallest sum of parts; then the first."""
+    parts = [(amounts * _PARTS // retrying.ask.requests[name]).astype(np.int64) for name, amounts in short.items()]
+    return int(np.lexsort((np.sum(parts, axis=0), np.max(parts, axis=0)))[0])
+
+
+def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
+    """By how much one of the budgets would have to allow for more; where no one alone helps, all of them alike."""
+    budgets = {key_of(budget): budget.allowed for budget in retrying.snapshot.budgets}
+    over = {f"{one.pod.namespace}/{name}" for one in _violating(decision) for name in one.detail.split(", ")}
+    overdrawn = sorted(over & budgets.keys())
+    found = [told for key in overdrawn if (told := _allowing(retrying, {key: budgets[key]}))]
+    if not found and len(overdrawn) > 1:
+        found = [told] if (told := _allowing(retrying, {key: budgets[key] for key in overdrawn})) else []
+    yield from found
+
+
+def _allowing(retrying: Retrying, allowed: Mapping[str, int]) -> Counterfactual | None:
+    """The fewest more of each that leave no violation."""
+    for more in range(1, _MORE + 1):
+        raised = {key: count + more for key, count in allowed.items()}
+        again = retrying.decided(retrying.with_budgets(raised))
+        if again.outcome is Outcome.PREEMPT and not _violating(again):
+            return Counterfactual.of(again, Then.NO_VIOLATION, Change.BUDGET, budgets=raised)
+    return None
+
+
+def _violating(decision: Decision) -> list[PodVerdict]:
+    return [one for one in decision.victims if one.reason is PodReason.OVER_BUDGET]

@@ -1,0 +1,137 @@
+"""What would have spared a victim under policy ``priority``: a smaller ask, a higher priority of its own, a budget."""
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
+from engine.analysis.counterfactuals.retry import Retrying, Tries, key_of, limit_of, room
+from engine.feasibility.checks import AmountCheck
+from engine.model.change import Change
+from engine.model.decision import PodVerdict
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Flags, Numbers
+from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.victims import PRIORITY_SHIFT, covers
+
+_TIGHTER = 3
+"""So many disruptions less of a budget are tried."""
+_SMALL, _FEW = 500, 2
+"""With more nodes than that to decide on again it takes longer, so it is tried less often."""
+
+
+def by_smaller_ask(retrying: Retrying, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
+    """For each resource by how much less requested by the ask each of the victims stays."""
+    for resource in retrying.resources:
+        yield from _smaller(retrying, resource, victims)
+
+
+def _smaller(retrying: Retrying, resource: str, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
+    """The request is made smaller from one amount at which something changes to the next."""
+    left = {one.pod.uid: one.pod.key for one in victims}
+    let_in, with_none = retrying.let_in(), retrying.let_in(retrying.found.leaving)
+    by, found, tries = 0, retrying.found, Tries()
+    while left and tries.take():
+        step = _next(found, resource, let_in, with_none)
+        if step is None or by + step > retrying.ask.requests[resource]:
+            return
+        by += step
+        ask = retrying.smaller({resource: by})
+        found = NodeCandidates(retrying.snapshot, ask)
+        going = _going(found)
+        if any(uid not in going for uid in left):
+            again = retrying.decided(retrying.snapshot, ask)
+            going = {one.pod.uid for one in again.victims}
+            for uid in [uid for uid in left if uid not in going]:
+                yield Counterfactual.of(
+                    again, Then.SPARED, Change.REQUEST, spared=left.pop(uid), smaller={resource: by}
+                )
+
+
+def _going(found: NodeCandidates) -> set[str]:
+    if found.fits.any() or found.best is None:
+        return set()
+    return {found.columns.pods[row].uid for row in found.victims_on(found.best)}
+
+
+def _next(found: NodeCandidates, resource: str, let_in: Flags, with_none: Flags) -> int | None:
+    """By how much less of a resource requested anything changes on any node; None: nothing does any more."""
+    limit = limit_of(found, resource)
+    if limit is None:
+        return None
+    steps = [
+        -room(limit)[let_in],
+        -room(limit, found.leaving)[with_none],
+        _refused_by(found, limit),
+    ]
+    return min((int(each[each > 0].min()) for each in steps if (each > 0).any()), default=None)
+
+
+def _refused_by(found: NodeCandidates, limit: AmountCheck) -> Numbers:
+    """By how much each victim, on whichever node, did not get back in because of the limit."""
+    rows = np.flatnonzero(found.candidates & found.chosen[found.columns.node])
+    order = rows[np.lexsort((rows, ~found.budgets.violating[rows], found.columns.node[rows]))]
+    goes = np.isin(order, found.victims)
+    node = found.columns.node[order]
+    back = np.where(goes, 0, limit.weight[order])
+    before = np.cumsum(back) - back
+    taken = before - before[np.searchsorted(node, node)]
+    over = limit.weight[order] - (room(limit, found.leaving)[node] - taken)
+    refused: Numbers = over[goes]
+    return refused
+
+
+def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+    """The lowest priority of its own with which it stays."""
+    found, best = retrying.found, retrying.found.best
+    assert best is not None
+    small, others = retrying.decisive
+    rivals = [found.columns.pods[row].priority for place in others for row in found.victims_on(place)]
+    turns = _turns(retrying, best, rivals, victim.pod.priority)
+    rival = sum(priority + PRIORITY_SHIFT for priority in rivals)
+    tries = Tries() if len(small.nodes) <= _SMALL else Tries(_FEW)
+    while turns and tries.take():
+        priority = turns.pop(0)
+        again = retrying.decided(_with(small, victim.pod.uid, priority))
+        going = {one.pod.uid for one in again.victims}
+        if victim.pod.uid not in going:
+            yield Counterfactual.of(
+                again, Then.SPARED, Change.PRIORITY, spared=victim.pod.key, pod=victim.pod.key, priority=priority
+            )
+            return
+        total = sum(
+            (priority if one.pod.uid == victim.pod.uid else one.pod.priority) + PRIORITY_SHIFT for one in again.victims
+        )
+        for more in (rival - total, rival - total + 1):
+            if more > 0 and priority + more < retrying.ask.priority and priority + more not in turns:
+                insort(turns, priority + more)
+
+
+def _turns(retrying: Retrying, best: int, rivals: list[int], own: int) -> list[int]:
+    """Priorities at which the victim changes places with another pod, or its node with the next best; ascending."""
+    found = retrying.found
+    others = {int(found.columns.priority[row]) for row in found.order_on(best)} | set(rivals[:1])
+    turns = {one + more for one in others for more in (0, 1)} | {retrying.ask.priority}
+    return sorted(one for one in turns if own < one <= retrying.ask.priority)
+
+
+def _with(snapshot: Snapshot, uid: str, priority: int) -> Snapshot:
+    pods = (msgspec.structs.replace(pod, priority=priority) if pod.uid == uid else pod for pod in snapshot.pods)
+    return msgspec.structs.replace(snapshot, pods=tuple(pods))
+
+
+def by_budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+    """For each budget that covers it, the most that it might allow for so that the victim stays."""
+    pod = next(pod for pod in retrying.found.columns.pods if pod.uid == victim.pod.uid)
+    for budget in retrying.snapshot.budgets:
+        if not covers(budget, pod):
+            continue
+        for allowed in range(budget.allowed - 1, max(budget.allowed - 1 - _TIGHTER, -1), -1):
+            again = retrying.decided(retrying.with_budgets({key_of(budget): allowed}))
+            if victim.pod.uid not in {one.pod.uid for one in again.victims}:
+                yield Counterfactual.of(
+                    again, Then.SPARED, Change.BUDGET, spared=victim.pod.key, budgets={key_of(budget): allowed}
+                )
+                break

@@ -1,0 +1,139 @@
+"""What of a victim's own would have spared it: its queue's guarantee or weight, its priority, its request, its start.
+
+One thing at a time, as little of it as does, each decided again by the policy.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
+from engine.analysis.counterfactuals.decide_again import Again, least
+from engine.analysis.counterfactuals.victim_changes import by_budget, by_priority
+from engine.model.change import Change
+from engine.model.decision import Decision
+from engine.model.quantities import PODS
+from engine.model.queue_tree import WEIGHT_ONE
+from engine.policies import cohort, deserved
+from engine.policies.priority import POLICY as BY_PRIORITY
+
+_STEP = WEIGHT_ONE // 1000
+_MOST_WEIGHT = 1_000_000
+"""So many thousandths more are tried."""
+
+
+def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
+    """What would have spared one of the ``decision``'s victims that only its own people can change."""
+    victim = next((one for one in decision.victims if one.pod.uid == uid), None)
+    if victim is None:
+        return
+    if decision.policy == BY_PRIORITY:
+        own = _Own(again.seeing(again.retrying.decisive[0]), decision, uid)
+        yield from by_priority(again.retrying, victim)
+        yield from own.requests()
+        yield from own.start()
+        yield from by_budget(again.retrying, victim)
+        return
+    own = _Own(again, decision, uid)
+    yield from own.guarantees()
+    if decision.policy in (cohort.FAIR_SHARE, deserved.POLICY):
+        yield from own.weight()
+    yield from own.priority()
+    yield from own.requests()
+    yield from own.start()
+
+
+class _Own:
+    def __init__(self, again: Again, decision: Decision, uid: str) -> None:
+        self.again, self.decision = again, decision
+        self.pod = next(pod for pod in again.snapshot.pods if pod.uid == uid)
+
+    def spares(self, decided: Decision) -> bool:
+        return all(one.pod.uid != self.pod.uid for one in decided.victims)
+
+    def _spared(self, decided: Decision, change: Change, **changed: Any) -> Counterfactual:
+        return Counterfactual.of(decided, Then.SPARED, change, spared=self.pod.key, **changed)
+
+    @property
+    def resources(self) -> list[str]:
+        """What the pod holds, itself left out."""
+        return sorted(name for name, amount in self.pod.requests.items() if amount > 0 and name != PODS)
+
+    def guarantees(self) -> Iterator[Counterfactual]:
+        """For each resource the least guarantee of its own queue; all that the queue uses is as much as can matter."""
+        path = self.pod.queue or self.again.tree.root
+        used = self.again.snapshot.usage(self.again.tree).get(path, {})
+        taken = [one.pod for one in self.decision.victims if one.pod.queue == path]
+        promised = self.again.tree[path].guaranteed
+        for name in self.resources:
+            low, high = promised.get(name, 0), used.get(name, 0)
+            left = high - sum(pod.requests.get(name, 0) for pod in taken)
+
+            def decided(amount: int, name: str = name) -> Decision:
+                return self.again.queue_with(path, guaranteed={**promised, name: amount})
+
+            found = least(low, high, decided, self.spares, self.again.tries(), guess=left + 1)
+            if found is not None:
+                changed = self.again.tree_with(path, guaranteed={**promised, name: found})
+                told = {"amounts": {name: found}, "more": {name: found - low}}
+                unkept = changed.unkept(path, name) or ""
+                yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
+
+    def weight(self) -> Iterator[Counterfactual]:
+        """The least weight of its own queue, in thousandths: with more its borrowing counts less, or it deserves it."""
+        path = self.pod.queue or self.again.tree.root
+        low = self.again.tree[path].weight // _STEP
+
+        def decided(weight: int) -> Decision:
+            return self.again.queue_with(path, weight=weight * _STEP)
+
+        found = least(low, low + _MOST_WEIGHT, decided, self.spares, self.again.tries(), guess=2 * low)
+        if found is not None:
+            yield self._spared(decided(found), Change.WEIGHT, queue=path, weight=found * _STEP)
+
+    def priority(self) -> Iterator[Counterfactual]:
+        """The lowest priority; it is compared with others' and, where queues move it, with what is so far off."""
+        tries = self.again.tries()
+        for priority in self._turns():
+            if not tries.take():
+                return
+            decided = self.again.pod_with(self.pod.uid, priority=priority)
+            if self.spares(decided):
+                yield self._spared(decided, Change.PRIORITY, pod=self.pod.key, priority=priority)
+                return
+
+    def _turns(self) -> list[int]:
+        own, asker = self.pod.priority, self.again.ask.priority
+        offsets = {queue.priority_offset for queue in self.again.tree.queues.values()} | {0}
+        others = {pod.priority for pod in self.again.snapshot.pods if pod.node is not None} | {asker}
+        moves = {move + more for offset in offsets for move in (offset, -offset) for more in (0, 1)}
+        return sorted({turn for one in others for move in moves if own < (turn := one + move) <= asker + 1})
+
+    def requests(self) -> Iterator[Counterfactual]:
+        """For each resource by how much less, if it had asked for that from the beginning."""
+        for name in self.resources:
+            asked = self.pod.requests[name]
+
+            def decided(less: int, name: str = name, asked: int = asked) -> Decision:
+                return self.again.pod_with(self.pod.uid, requests={**self.pod.requests, name: asked - less})
+
+            found = least(0, asked - 1, decided, self.spares, self.again.tries(), guess=0)
+            if found is not None:
+                yield self._spared(decided(found), Change.OWN_REQUEST, smaller={name: found})
+
+    def start(self) -> Iterator[Counterfactual]:
+        """The latest earlier start: just before that of another pod."""
+        began = self.pod.started_ms
+        if began is None:
+            return
+        nodes = {self.pod.node, self.decision.node}
+        others = (pod.started_ms for pod in self.again.snapshot.pods if pod.node in nodes)
+        turns = sorted({one - 1 for one in others if one is not None and 0 < one <= began}, reverse=True)
+        tries = self.again.tries()
+        for start in turns:
+            if not tries.take():
+                return
+            created = min(self.pod.created_ms, start)
+            decided = self.again.pod_with(self.pod.uid, started_ms=start, created_ms=created)
+            if self.spares(decided):
+                yield self._spared(decided, Change.START, started_ms=start)
+                return

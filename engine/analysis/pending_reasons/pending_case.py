@@ -1,0 +1,61 @@
+"""An ask under a tree at one moment, judged as it is or with something changed."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from engine.analysis.pending_reasons.policy_tiers import PolicyTiers
+from engine.analysis.pending_reasons.reasons import Remedy, Tier, TierName
+from engine.model.change import Change
+from engine.model.objects import Pod
+from engine.model.quantities import subtract
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
+from engine.model.snapshot import Snapshot
+
+
+class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
+    """What is judged, and by which rules."""
+
+    snapshot: Snapshot
+    tree: QueueTree
+    ask: Pod
+    rules: PolicyTiers
+
+    def tiers(self) -> tuple[Tier, ...]:
+        """Every tier, without remedies; see ``Waiting.tiers``."""
+        return tuple(self.rules.judge(self.snapshot, self.tree, self.ask))
+
+    def lets(self, name: TierName) -> bool:
+        """Whether a tier lets the ask through."""
+        judged = self.rules.judge(self.snapshot, self.tree, self.ask)
+        return next((tier.passes for tier in judged if tier.name is name), True)
+
+    def gets_room(self) -> bool:
+        """Whether the policy finds room or makes it, its delay over."""
+        return self.rules.gets_room(self.snapshot, self.tree, self.ask)
+
+    def with_remedy(self, remedy: Remedy) -> "PendingCase":
+        """The same with the change made."""
+        match remedy.change:
+            case Change.REQUEST:
+                return self._with_ask(requests=subtract(self.ask.requests, remedy.smaller))
+            case Change.PRIORITY:
+                return self._with_ask(priority=remedy.priority)
+            case Change.MAY_PREEMPT:
+                return self._with_ask(never_preempts=False)
+            case Change.FENCE:
+                return self._with_queues(
+                    {path: {"preemption_policy": PreemptionPolicy.DEFAULT} for path in remedy.queues}
+                )
+            case _:
+                field = "max" if remedy.change in (Change.MAX, Change.HARD) else "guaranteed"
+                more = {path: {**getattr(self.tree[path], field), **more} for path, more in remedy.queues.items()}
+                return self._with_queues({path: {field: amounts} for path, amounts in more.items()})
+
+    def _with_ask(self, **changed: object) -> "PendingCase":
+        return msgspec.structs.replace(self, ask=msgspec.structs.replace(self.ask, **changed))
+
+    def _with_queues(self, changed: Mapping[str, Mapping[str, object]]) -> "PendingCase":
+        queues = {path: msgspec.structs.replace(self.tree[path], **settings) for path, settings in changed.items()}
+        tree = QueueTree({**self.tree.queues, **queues}.values(), self.tree.placement)
+        return msgspec.structs.replace(self, tree=tree)

@@ -1,0 +1,133 @@
+"""Who uses and deserves what, under policy ``deserved``: counted for the audit alone."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import msgspec
+import numpy as np
+
+from engine.audit.audit_state import AuditState
+from engine.audit.deserved_amounts import SETTLED, DeservedAmounts
+from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts, fits, subtract, total
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+
+SYSTEM = "kube-system"
+"""The namespace that deserves what it asks, before anybody else."""
+
+
+class QueueAmounts:
+    """The queues before one decision."""
+
+    def __init__(self, ledger: AuditState, ask: Pod, *, alone: bool) -> None:
+        """``alone``: whether each resource is divided by itself."""
+        self._ledger, self._ask, self._alone = ledger, ask, alone
+        tree = ledger.tree
+        self._base = ledger.snapshot.once("standing of laws", tree, lambda: _base(ledger.snapshot, tree))
+        self.capacity = self._base.capacity
+
+    def used(self, path: str, resource: str) -> int:
+        """What a queue uses, without those on their way out, with room that is kept for others than the ask."""
+        return self._ledger.settled(path, resource, self._ask) - self._base.system[path].get(resource, 0)
+
+    def wrong(self, path: str, told: Mapping[str, int]) -> str:
+        """The first resource of which a queue does not deserve what it is said to, but for what rounding may change.
+
+        Each queue above may have been given a unit more or less, and each consumer below; and bytes are so many that
+        floating point is off by some.
+        """
+        ledger, alone = self._ledger, self._alone
+        sharing = ledger.once(("sharing", alone), lambda: _Sharing(self._base, ledger, alone=alone))
+        sharing.follow(ledger)
+        own, many = sharing.of(path), len(ledger.tree.lineage(path)) - 1 + self._base.leaves[path]
+        most = {name: many * unit + SETTLED * self.capacity[name] for name, unit in sharing.units.items()}
+        return next((name for name in most if abs(told.get(name, 0) - own[name]) > most[name]), "")
+
+
+class _Sharing:
+    """What everybody asks and deserves, from decision to decision of a pass: each changes what its victims ask."""
+
+    def __init__(self, base: "_Base", ledger: AuditState, *, alone: bool) -> None:
+        self._base, self._alone, self._followed = base, alone, len(ledger.gave)
+        requests = {leaf: self._requests(ledger, leaf) for leaf in base.waiting}
+        self._shares = DeservedAmounts(ledger.tree, requests, base.capacity, alone=alone)
+        self._turn = {leaf: turn for turn, leaf in enumerate(requests)}
+        self._spans = np.array([self._span(asked) for asked in requests.values()], np.float64)
+
+    def follow(self, ledger: AuditState) -> None:
+        """Count what was carried out since."""
+        new, self._followed = ledger.gave[self._followed :], len(ledger.gave)
+        for leaf in sorted(self._turn.keys() & set(new)):
+            asked = self._requests(ledger, leaf)
+            self._shares.change(leaf, asked)
+            self._spans[self._turn[leaf]] = self._span(asked)
+
+    def of(self, path: str) -> dict[str, float]:
+        """What a queue deserves."""
+        return self._shares.of(path)
+
+    @property
+    def units(self) -> dict[str, float]:
+        """What rounding up one unit of another resource may bring with it, to whom that means most."""
+        most = self._spans.max(axis=0, initial=1.0)
+        return dict(zip(self._base.capacity, most.tolist(), strict=True))
+
+    def _requests(self, ledger: AuditState, leaf: str) -> Amounts:
+        """What the leaf's pods ask, running and waiting."""
+        system, waiting = self._base.system[leaf], self._base.waiting[leaf]
+        return {
+            name: ledger.victim_side(leaf, name) - system.get(name, 0) + waiting.get(name, 0)
+            for name in self._base.capacity
+        }
+
+    def _span(self, asked: Amounts) -> list[float]:
+        """Of each resource how many units are asked for one of that which is asked least."""
+        if self._alone:
+            return [1.0] * len(asked)
+        least = min((amount for amount in asked.values() if amount > 0), default=1)
+        return [amount / least for amount in asked.values()]
+
+
+class _Base(msgspec.Struct, frozen=True, kw_only=True):
+    """What no decision of a pass changes."""
+
+    capacity: Amounts
+    waiting: dict[str, Amounts]
+    """Leaf -> what its pods ask that do not run yet, but for those that no empty node holds."""
+    system: dict[str, Amounts]
+    """Path -> what the system's own pods hold there, which counts for no queue."""
+    leaves: Counter[str]
+    """Path -> how many consumers lie below, a leaf itself included."""
+
+
+def _base(snapshot: Snapshot, tree: QueueTree) -> _Base:
+    nodes = {node.name: node for node in snapshot.nodes if node.ready}
+    leaves = frozenset(tree.leaves)
+    rare = [pod for pod in snapshot.pods if pod.namespace == SYSTEM or pod.queue not in leaves]
+    bound = [pod for pod in rare if pod.node is not None]
+    asks = _not_too_large(snapshot.asks, nodes.values())
+    system = [pod for pod in bound if pod.namespace == SYSTEM and not pod.terminating]
+    first = [pod for pod in asks if pod.namespace == SYSTEM]
+    foreign = [pod for pod in bound if pod.node in nodes and pod.namespace != SYSTEM]
+    there = total(node.allocatable for node in nodes.values())
+    left = subtract(there, total(pod.requests for pod in (*system, *first, *foreign)))
+    return _Base(
+        capacity={name: amount for name, amount in left.items() if amount > 0},
+        waiting=_by_leaf(tree, [pod for pod in asks if pod.namespace != SYSTEM]),
+        system=tree.roll_up(_by_leaf(tree, system)),
+        leaves=Counter(path for leaf in tree.leaves for path in tree.lineage(leaf)),
+    )
+
+
+def _not_too_large(asks: Iterable[Pod], nodes: Iterable[Node]) -> list[Pod]:
+    kinds = list({tuple(sorted(node.allocatable.items())): node.allocatable for node in nodes}.values())
+    return [ask for ask in asks if any(fits(ask.requests, most) for most in kinds)]
+
+
+def _by_leaf(tree: QueueTree, pods: Iterable[Pod]) -> dict[str, Amounts]:
+    found: dict[str, list[Amounts]] = {leaf: [] for leaf in tree.leaves}
+    for pod in pods:
+        if pod.queue in found:
+            found[pod.queue].append(pod.requests)
+    return {leaf: total(amounts) for leaf, amounts in found.items()}

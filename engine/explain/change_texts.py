@@ -1,0 +1,203 @@
+"""What would have been decided otherwise, and the least victims there were, in words."""
+
+from engine.analysis.counterfactuals import Counterfactual, Then
+from engine.analysis.optimum import Optimal
+from engine.explain.decision.deserved import notices
+from engine.explain.decision.reasons import reason
+from engine.explain.decision.sentence import Tense, sentence
+from engine.model.change import Change
+from engine.model.decision import Decision
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    Timestamp,
+    amount,
+    counted,
+    gettext_noop,
+    is_rounder,
+    listed,
+    ngettext_noop,
+    short_name,
+)
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import write_weight
+from engine.policies import priority
+
+_NAMED_UP_TO = 3
+
+SIMPLE: dict[tuple[Then, Change], str] = {
+    (Then.FITS, Change.REQUEST): gettext_noop(
+        "It would fit on %(node)s without any preemption if it requested %(less)s less."
+    ),
+    (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would stay if the ask requested %(less)s less."),
+    (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would stay if its priority were %(priority)s."),
+    (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would stay if it requested %(less)s less."),
+    (Then.SPARED, Change.START): gettext_noop("%(pod)s would stay if it had started at %(moment)s or before."),
+    (Then.SPARED, Change.GUARANTEE): gettext_noop(
+        "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
+    ),
+    (Then.SPARED, Change.WEIGHT): gettext_noop("%(pod)s would stay if %(queue)s had a weight of %(weight)s."),
+}
+FITS_QUOTA = gettext_noop("Its quota would have room without any preemption if it requested %(less)s less.")
+UNKEPT = gettext_noop(
+    "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
+    "the max of %(above)s has to be raised, too."
+)
+AT_LEAST = gettext_noop("%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s.")
+AT_LEAST_UNKEPT = gettext_noop(
+    "%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s. For that the guarantee or "
+    "the max of %(above)s has to be raised, too."
+)
+"""The same where the least amount that does it is a rounder one than what it has to be above."""
+BUDGETS: dict[Then, tuple[str, str]] = {
+    Then.NO_VIOLATION: ngettext_noop(
+        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
+        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruptions.",
+    ),
+    Then.SPARED: ngettext_noop(
+        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruption.",
+        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruptions.",
+    ),
+}
+SEVERAL_BUDGETS = gettext_noop(
+    "No victim would be beyond its disruption budget if these allowed for so many disruptions: %(budgets)s."
+)
+
+LEAST_SAME = gettext_noop("No other set of pods, on whatever node, would have cost less.")
+LEAST_SO_FAR = gettext_noop("Of the sets of pods that were tried none would have cost less.")
+LEAST = ngettext_noop(
+    "The least possible: %(count)s pod (%(pods)s) on %(node)s.",
+    "The least possible: %(count)s pods (%(pods)s) on %(node)s.",
+)
+LEAST_ALONE = ngettext_noop(
+    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "takes all pods of lower priority away before it tries.",
+    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "takes all pods of lower priority away before it tries.",
+)
+LEAST_UNTRIED = ngettext_noop(
+    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "tries few sets of pods on each node.",
+    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "tries few sets of pods on each node.",
+)
+DISTANCE: dict[str, tuple[str, str]] = {
+    "opted_out": ngettext_noop(
+        "The choice made takes %(count)s pod more that opted out.",
+        "The choice made takes %(count)s pods more that opted out.",
+    ),
+    "originators": ngettext_noop(
+        "The choice made takes the first pod of %(count)s application more.",
+        "The choice made takes the first pods of %(count)s applications more.",
+    ),
+    "violations": ngettext_noop(
+        "The choice made has %(count)s victim more beyond disruption budgets.",
+        "The choice made has %(count)s victims more beyond disruption budgets.",
+    ),
+    "priority": ngettext_noop(
+        "The highest priority among the victims chosen is higher by %(count)s.",
+        "The highest priority among the victims chosen is higher by %(count)s.",
+    ),
+    "victims": ngettext_noop("The choice made takes %(count)s pod more.", "The choice made takes %(count)s pods more."),
+    "priority_sum": ngettext_noop(
+        "The sum of the priorities of the victims chosen is higher by %(count)s.",
+        "The sum of the priorities of the victims chosen is higher by %(count)s.",
+    ),
+    "tree_distance": ngettext_noop(
+        "The victims chosen are %(count)s step further away in the tree, together.",
+        "The victims chosen are %(count)s steps further away in the tree, together.",
+    ),
+    "work_lost_ms": ngettext_noop(
+        "The victims chosen have run %(count)s ms longer, together.",
+        "The victims chosen have run %(count)s ms longer, together.",
+    ),
+    "started_ms": ngettext_noop(
+        "The most important victim chosen started %(count)s ms earlier.",
+        "The most important victim chosen started %(count)s ms earlier.",
+    ),
+    "created_ms": ngettext_noop(
+        "The oldest victim chosen was created %(count)s ms earlier.",
+        "The oldest victim chosen was created %(count)s ms earlier.",
+    ),
+}
+"""In the order in which they decide: more victims always weigh more in the sum of priorities than these do."""
+LEFT_OUT = ngettext_noop(
+    "On %(count)s node it was not worked out: it would take too long.",
+    "On %(count)s nodes it was not worked out: it would take too long.",
+)
+
+
+def otherwise(one: Counterfactual) -> Message:
+    """What would have been with one thing changed, in a sentence."""
+    params: dict[str, Param] = {
+        "node": Name(one.node),
+        "pod": Name(one.spared.rpartition("/")[2]),
+        "less": _amounts(one.smaller),
+        "priority": str(one.priority),
+        "queue": short_name(one.queue),
+        "weight": write_weight(one.weight or 0),
+        "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
+        "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
+    }
+    rounder = one.change is Change.GUARANTEE and is_rounder(one.amounts)
+    if rounder:
+        params["amounts"] = _amounts(one.amounts)
+    if one.unkept:
+        template = AT_LEAST_UNKEPT if rounder else UNKEPT
+        return Message(template, _used(template, {**params, "above": short_name(one.unkept)}))
+    if one.started_ms is not None:
+        params["moment"] = Timestamp(one.started_ms)
+    if one.change is Change.BUDGET:
+        return _budgets(one, params)
+    template = AT_LEAST if rounder else SIMPLE[one.then, one.change]
+    if one.then is Then.FITS and not one.node:
+        template = FITS_QUOTA
+    return Message(template, _used(template, params))
+
+
+def _used(template: str, params: dict[str, Param]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if f"%({name})s" in template}
+
+
+def _amounts(amounts: Amounts) -> Param:
+    if len(amounts) == 1:
+        ((resource, value),) = amounts.items()
+        return amount(resource, value)
+    return listed(amounts) if amounts else ""
+
+
+def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
+    if len(one.budgets) > 1:
+        return Message(SEVERAL_BUDGETS, {"budgets": Name(", ".join(f"{key} {n}" for key, n in one.budgets.items()))})
+    ((budget, allowed),) = one.budgets.items()
+    forms = BUDGETS[one.then]
+    pod = {"pod": params["pod"]} if "%(pod)s" in forms[0] else {}
+    return counted(forms, allowed, budget=Name(budget), **pod)
+
+
+def least(found: Optimal, decision: Decision) -> tuple[Message, ...]:
+    """The least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
+    left_out = (counted(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
+    if not found.node:
+        return left_out
+    if found.same:
+        return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
+    alone = LEAST_ALONE if decision.policy == priority.POLICY else LEAST_UNTRIED
+    forms = LEAST if decision.evicts else alone
+    told = counted(forms, len(found.victims), pods=names(found.victims), node=Name(found.node))
+    decisive = next((name for name in DISTANCE if found.distance.get(name, 0) > 0), None)
+    apart = (counted(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
+    return (told, *apart, *left_out)
+
+
+def names(keys: tuple[str, ...]) -> Name:
+    """A few pods by their names alone."""
+    shown = [key.rpartition("/")[2] for key in keys[:_NAMED_UP_TO]]
+    return Name(", ".join([*shown, "…"] if len(keys) > len(shown) else shown))
+
+
+def supposed(decision: Decision) -> tuple[Message, ...]:
+    """What a policy that nobody acts by decides; why, where that is to preempt nothing."""
+    why = () if decision.to_evict else (reason(decision),)
+    return (sentence(decision, Tense.WOULD), *why, *notices(decision))

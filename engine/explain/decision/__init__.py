@@ -1,0 +1,1 @@
+"""One decision of the engine in words."""

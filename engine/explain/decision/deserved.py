@@ -1,0 +1,173 @@
+"""The words of policy ``deserved``: what is reserved and deserved in place of guarantees."""
+
+from engine.audit import Law
+from engine.explain.decision.figures import asked, queues_of
+from engine.explain.decision.sentence_texts import Forms, Tense
+from engine.model.decision import Decision, DeservedFigures, PodReason, PodVerdict, Reason
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    Timestamp,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+    short_names,
+)
+from engine.model.quantities import column, format_amount
+
+POLICY = "deserved"
+
+REASONS: dict[Reason, str] = {
+    Reason.BELOW_DESERVED: gettext_noop(
+        "%(queue)s uses %(used)s and deserves %(deserved)s, so its asks may take from those who use more than they "
+        "deserve."
+    ),
+    Reason.GRACE: gettext_noop(
+        "%(queue)s uses %(used)s and deserves %(deserved)s. It is told to give back, and until %(due)s it may choose "
+        "itself what goes."
+    ),
+    Reason.BEYOND_DESERVED: gettext_noop(
+        "With it %(queue)s would use %(would)s, and it deserves %(deserved)s: what is beyond that it may only have "
+        "while it lies idle."
+    ),
+}
+OTHERS_IN_GRACE = gettext_noop(
+    "Others use more than they deserve. They are told to give back, and until %(due)s they may choose themselves what "
+    "goes."
+)
+POD_LABELS: dict[PodReason, str] = {PodReason.GUARANTEE: gettext_noop("reserved")}
+POD_SENTENCES: dict[PodReason, str] = {
+    PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below what is reserved for it"),
+    PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does"),
+    PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s"),
+    PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
+    PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class"),
+}
+NOTICE = gettext_noop("%(queue)s is to give back %(over)s by %(due)s.")
+ALLOWED = gettext_noop("%(queue)s uses %(before)s where it deserves %(deserved)s, and %(after)s without it")
+SENTENCE: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
+        "deserve (%(queues)s) was evicted.",
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
+        "deserve (%(queues)s) were evicted.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
+        "deserve (%(queues)s) is being evicted.",
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
+        "deserve (%(queues)s) are being evicted.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
+        "deserve (%(queues)s) would be evicted.",
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
+        "deserve (%(queues)s) would be evicted.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
+        "deserve (%(queues)s) would be evicted, but the decision is held back.",
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
+        "deserve (%(queues)s) would be evicted, but the decision is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
+        "deserve (%(queues)s) would have been evicted, but the decision was stopped.",
+        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
+        "deserve (%(queues)s) would have been evicted, but the decision was stopped.",
+    ),
+}
+
+LAWS: dict[Law, str] = {
+    Law.GUARANTEE: gettext_noop("No queue is taken below what is reserved for it"),
+    Law.MAX: gettext_noop("The ask’s queues stay within their hard limits"),
+}
+BROKEN: dict[Law, str] = {
+    Law.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its hard limit."),
+    Law.GUARANTEE: gettext_noop("Refused: a queue would be taken below what is reserved for it."),
+}
+
+
+def reason(decision: Decision) -> Message | None:
+    """Why it ended as it did, where that takes numbers of its own; None: it does not, or there are none."""
+    if decision.reason is Reason.GRACE and not decision.detail:  # not told to whoever reads it
+        return Message(OTHERS_IN_GRACE, {"due": Timestamp(decision.due_ms or 0)})
+    template = REASONS.get(decision.reason)
+    path, _, resource = decision.detail.partition(" ")
+    one = figures(decision, path or decision.ask.queue)
+    if template is None or one is None:
+        return None
+    name = resource or _decisive(decision, one)
+    if name is None or (decision.reason is Reason.GRACE and decision.due_ms is None):
+        return None
+    params: dict[str, Param] = {
+        "queue": short_name(one.queue),
+        "used": amount(name, one.used.get(name, 0)),
+        "would": amount(name, one.used.get(name, 0) + decision.ask.requests.get(name, 0)),
+        "deserved": amount(name, one.deserved.get(name, 0)),
+        "due": Timestamp(decision.due_ms or 0),
+    }
+    return Message(template, _only(template, params))
+
+
+def notices(decision: Decision) -> tuple[Message, ...]:
+    """Who is told to give back for it, how much, and until when."""
+    return tuple(
+        Message(NOTICE, {"queue": short_name(one.queue), "over": listed(one.over), "due": Timestamp(one.due_ms)})
+        for one in decision.notices
+    )
+
+
+def figures(decision: Decision, path: str) -> DeservedFigures | None:
+    """The trace's figures of a queue, None if it has none."""
+    return next((one for one in decision.trace.deserved if one.queue == path), None)
+
+
+def _decisive(decision: Decision, one: DeservedFigures) -> str | None:
+    """Of what is asked, that of which the queue has most beyond what it deserves, or else the least of it."""
+    return max(sorted(asked(decision), key=column), key=lambda name: _over(one, name), default=None)
+
+
+def _over(one: DeservedFigures, name: str) -> float:
+    share = one.deserved.get(name, 0)
+    return (one.used.get(name, 0) - share) / share if share else float(one.used.get(name, 0) > 0)
+
+
+def sentence(decision: Decision, tense: Tense) -> Message:
+    """What happened and why."""
+    name = min(asked(decision), key=column)
+    forms = SENTENCE[tense]
+    params: dict[str, Param] = {
+        "ask": Name(decision.ask.name),
+        "asker": short_name(decision.ask.queue),
+        "needed": amount(name, decision.ask.requests[name]),
+        "queues": short_names(queues_of(decision)),
+    }
+    return counted(forms, len(decision.to_evict), **params)
+
+
+def allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message | None:
+    """What allowed a victim, with what went of its queue before it; None where there are no numbers."""
+    one = figures(decision, verdict.pod.queue)
+    held = [name for name in asked(decision) if verdict.pod.requests.get(name, 0) > 0]
+    if one is None or not held:
+        return None
+    name = max(sorted(held, key=column), key=lambda each: _over(one, each))
+    before = one.used.get(name, 0) - taken.get((one.queue, name), 0)
+    return Message(
+        ALLOWED,
+        {
+            "queue": short_name(one.queue),
+            "before": amount(name, before),
+            "deserved": format_amount(name, one.deserved.get(name, 0)),
+            "after": format_amount(name, before - verdict.pod.requests[name]),
+        },
+    )
+
+
+def _only(template: str, params: dict[str, Param]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if f"%({name})s" in template}

@@ -1,0 +1,246 @@
+"""The words of policies ``cohort`` and ``fair-share``: quota and shares in place of nodes and guarantees."""
+
+from engine.audit import Law
+from engine.explain.decision.figures import asked
+from engine.explain.decision.sentence_texts import Forms, Single, Tense
+from engine.model.decision import Decision, Outcome, PodReason, QuotaFigures, Reason
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+    short_names,
+)
+from engine.model.quantities import format_amount
+
+REASONS: dict[Reason, str] = {
+    Reason.FITS: gettext_noop("It asks %(asked)s, and the quota of %(queue)s has room for that."),
+    Reason.FITS_SOON: gettext_noop(
+        "It asks %(asked)s, and the quota of %(queue)s has room for that once the pods that are on their way out are "
+        "gone."
+    ),
+    Reason.SHORT_OF_QUOTA: gettext_noop(
+        "It asks %(wanted)s, and %(queue)s could have %(left)s more: it has a quota of %(nominal)s of its own and uses "
+        "%(used)s."
+    ),
+    Reason.BEYOND_QUOTA: gettext_noop(
+        "It asks %(wanted)s, more than %(queue)s could have if nobody else used any: its own quota is %(nominal)s."
+    ),
+    Reason.BORROWS: gettext_noop(
+        "It asks %(wanted)s, and %(queue)s could have %(left)s more. Beyond its own quota of %(nominal)s its rules let "
+        "it take nothing from others."
+    ),
+    Reason.NO_CANDIDATES: gettext_noop(
+        "It asks %(wanted)s, and %(queue)s could have %(left)s more; no pod may go for it."
+    ),
+    Reason.NO_ROOM: gettext_noop(
+        "It asks %(wanted)s, and %(queue)s could have %(left)s more; the pods that may go do not free enough."
+    ),
+}
+POD_LABELS: dict[PodReason, str] = {
+    PodReason.HIGHER_PRIORITY: gettext_noop("not of low enough priority"),
+    PodReason.OUTSIDE_FENCE: gettext_noop("shares no quota"),
+}
+POD_SENTENCES: dict[PodReason, str] = {
+    PodReason.NOT_NEEDED: gettext_noop("may go, but the others free enough without it"),
+    PodReason.NO_HELP: gettext_noop("holds nothing of what is short"),
+    PodReason.HIGHER_PRIORITY: gettext_noop(
+        "has priority %(priority)s, which is not low enough by the rules of the ask’s queue"
+    ),
+    PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, which shares no quota with the ask’s queue"),
+}
+LAWS: dict[Law, str] = {
+    Law.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
+    Law.MINIMAL: gettext_noop("No victim could stay, but for the last that was found"),
+    Law.PRIORITY: gettext_noop("Victims are those whom the rules of the ask’s queue let it take"),
+    Law.FENCE: gettext_noop("Victims share quota with the ask"),
+    Law.SHIELDED: gettext_noop("No protected pod"),
+}
+BROKEN: dict[Law, str] = {
+    Law.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
+    Law.PRIORITY: gettext_noop("Refused: the rules of the ask’s queue do not let it take a victim."),
+    Law.FENCE: gettext_noop("Refused: a victim shares no quota with the ask."),
+    Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
+}
+
+QUOTA: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s was "
+        "evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
+        "were evicted.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s is "
+        "being evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
+        "are being evicted.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
+        "would be evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
+        "would be evicted.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
+        "would be evicted, but the decision is held back.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
+        "would be evicted, but the decision is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
+        "would have been evicted, but the decision was stopped.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
+        "would have been evicted, but the decision was stopped.",
+    ),
+}
+VICTIM_BORROWED: Single = {
+    Tense.EVICTED: gettext_noop("%(pod)s was evicted because %(queue)s borrowed quota, which was claimed back."),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted because %(queue)s borrowed quota, which is being claimed back."
+    ),
+    Tense.WOULD: gettext_noop("%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back."),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back, but the decision is held "
+        "back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted because %(queue)s borrowed quota, which was claimed back, but the decision "
+        "was stopped."
+    ),
+}
+"""To a victim's tenant, where another queue asked."""
+VICTIM_OWN: Single = {
+    Tense.EVICTED: gettext_noop("%(pod)s was evicted to give its quota to another pod of its own queue, %(queue)s."),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted to give its quota to another pod of its own queue, %(queue)s."
+    ),
+    Tense.WOULD: gettext_noop("%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s."),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s, but the decision is "
+        "held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted to give its quota to another pod of its own queue, %(queue)s, but the "
+        "decision was stopped."
+    ),
+}
+ASKER: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s gave theirs."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s needs %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s are giving "
+        "theirs."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would give "
+        "theirs."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would give "
+        "theirs, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would have "
+        "given theirs, but the decision was stopped."
+    ),
+}
+GRANTED = gettext_noop("The quota of %(queue)s has room for %(pod)s, so no pod is evicted for it.")
+TOGETHER = gettext_noop("It is one workload with %(pod)s, and all of that is decided at once.")
+SHARE = gettext_noop(
+    "%(queue)s has a share of %(share)s: it borrows %(borrowed)s of %(lendable)s that could be lent, with a weight of "
+    "%(weight)s. Afterwards: %(after)s."
+)
+SHARE_NONE = gettext_noop("%(queue)s has a share of 0, as it borrows nothing. Afterwards: %(after)s.")
+
+
+def reason(decision: Decision) -> Message | None:
+    """Why it ended as it did, where that takes words of its own; None: it does not."""
+    if decision.reason is Reason.DECIDED_WITH:
+        return Message(TOGETHER, {"pod": Name(decision.detail.rpartition("/")[2])})
+    template, params = REASONS.get(decision.reason), numbers(decision)
+    if template is None:
+        return None
+    params |= {"asked": listed(asked(decision)), "queue": short_name(decision.ask.queue)}
+    return Message(template, _only(template, params))
+
+
+def numbers(decision: Decision) -> dict[str, Param]:
+    """Of the resource that is short, or of the first that is."""
+    told = decision.detail.partition(" ")[2]
+    short = sorted(decision.trace.short, key=lambda one: one.resource != told)
+    return _numbers(short[0]) if short else {}
+
+
+def _numbers(short: QuotaFigures) -> dict[str, Param]:
+    def written(value: int) -> Param:
+        return format_amount(short.resource, value)
+
+    return {
+        "wanted": amount(short.resource, short.asked),
+        "needed": amount(short.resource, short.asked),
+        "left": written(short.available),
+        "nominal": written(short.nominal),
+        "used": written(short.used),
+    }
+
+
+def sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
+    """What happened and why."""
+    params: dict[str, Param] = {
+        "ask": Name(decision.ask.name),
+        "asker": short_name(decision.ask.queue),
+        "queues": short_names(queues),
+    }
+    forms = QUOTA[tense]
+    return counted(forms, len(decision.to_evict), **_only(forms[0], params | numbers(decision)))
+
+
+def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
+    """Why this pod."""
+    verdict = next(one for one in decision.victims if one.pod.uid == uid)
+    own = verdict.reason is PodReason.IN_QUEUE
+    params = {"pod": Name(verdict.pod.name), "queue": short_name(verdict.pod.queue)}
+    return Message((VICTIM_OWN if own else VICTIM_BORROWED)[tense], params)
+
+
+def asker_sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
+    """At whose cost this ask got quota."""
+    params: dict[str, Param] = {
+        "pod": Name(decision.ask.name),
+        "asker": short_name(decision.ask.queue),
+        "queues": short_names(queues),
+    }
+    return Message(ASKER[tense], _only(ASKER[tense], params | numbers(decision)))
+
+
+def granted(decision: Decision) -> Message | None:
+    """That it gets quota without any eviction; None where it does not."""
+    if decision.outcome is not Outcome.FITS:
+        return None
+    return Message(GRANTED, {"pod": Name(decision.ask.name), "queue": short_name(decision.ask.queue)})
+
+
+def shares(decision: Decision) -> tuple[Message, ...]:
+    """The shares on both sides, before and after; nothing where they have no say."""
+    found = []
+    for one in decision.trace.shares:
+        params: dict[str, Param] = {"queue": short_name(one.queue), "share": one.text, "after": one.after}
+        if one.resource:
+            params["borrowed"] = amount(one.resource, one.borrowed)
+            params["lendable"] = amount(one.resource, one.lendable)
+            params["weight"] = one.weight
+        template = SHARE if one.resource else SHARE_NONE
+        found.append(Message(template, _only(template, params)))
+    return tuple(found)
+
+
+def _only(template: str, params: dict[str, Param]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if f"%({name})s" in template}

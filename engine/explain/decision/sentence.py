@@ -1,0 +1,137 @@
+"""The one sentence: what the ask needed, how its queue stood, who had to go. And the same for one tenant's eyes.
+
+What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+"""
+
+from engine.explain.decision import deserved, priority, quota
+from engine.explain.decision.figures import asked, decisive, figures, queues_of, shortfall, surplus
+from engine.explain.decision.sentence_texts import (
+    ABOVE,
+    ASKER,
+    ASKER_PRIORITY,
+    ASKER_REASON,
+    BELOW,
+    DAEMONSET,
+    FITTING,
+    LEAVING,
+    NO_ASK,
+    NOTHING,
+    PLAIN,
+    PRIORITY,
+    VICTIM,
+    VICTIM_PLAIN,
+    VICTIM_PRIORITY,
+    VICTIM_UNTOLD,
+    Tense,
+)
+from engine.model.decision import Decision, Outcome, Reason
+from engine.model.message import Message, Name, Param, amount, counted, short_name, short_names
+from engine.model.quantities import format_amount
+
+__all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
+
+
+def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
+    """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
+    if not decision.to_evict:
+        return _without(decision)
+    if decision.by_quota:
+        return quota.sentence(decision, queues_of(decision), tense)
+    if decision.reason is Reason.BELOW_DESERVED:
+        return deserved.sentence(decision, tense)
+    count, resource = len(decision.to_evict), decisive(decision)
+    params: dict[str, Param] = {
+        "ask": Name(decision.ask.name),
+        "queues": short_names(queues_of(decision)),
+        "node": Name(decision.node or ""),
+        "by": by,
+        "priority": str(decision.ask.priority),
+        "lower": str(max((verdict.pod.priority for verdict in decision.to_evict), default="")),
+    }
+    if not decision.ask.name:
+        return counted(NO_ASK, count, **_only(params, NO_ASK))
+    if resource is None:
+        return counted(PLAIN[tense], count, **_only(params, PLAIN[tense]))
+    params |= {"needed": amount(resource, asked(decision)[resource]), "resource": resource}
+    forms, numbers = _shape(decision, resource, tense)
+    params |= numbers
+    return counted(forms, count, **_only(params, forms))
+
+
+def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, str], dict[str, Param]]:
+    """Which sentence fits the numbers that the trace has, and these numbers."""
+    if decision.policy == priority.POLICY:
+        return PRIORITY[tense], {}
+    claim = shortfall(decision, resource)
+    if claim is None or claim[1] <= 0:
+        daemonset = decision.ask.controller.startswith("DaemonSet/")
+        return (DAEMONSET if daemonset else PLAIN)[tense], {}
+    numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": format_amount(resource, claim[1])}
+    queues = queues_of(decision)
+    over = [surplus(decision, path, resource) for path in queues]
+    if any(figures(decision, path) is None for path in queues) or any(by is not None and by <= 0 for by in over):
+        return PLAIN[tense], {}
+    if len(queues) > 1 or over[0] is None:
+        return BELOW[tense], numbers
+    return ABOVE[tense], {**numbers, "over": format_amount(resource, over[0])}
+
+
+def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: bool = True) -> Message:
+    """Why this pod: its own queue's numbers; of the asker its queue's name at most."""
+    if decision.by_quota:
+        return quota.victim_sentence(decision, uid, tense)
+    victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
+    params: dict[str, Param] = {
+        "pod": Name(victim.name),
+        "node": Name(decision.node or victim.node),
+        "asker": short_name(decision.ask.queue),
+        "queue": short_name(victim.queue),
+        "priority": str(victim.priority),
+    }
+    above = [(name, over) for name in victim.requests if (over := surplus(decision, victim.queue, name) or 0) > 0]
+    resource = decisive(decision)
+    chosen = next((pair for pair in above if pair[0] == resource), above[0] if above else None)
+    claims = decision.reason is Reason.BELOW_GUARANTEE and decision.ask.queue
+    if not claims or chosen is None:
+        plain = (VICTIM_PRIORITY if decision.policy == priority.POLICY else VICTIM_PLAIN)[tense]
+        return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
+    names = ("pod", "node", "asker", "queue") if tells_queue else ("pod", "node", "queue")
+    told = {name: params[name] for name in names}
+    return Message((VICTIM if tells_queue else VICTIM_UNTOLD)[tense], {**told, "over": amount(*chosen)})
+
+
+def asker_sentence(decision: Decision, tense: Tense) -> Message:
+    """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
+    if not decision.to_evict:
+        return _without(decision)
+    if decision.by_quota:
+        return quota.asker_sentence(decision, queues_of(decision), tense)
+    resource = decisive(decision)
+    claim = shortfall(decision, resource) if resource else None
+    params: dict[str, Param] = {
+        "pod": Name(decision.ask.name),
+        "node": Name(decision.node or ""),
+        "queues": short_names(queues_of(decision)),
+    }
+    if decision.policy == priority.POLICY:
+        return Message(ASKER_PRIORITY[tense], {name: params[name] for name in ("pod", "node")})
+    if resource is None or claim is None or claim[1] <= 0:
+        return Message(ASKER_REASON[tense], params)
+    needed = amount(resource, asked(decision)[resource])
+    numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
+    return Message(ASKER[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+
+
+def _without(decision: Decision) -> Message:
+    """No preemption; why not is for engine.explain.reason to say, in a sentence of its own."""
+    pod = Name(decision.ask.name)
+    if decision.by_quota and (granted := quota.granted(decision)):
+        return granted
+    if decision.node:
+        leaving = decision.outcome is Outcome.PREEMPT
+        return Message(LEAVING if leaving else FITTING, {"pod": pod, "node": Name(decision.node)})
+    return Message(NOTHING, {"pod": pod})
+
+
+def _only(params: dict[str, Param], forms: tuple[str, str]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}

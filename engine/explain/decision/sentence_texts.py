@@ -1,0 +1,334 @@
+"""The sentences of engine.explain.decision.sentence, every one whole, so that each language can order it as it must."""
+
+from enum import StrEnum
+
+from engine.model.message import gettext_noop, ngettext_noop
+
+
+class Tense(StrEnum):
+    """How far a decision has come about."""
+
+    EVICTED = "evicted"
+    EVICTING = "evicting"
+    WOULD = "would"
+    """The mode only shows it."""
+    HELD = "held"
+    """An interlock holds it back."""
+    STOPPED = "stopped"
+    """A law refused it, it was blocked, or it ended before anything was evicted."""
+
+
+Forms = dict[Tense, tuple[str, str]]
+Single = dict[Tense, str]
+
+ABOVE: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s, which stood %(over)s above its own, was evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s, which stood %(over)s above its own, were evicted from %(node)s.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s, which stood %(over)s above its own, is being evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s, which stood %(over)s above its own, are being evicted from %(node)s.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s, but the decision "
+        "is held back.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s, but the "
+        "decision is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s, but the "
+        "decision was stopped.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s, but the "
+        "decision was stopped.",
+    ),
+}
+"""The victims are of one queue, which stood above its guarantee in the resource."""
+BELOW: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s that is beyond any guarantee was evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s that are beyond any guarantee were evicted from %(node)s.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s that is beyond any guarantee is being evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s that are beyond any guarantee are being evicted from %(node)s.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s that is beyond any guarantee would be evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s that are beyond any guarantee would be evicted from %(node)s.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s that is beyond any guarantee would be evicted from %(node)s, but the decision is held back.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s that are beyond any guarantee would be evicted from %(node)s, but the decision is "
+        "held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pod of %(queues)s that is beyond any guarantee would have been evicted from %(node)s, but the decision "
+        "was stopped.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
+        "pods of %(queues)s that are beyond any guarantee would have been evicted from %(node)s, but the "
+        "decision was stopped.",
+    ),
+}
+"""The victims are of several queues, or of one that is guaranteed nothing of the resource."""
+DAEMONSET: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
+        "%(queues)s was evicted from there.",
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
+        "%(queues)s were evicted from there.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
+        "%(queues)s is being evicted from there.",
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
+        "%(queues)s are being evicted from there.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
+        "%(queues)s would be evicted from there.",
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
+        "%(queues)s would be evicted from there.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
+        "%(queues)s would be evicted from there, but the decision is held back.",
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
+        "%(queues)s would be evicted from there, but the decision is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
+        "%(queues)s would have been evicted from there, but the decision was stopped.",
+        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
+        "%(queues)s would have been evicted from there, but the decision was stopped.",
+    ),
+}
+"""A DaemonSet's pod can run on one node only."""
+PRIORITY: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s was evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) were evicted from %(node)s.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s is being evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) are being evicted from %(node)s.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would be evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would be evicted from %(node)s.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would be evicted from %(node)s, but the decision is held back.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would be evicted from %(node)s, but the decision is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would have been evicted from %(node)s, but the decision was stopped.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would have been evicted from %(node)s, but the decision was stopped.",
+    ),
+}
+"""Policy priority: no queue's guarantee plays a part."""
+PLAIN: Forms = {
+    Tense.EVICTED: ngettext_noop(
+        "To make room for %(ask)s, %(count)s pod of %(queues)s was evicted from %(node)s.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s were evicted from %(node)s.",
+    ),
+    Tense.EVICTING: ngettext_noop(
+        "To make room for %(ask)s, %(count)s pod of %(queues)s is being evicted from %(node)s.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s are being evicted from %(node)s.",
+    ),
+    Tense.WOULD: ngettext_noop(
+        "To make room for %(ask)s, %(count)s pod of %(queues)s would be evicted from %(node)s.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s would be evicted from %(node)s.",
+    ),
+    Tense.HELD: ngettext_noop(
+        "To make room for %(ask)s, %(count)s pod of %(queues)s would be evicted from %(node)s, but the decision "
+        "is held back.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s would be evicted from %(node)s, but the decision "
+        "is held back.",
+    ),
+    Tense.STOPPED: ngettext_noop(
+        "To make room for %(ask)s, %(count)s pod of %(queues)s would have been evicted from %(node)s, but the "
+        "decision was stopped.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s would have been evicted from %(node)s, but the "
+        "decision was stopped.",
+    ),
+}
+"""The trace has no numbers to go by."""
+NO_ASK = ngettext_noop(
+    "%(by)s evicted %(count)s pod of %(queues)s from %(node)s.",
+    "%(by)s evicted %(count)s pods of %(queues)s from %(node)s.",
+)
+"""Recorded: nobody asked for the room."""
+VICTIM: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s stood "
+        "%(over)s above its own."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s because %(asker)s stood below its guarantee while "
+        "%(queue)s stood %(over)s above its own, but the decision was stopped."
+    ),
+}
+"""To a victim's tenant, where guarantees decided."""
+VICTIM_UNTOLD: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted from %(node)s because another queue stood below its guarantee while %(queue)s stood "
+        "%(over)s above its own."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s because another queue stood below its guarantee while "
+        "%(queue)s stood %(over)s above its own, but the decision was stopped."
+    ),
+}
+"""The same, where the asker's queue is not told."""
+VICTIM_PLAIN: Single = {
+    Tense.EVICTED: gettext_noop("%(pod)s was evicted from %(node)s to make room there for a pod of another queue."),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s to make room there for a pod of another queue."
+    ),
+    Tense.WOULD: gettext_noop("%(pod)s would be evicted from %(node)s to make room there for a pod of another queue."),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s to make room there for a pod of another queue, but the decision "
+        "is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s to make room there for a pod of another queue, but the "
+        "decision was stopped."
+    ),
+}
+"""To a victim's tenant, where something else did."""
+VICTIM_PRIORITY: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted from %(node)s to make room there for a pod with a higher priority than its %(priority)s."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s, but the decision was stopped."
+    ),
+}
+"""To a victim's tenant, where priority did."""
+ASKER: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
+        "%(node)s was made at the cost of %(queues)s."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
+        "%(node)s is being made at the cost of %(queues)s."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
+        "%(node)s would be made at the cost of %(queues)s."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
+        "%(node)s would be made at the cost of %(queues)s, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
+        "%(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
+    ),
+}
+"""To the asker's tenant."""
+ASKER_REASON: Single = {
+    Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of %(queues)s."),
+    Tense.EVICTING: gettext_noop("For %(pod)s, room on %(node)s is being made at the cost of %(queues)s."),
+    Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of %(queues)s."),
+    Tense.HELD: gettext_noop(
+        "For %(pod)s, room on %(node)s would be made at the cost of %(queues)s, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "For %(pod)s, room on %(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
+    ),
+}
+"""To the asker's tenant, where no guarantee was claimed."""
+ASKER_PRIORITY: Single = {
+    Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of pods with lower priorities."),
+    Tense.EVICTING: gettext_noop(
+        "For %(pod)s, room on %(node)s is being made at the cost of pods with lower priorities."
+    ),
+    Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities."),
+    Tense.HELD: gettext_noop(
+        "For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities, but the decision is "
+        "held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "For %(pod)s, room on %(node)s would have been made at the cost of pods with lower priorities, but the "
+        "decision was stopped."
+    ),
+}
+"""To the asker's tenant, where priority alone decides."""
+NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
+FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")
+LEAVING = gettext_noop(
+    "Pods that are on their way out already make room for %(pod)s on %(node)s, so none is evicted for it."
+)

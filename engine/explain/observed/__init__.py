@@ -1,0 +1,1 @@
+"""What other schedulers evicted, in words."""

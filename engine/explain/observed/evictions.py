@@ -1,0 +1,293 @@
+"""What others evicted, in words: the one sentence, the same for one tenant's eyes, and what speaks against it.
+
+What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+"""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from engine.audit import Law, broken
+from engine.explain.decision.invariants import against
+from engine.explain.observed import kueue, volcano
+from engine.model.decision import Reason
+from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
+from engine.model.quantities import format_amount
+from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, Taken
+
+HIGHER_PRIORITY = "higher-priority"
+"""The reason of a decision of kube-scheduler's."""
+LABELS: dict[str, str] = {
+    HIGHER_PRIORITY: gettext_noop("higher priority"),
+    EvictionSource.YUNIKORN: gettext_noop("for a guarantee"),
+    **kueue.LABELS,
+    **volcano.LABELS,
+    EvictionSource.API_EVICTION: gettext_noop("asked through the API"),
+    EvictionSource.TAINT_MANAGER: gettext_noop("a taint of its node"),
+    EvictionSource.POD_GC: gettext_noop("its node is gone"),
+    EvictionSource.KUBELET: gettext_noop("by its node"),
+}
+FLAG_LABELS: dict[Flag, str] = {
+    Flag.ACROSS_FENCE: gettext_noop("across a fence"),
+    Flag.BELOW_GUARANTEE: gettext_noop("below a guarantee"),
+    Flag.SAME_QUEUE: gettext_noop("in its own queue"),
+}
+
+SAID_BY_FLAG: dict[Law, Flag] = {
+    Law.FENCE: Flag.ACROSS_FENCE,
+    Law.GUARANTEE: Flag.BELOW_GUARANTEE,
+    Law.APPLICATION: Flag.SAME_QUEUE,
+}
+
+FOR_ASK = ngettext_noop(
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
+    "%(priority)s.",
+)
+"""All of it is known."""
+FOR_ASK_MANY = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
+    "%(priority)s.",
+)
+FOR_NAMED = gettext_noop("%(by)s preempted %(victims)s on %(node)s for %(ask)s.")
+"""Of ask or victims only the names are known, or their priorities are not why."""
+FOR_NAMED_MANY = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s.",
+)
+FOR_GROUP = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for the pods of the group %(ask)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for the pods of the group %(ask)s.",
+)
+FOR_UNKNOWN = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s; for which pod is not known.",
+    "%(by)s preempted %(count)s pods on %(node)s; for which pod is not known.",
+)
+FOR_NAMED_SEVERAL = ngettext_noop(
+    "%(by)s preempted %(count)s pod for %(ask)s.", "%(by)s preempted %(count)s pods on several nodes for %(ask)s."
+)
+FOR_MAX = ngettext_noop(
+    "%(by)s preempted %(count)s pod to bring %(queue)s down to its max.",
+    "%(by)s preempted %(count)s pods to bring %(queue)s down to its max.",
+)
+"""Nobody asked."""
+EVICTED: dict[EvictionSource, tuple[str, str]] = {
+    EvictionSource.API_EVICTION: ngettext_noop(
+        "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
+        "%(count)s pods on %(node)s were evicted through the Eviction API; by whom, the cluster does not tell.",
+    ),
+    EvictionSource.TAINT_MANAGER: ngettext_noop(
+        "%(count)s pod on %(node)s was deleted as it does not tolerate a taint of the node.",
+        "%(count)s pods on %(node)s were deleted as they do not tolerate a taint of the node.",
+    ),
+    EvictionSource.POD_GC: ngettext_noop(
+        "%(count)s pod of %(node)s was deleted as that node no longer exists.",
+        "%(count)s pods of %(node)s were deleted as that node no longer exists.",
+    ),
+    EvictionSource.KUBELET: ngettext_noop(
+        "The kubelet of %(node)s ended %(count)s pod there. Where a node runs short, pods that use more than they "
+        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
+        "The kubelet of %(node)s ended %(count)s pods there. Where a node runs short, pods that use more than they "
+        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
+    ),
+}
+NOMINATED = ngettext_noop(
+    "%(asks)s was nominated to %(node)s just then, with a higher priority.",
+    "%(asks)s were nominated to %(node)s just then, with higher priorities.",
+)
+INFERRED = gettext_noop(
+    "That it was for %(ask)s is told by its nomination alone: no other pod of a higher priority was to go to %(node)s "
+    "just then."
+)
+SAID = gettext_noop("The node says: %(said)s")
+UNSEEN = ngettext_noop(
+    "Of %(count)s victim no more than the name is known: it had gone before it was seen.",
+    "Of %(count)s victims no more than the names are known: they had gone before they were seen.",
+)
+FLAGS: dict[Flag, tuple[str, str]] = {
+    Flag.ACROSS_FENCE: ngettext_noop(
+        "%(by)s took %(count)s pod across the fence of %(queue)s.",
+        "%(by)s took %(count)s pods across the fence of %(queue)s.",
+    ),
+    Flag.SAME_QUEUE: ngettext_noop(
+        "%(by)s took %(count)s pod of %(queue)s, the ask’s own queue.",
+        "%(by)s took %(count)s pods of %(queue)s, the ask’s own queue.",
+    ),
+}
+BELOW = gettext_noop("%(by)s left %(queue)s %(short)s %(resource)s below its guarantee of %(guaranteed)s.")
+LOWER = gettext_noop("priority %(lower)s < %(priority)s")
+ACROSS = gettext_noop("across the fence of %(queue)s")
+BELOW_SHORT = gettext_noop("%(queue)s left below its guarantee")
+SAME = gettext_noop("same queue as the ask")
+UNSEEN_ONE = gettext_noop("not known: it had gone")
+
+VICTIM = gettext_noop(
+    "%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s with a higher priority."
+)
+VICTIM_FOR_QUEUE = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s.")
+VICTIM_OVER_MAX = gettext_noop(
+    "%(pod)s was preempted on %(node)s by %(by)s, to bring a queue down to its max: its own, or one above it."
+)
+VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
+VICTIM_EVICTED: dict[EvictionSource, str] = {
+    EvictionSource.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
+    EvictionSource.TAINT_MANAGER: gettext_noop(
+        "%(pod)s was deleted from %(node)s as it does not tolerate a taint of the node."
+    ),
+    EvictionSource.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
+    EvictionSource.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
+}
+ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
+ASKER_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
+ASKER_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes at the cost of %(queues)s.")
+_NAMED_UP_TO = 3
+
+
+def observed_sentence(seen: Observed, *, by: str) -> Message:
+    """Who took what for whom; ``by`` names the source. For those who may see all of it."""
+    count = len(seen.victims)
+    params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
+    if seen.source in EVICTED:
+        return counted(EVICTED[seen.source], count, node=Name(seen.node))
+    if seen.source is EvictionSource.KUEUE:
+        return kueue.sentence(seen, by)
+    if seen.source is EvictionSource.VOLCANO:
+        return volcano.sentence(seen, by)
+    if seen.over_max:
+        return counted(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
+    if seen.ask is None:
+        return counted(FOR_UNKNOWN, count, **params)
+    params["ask"] = Name(seen.ask.name or seen.ask.uid)
+    if seen.ask_kind != "Pod":
+        return counted(FOR_GROUP, count, **params)
+    if not seen.node:
+        return counted(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
+    named = Name(", ".join(one.pod.name for one in seen.victims))
+    by_priority = seen.source is EvictionSource.KUBE_SCHEDULER
+    if not (by_priority and seen.ask_known and all(one.known for one in seen.victims)):
+        if count > _NAMED_UP_TO:
+            return counted(FOR_NAMED_MANY, count, **params)
+        return Message(FOR_NAMED, {**params, "victims": named})
+    params |= {"lower": str(max(one.pod.priority for one in seen.victims)), "priority": str(seen.ask.priority)}
+    if count > _NAMED_UP_TO:
+        return counted(FOR_ASK_MANY, count, **params)
+    return Message(FOR_ASK[0], {**params, "victims": named}, plural=FOR_ASK[1], count=count)
+
+
+def observed_reason(seen: Observed) -> str:
+    """What the decision has as its reason; LABELS and Reason know the words for it."""
+    if seen.source is EvictionSource.KUBE_SCHEDULER:
+        return HIGHER_PRIORITY
+    if seen.source is EvictionSource.KUEUE:
+        return seen.victims[0].why or seen.source.value
+    if seen.source is EvictionSource.VOLCANO:
+        return volcano.reason(seen.victims[0].why)
+    return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
+
+
+def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
+    """What the sentence leaves open: the rules and laws that it went against, and what is not known."""
+    rules = kueue.because(seen) if seen.source is EvictionSource.KUEUE else ()
+    found = [*rules, *_flags(seen, by), *_against(seen), *_said(seen)]
+    if seen.ask and seen.ask_inferred:
+        found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
+    if seen.nominated:
+        asks, node = Name(", ".join(seen.nominated)), Name(seen.node)
+        count = len(seen.nominated)
+        found.append(Message(NOMINATED[0], {"asks": asks, "node": node}, plural=NOMINATED[1], count=count))
+    unseen = sum(not one.known for one in seen.victims)
+    return (*found, counted(UNSEEN, unseen)) if unseen else tuple(found)
+
+
+def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
+    """What goes with the sentence of one victim, to its own tenant: numbers only of queues that ``sees`` allows."""
+    taken = tuple(one for one in seen.victims if one.pod.uid == uid)
+    told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
+    victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
+    own = msgspec.structs.replace(seen, victims=victims)
+    rules = kueue.because_plain(taken[0]) if taken and seen.source is EvictionSource.KUEUE else ()
+    return (*rules, *_flags(own, by), *_said(own))
+
+
+def _said(seen: Observed) -> Iterable[Message]:
+    """Why, in the words of the node; it says the same of many."""
+    words = dict.fromkeys(one.said for one in seen.victims if one.said)
+    return (Message(SAID, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
+
+
+def _against(seen: Observed) -> Iterable[Message]:
+    """The laws that it broke, but for those that its flags tell of, with numbers."""
+    flags = {each.flag for one in seen.victims for each in one.flags}
+    return (against(one.law) for one in broken(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
+
+
+def _flags(seen: Observed, by: str) -> Iterable[Message]:
+    counts: dict[tuple[Flag, str, str], int] = {}
+    for each in (flag for one in seen.victims for flag in one.flags):
+        key = (each.flag, each.queue, each.resource)
+        counts[key] = counts.get(key, 0) + 1
+    for (flag, queue, resource), count in sorted(counts.items()):
+        if flag is Flag.BELOW_GUARANTEE:
+            yield from _below(seen, queue, resource, by)
+        else:
+            yield counted(FLAGS[flag], count, by=by, queue=short_name(queue))
+
+
+def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Message]:
+    for standing in seen.queues:
+        if standing.path == queue:
+            guaranteed, left = standing.guaranteed[resource], standing.after.get(resource, 0)
+            numbers = {"short": format_amount(resource, guaranteed - left), "resource": resource}
+            promised = {"queue": short_name(queue), "guaranteed": format_amount(resource, guaranteed)}
+            yield Message(BELOW, {"by": by, **numbers, **promised})
+
+
+def taken_verdict(seen: Observed, taken: Taken) -> tuple[Message, ...]:
+    """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
+    if not taken.known:
+        return (Message(UNSEEN_ONE),)
+    rules = kueue.verdict(taken) if seen.source is EvictionSource.KUEUE else ()
+    found = [*rules, *(flag_verdict(flag) for flag in taken.flags)]
+    if seen.ask and seen.ask_known and seen.source is EvictionSource.KUBE_SCHEDULER:
+        priorities = {"lower": str(taken.pod.priority), "priority": str(seen.ask.priority)}
+        return (Message(LOWER, priorities), *found)
+    return tuple(found)
+
+
+def flag_verdict(flagged: Flagged) -> Message:
+    """A flag in a few words."""
+    if flagged.flag is Flag.SAME_QUEUE:
+        return Message(SAME)
+    template = ACROSS if flagged.flag is Flag.ACROSS_FENCE else BELOW_SHORT
+    return Message(template, {"queue": short_name(flagged.queue)})
+
+
+def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
+    """Why this pod, to its own tenant: of the asker its queue's name at most."""
+    taken = next(one for one in seen.victims if one.pod.uid == uid)
+    pod = taken.pod
+    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
+    if seen.source in VICTIM_EVICTED:
+        return Message(VICTIM_EVICTED[seen.source], params)
+    if seen.over_max:
+        return Message(VICTIM_OVER_MAX, {**params, "by": by})
+    if seen.source is EvictionSource.VOLCANO:
+        return volcano.victim(pod.name, taken.why, by)
+    asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known and tells_queue else ""
+    if seen.source is EvictionSource.KUEUE:
+        return kueue.victim(pod.name, asker, by)
+    if not asker:
+        return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
+    template = VICTIM if seen.source is EvictionSource.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
+    return Message(template, {**params, "by": by, "asker": asker})
+
+
+def observed_asker(seen: Observed, *, by: str) -> Message:
+    """At whose cost an ask got room, to its own tenant: of the others the queues' names."""
+    name = seen.ask.name if seen.ask else ""
+    params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
+    queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)
+    if not seen.node:
+        return Message(ASKER_SEVERAL, {"pod": params["pod"], "by": by, "queues": queues})
+    return Message(ASKER, {**params, "queues": queues}) if queues else Message(ASKER_PLAIN, params)

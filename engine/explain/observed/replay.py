@@ -1,0 +1,241 @@
+"""What a scheduler preempted beside what its own rules answer for the same ask, in words."""
+
+from collections.abc import Sequence
+
+from engine.explain.decision.quirks import quirk
+from engine.explain.decision.reasons import SCHEDULER_SAYS, reason
+from engine.explain.observed.kueue_replay import NOT_SPARED, weighed_lines
+from engine.model.decision import Decision, PodFacts
+from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
+from engine.observation.evictions import (
+    Agreement,
+    Cause,
+    Compared,
+    EvictionSource,
+    Hindsight,
+    Observed,
+    Untold,
+    Weighed,
+    agrees,
+    compared,
+)
+
+SAME = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
+    "and these victims."
+)
+OTHER_VICTIMS = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same node, but "
+    "other victims."
+)
+OTHER_NODE = ngettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "%(node)s, with %(count)s victim.",
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "%(node)s, with %(count)s victims.",
+)
+NO_PREEMPTION = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, nothing is preempted."
+)
+ANSWERS: dict[EvictionSource, dict[Agreement, str]] = {
+    EvictionSource.KUBE_SCHEDULER: {
+        Agreement.SAME: SAME,
+        Agreement.OTHER_VICTIMS: OTHER_VICTIMS,
+        Agreement.NO_PREEMPTION: NO_PREEMPTION,
+    },
+    EvictionSource.YUNIKORN: {
+        Agreement.SAME: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is the same: "
+            "these victims."
+        ),
+        Agreement.OTHER_VICTIMS: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is other victims."
+        ),
+        Agreement.NO_PREEMPTION: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, nothing is preempted."
+        ),
+    },
+    EvictionSource.VOLCANO: {
+        Agreement.SAME: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is the same: "
+            "these victims."
+        ),
+        Agreement.OTHER_VICTIMS: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is other victims."
+        ),
+        Agreement.NO_PREEMPTION: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, nothing is reclaimed."
+        ),
+    },
+}
+ELSEWHERE: dict[EvictionSource, tuple[str, str]] = {
+    EvictionSource.KUBE_SCHEDULER: OTHER_NODE,
+    EvictionSource.YUNIKORN: ngettext_noop(
+        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victim.",
+        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victims.",
+    ),
+    EvictionSource.VOLCANO: ngettext_noop(
+        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victim.",
+        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victims.",
+    ),
+}
+FOR_WHOM = gettext_noop("By its rules that makes room for %(pods)s, of the queue %(queue)s, below what it deserves.")
+NOT_OVER_MAX = gettext_noop("By the tree here no max that is to be enforced was exceeded in %(queue)s.")
+ONLY_THEIRS = ngettext_noop(
+    "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
+)
+ONLY_OURS = gettext_noop("Ours would have taken %(pods)s.")
+CAUSES: dict[Cause, str] = {
+    Cause.TIE: gettext_noop("Both are worth the same to kube-scheduler, and then it takes any."),
+    Cause.SAMPLE: gettext_noop(
+        "Unless it is told otherwise, kube-scheduler looks at a tenth of the nodes only, and at no fewer than 100, "
+        "from a random one on: of %(nodes)s nodes it need not have come across ours."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, or know what is not modelled here: "
+        "extenders, claims of devices, limits on volumes, another profile."
+    ),
+}
+CAUSES_OF_YUNIKORN: dict[Cause, str] = {
+    Cause.TIE: gettext_noop(
+        "Both are worth the same to YuniKorn, whose answer is then a matter of chance: it differs from run to run."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, run by another tree than the one "
+        "that is assigned here, or know what is not told: nodes that it keeps for others, users’ and groups’ limits."
+    ),
+}
+CAUSES_OF_VOLCANO: dict[Cause, str] = {
+    Cause.TIE: gettext_noop(
+        "In which order Volcano looks at nodes, and at the pods of one, is chance: its answer differs from run to run."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, or be set to plugins that are not "
+        "modelled here."
+    ),
+}
+_CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: CAUSES_OF_VOLCANO}
+UNTOLD: dict[Untold, str] = {
+    Untold.NO_ASK: gettext_noop(
+        "It was not decided again: for which pod it was is not known, or no more of that than the name."
+    ),
+    Untold.GROUP: gettext_noop(
+        "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
+    ),
+    Untold.NOT_SEEN: gettext_noop(
+        "It was not decided again: how the cluster was just before was not seen, or was no longer known."
+    ),
+    Untold.OTHER_RULES: gettext_noop(
+        "It was not decided again: the rules that it was decided by are not built in here."
+    ),
+    Untold.TOO_MANY: gettext_noop(
+        "It was not decided again: there were so many preemptions at once that it would have taken too long."
+    ),
+}
+QUIRKS_UNTOLD = gettext_noop(
+    "Which of them changed this was not worked out: where there are so many pods it would take too long."
+)
+OF_A_MAX = gettext_noop(
+    "What would have spared it is not worked out: nobody asked for its room, the max of a queue was enforced."
+)
+OTHER_ANSWER = gettext_noop(
+    "What would have spared it can’t be told: decided again by its scheduler’s own rules, on the cluster as it was "
+    "just before, the answer is another."
+)
+NOBODY_NAMED = gettext_noop(
+    "What would have spared it is not worked out: for whom it went, Volcano does not tell, and its rules only suppose."
+)
+NOT_KEPT = gettext_noop(
+    "What would have spared it can’t be worked out: how the cluster was just before is not kept, or no longer."
+)
+_NAMED_UP_TO = 5
+
+
+def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
+    """What the scheduler itself said, what its rules answer, where the two differ and why as far as it can be told.
+
+    Nothing for what others than schedulers did.
+    """
+    if seen.weighed is not None:
+        return tuple(weighed_lines(seen.weighed))
+    found = compared(seen)
+    if seen.hindsight is None or found is None:
+        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+    said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
+    return (*said, *_differing(found, seen, seen.hindsight))
+
+
+def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
+    """Why it is not told what would have spared a victim of another scheduler's; nothing where that can be worked out.
+
+    ``kept``: whether the cluster as it was just before is still stored.
+    """
+    if seen.over_max:
+        return (Message(OF_A_MAX),)
+    if seen.weighed is not None:
+        return _unspared_by_quota(seen.weighed)
+    if seen.hindsight is None:
+        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+    if seen.source is EvictionSource.VOLCANO:
+        return (Message(NOBODY_NAMED),)
+    if not agrees(seen):
+        return (Message(OTHER_ANSWER),)
+    return () if kept else (Message(NOT_KEPT),)
+
+
+def _unspared_by_quota(weighed: Weighed) -> tuple[Message, ...]:
+    if not weighed.agrees:
+        return (Message(OTHER_ANSWER),)
+    return (Message(NOT_SPARED),) if weighed.spared is None else ()
+
+
+def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
+    """Where YuniKorn's departures from its own design changed what its rules answer: each in a sentence or a few."""
+    hindsight = seen.hindsight
+    if hindsight is None or seen.source is not EvictionSource.YUNIKORN:
+        return ()
+    if hindsight.quirks is None:
+        return ((Message(QUIRKS_UNTOLD),),)
+    return tuple(quirk(effect, hindsight.decision) for effect in hindsight.quirks)
+
+
+def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Message]:
+    source, lines = seen.source, [_answer(found, seen.source, hindsight)]
+    if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
+        lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
+    elif source is EvictionSource.VOLCANO and hindsight.decision.evicts:
+        lines.append(_for_whom(hindsight.decision))
+    elif found.agreement is Agreement.NO_PREEMPTION and source is not EvictionSource.VOLCANO:
+        lines.append(reason(hindsight.decision))
+    if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
+        count, pods = len(found.only_theirs), _names(found.only_theirs)
+        lines.append(Message(ONLY_THEIRS[0], {"pods": pods}, plural=ONLY_THEIRS[1], count=count))
+    if found.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and found.only_ours:
+        lines.append(Message(ONLY_OURS, {"pods": _names(found.only_ours)}))
+    if found.cause is not None:
+        template = _CAUSES.get(source, CAUSES)[found.cause]
+        params: dict[str, Param] = {"nodes": str(hindsight.nodes)} if "%(nodes)s" in template else {}
+        lines.append(Message(template, params))
+    return lines
+
+
+def _for_whom(decision: Decision) -> Message:
+    """What Volcano itself never tells."""
+    pods = _names((decision.ask, *decision.together))
+    return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
+
+
+def _answer(found: Compared, source: EvictionSource, hindsight: Hindsight) -> Message:
+    if found.agreement is Agreement.OTHER_NODE:
+        decision = hindsight.decision
+        return counted(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
+    return Message(ANSWERS[source][found.agreement])
+
+
+def _names(pods: Sequence[PodFacts]) -> Name:
+    shown = [pod.key for pod in pods[:_NAMED_UP_TO]]
+    return Name(", ".join([*shown, "…"] if len(pods) > len(shown) else shown))

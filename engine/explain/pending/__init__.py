@@ -1,0 +1,1 @@
+"""Why a pod or a workload is pending, in words."""

@@ -1,0 +1,114 @@
+"""What would let an ask through a tier, in words."""
+
+from collections.abc import Mapping
+
+from engine.analysis.pending_reasons import Remedy
+from engine.explain.pending.amounts import amounts_told
+from engine.model.change import Change
+from engine.model.message import Message, Param, gettext_noop, is_rounder, short_name
+from engine.model.quantities import Amounts, format_amount
+
+PASS: dict[Change, str] = {
+    Change.REQUEST: gettext_noop("It would pass this if it asked %(amounts)s less."),
+    Change.MAX: gettext_noop("It would pass this if this were the max of %(queue)s: %(amounts)s."),
+    Change.HARD: gettext_noop("It would pass this if this were the hard cap of %(queue)s: %(amounts)s."),
+    Change.RESERVED: gettext_noop("It would pass this if this were reserved for %(queue)s: %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("It would pass this if %(queue)s were guaranteed more than this: %(amounts)s."),
+    Change.LESS_GUARANTEED: gettext_noop("It would pass this if %(queue)s were guaranteed only this: %(amounts)s."),
+    Change.FENCE: gettext_noop("It would pass this if %(queue)s were no fence."),
+    Change.PRIORITY: gettext_noop("It would pass this with priority %(priority)s."),
+    Change.MAY_PREEMPT: gettext_noop("It would pass this if its priority class let it preempt."),
+}
+ENOUGH: dict[Change, str] = {
+    Change.REQUEST: gettext_noop("It would get room if it asked %(amounts)s less."),
+    Change.MAX: gettext_noop("It would get room if this were the max of %(queue)s: %(amounts)s."),
+    Change.HARD: gettext_noop("It would get room if this were the hard cap of %(queue)s: %(amounts)s."),
+    Change.RESERVED: gettext_noop("It would get room if this were reserved for %(queue)s: %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("It would get room if %(queue)s were guaranteed more than this: %(amounts)s."),
+    Change.LESS_GUARANTEED: gettext_noop("It would get room if %(queue)s were guaranteed only this: %(amounts)s."),
+    Change.FENCE: gettext_noop("It would get room if %(queue)s were no fence."),
+    Change.PRIORITY: gettext_noop("It would get room with priority %(priority)s."),
+    Change.MAY_PREEMPT: gettext_noop("It would get room if its priority class let it preempt."),
+}
+SEVERAL: dict[Change, str] = {
+    Change.MAX: gettext_noop("It would pass this if these were the max: %(queues)s."),
+    Change.HARD: gettext_noop("It would pass this if these were the hard caps: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("It would pass this if these queues were guaranteed more than this: %(queues)s."),
+}
+SEVERAL_ENOUGH: dict[Change, str] = {
+    Change.MAX: gettext_noop("It would get room if these were the max: %(queues)s."),
+    Change.HARD: gettext_noop("It would get room if these were the hard caps: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("It would get room if these queues were guaranteed more than this: %(queues)s."),
+}
+
+UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+AT_LEAST: dict[bool, str] = {
+    False: gettext_noop("It would pass this if %(queue)s were guaranteed at least this: %(amounts)s."),
+    True: gettext_noop("It would get room if %(queue)s were guaranteed at least this: %(amounts)s."),
+}
+AT_LEAST_UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+"""The same where the least amount that does it is a rounder one than what it has to be above."""
+SEVERAL_UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+"""Whether it then gets room -> where more is promised than a queue above has."""
+
+
+def remedy_sentence(remedy: Remedy) -> Message:
+    """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
+    rounder = remedy.change is Change.GUARANTEE and all(map(is_rounder, remedy.queues.values()))
+    # A sentence names the amount that does, or the one just below it, whichever is the rounder number.
+    less = 1 if remedy.change is Change.GUARANTEE and not (rounder and len(remedy.queues) == 1) else 0
+    queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
+    if len(queues) > 1:
+        return _several(remedy, queues)
+    params: dict[str, Param] = {"priority": str(remedy.priority), "above": short_name(remedy.unkept)}
+    if remedy.smaller:
+        params["amounts"] = amounts_told(remedy.smaller)
+    for path, amounts in queues.items():
+        params |= {"queue": short_name(path), "amounts": _plain(amounts)}
+    template = _template(remedy, rounder=rounder)
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _several(remedy: Remedy, queues: Mapping[str, Amounts]) -> Message:
+    listed = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
+    if remedy.unkept:
+        return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": listed, "above": short_name(remedy.unkept)})
+    forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
+    return Message(forms[remedy.change], {"queues": listed})
+
+
+def _template(remedy: Remedy, *, rounder: bool) -> str:
+    if remedy.unkept:
+        return (AT_LEAST_UNKEPT if rounder else UNKEPT)[remedy.enough]
+    return AT_LEAST[remedy.enough] if rounder else (ENOUGH if remedy.enough else PASS)[remedy.change]
+
+
+def _plain(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {format_amount(name, value)}" for name, value in sorted(amounts.items()))

@@ -1,0 +1,132 @@
+"""The words of why an ask waits for what its queue deserves."""
+
+from engine.analysis.pending_reasons import Tier, TierName
+from engine.explain.decision import deserved
+from engine.explain.decision.verdicts import POD_LABELS
+from engine.explain.pending.amounts import LimitTexts, limited, there
+from engine.model.decision import PodReason, Reason
+from engine.model.message import (
+    Message,
+    Timestamp,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+    short_names,
+)
+
+_HARD = LimitTexts(
+    none=gettext_noop("No hard cap stands in its way."),
+    room=gettext_noop("%(queue)s has %(left)s left under its hard cap, and that is enough."),
+    made=gettext_noop(
+        "%(queue)s has only %(left)s left under its hard cap, but evictions below it can make up the rest."
+    ),
+    short=gettext_noop("%(queue)s has only %(left)s left under its hard cap, and this pod asks %(asked)s."),
+    above=gettext_noop("A queue above its own has too little left under its hard cap."),
+)
+
+DESERVED_ENOUGH = gettext_noop(
+    "With it %(queue)s would use %(would)s, and it deserves %(deserved)s: it may take from those who use more than "
+    "they deserve."
+)
+OVERUSED_NOBODY = gettext_noop("No other queue that preemption reaches uses more than it deserves of what this asks.")
+OVERUSED_FENCE = gettext_noop(
+    "Within the fence of %(queue)s no other queue uses more than it deserves of what this asks."
+)
+OVERUSED_SOMEBODY = gettext_noop("Other queues use more than they deserve of what this asks.")
+OVERUSED_COUNTED = ngettext_noop(
+    "%(count)s other queue uses more than it deserves of what this asks: %(queues)s.",
+    "%(count)s other queues use more than they deserve of what this asks: %(queues)s.",
+)
+GIVING_NONE = gettext_noop("No pod of others may go for it.")
+GIVING_RESERVED = gettext_noop(
+    "No pod of others may go for it: what they use is reserved for them, or for a queue above them."
+)
+GIVING_KEPT = gettext_noop(
+    "No pod of others may go for it: each is protected, kept by a disruption budget, or holds nothing of what is to be "
+    "given back."
+)
+GIVING_BOTH = gettext_noop(
+    "No pod of others may go for it: each is needed for what is reserved, protected, kept by a disruption budget, or "
+    "holds nothing of what is to be given back."
+)
+GIVING_SOME = gettext_noop("Pods of others may go for it, and what is reserved for anybody stays.")
+GIVING_COUNTED = ngettext_noop(
+    "%(count)s pod of others may go for it, and what is reserved for anybody stays. It holds %(held)s.",
+    "%(count)s pods of others may go for it, and what is reserved for anybody stays. Together they hold %(held)s.",
+)
+GRACE = ngettext_noop(
+    "%(queues)s is told to give back, and until %(due)s it may choose itself what goes.",
+    "%(queues)s are told to give back, and until %(due)s they may choose themselves what goes.",
+)
+GRACE_OTHERS = gettext_noop("Others are told to give back, and until %(due)s they may choose themselves what goes.")
+
+_STAYING = {**POD_LABELS, **deserved.POD_LABELS}
+
+
+def _hard(tier: Tier, _priority: int) -> Message:
+    return limited(tier, _HARD)
+
+
+def _deserved(tier: Tier, _priority: int) -> Message:
+    worst = min(tier.needs, key=there)
+    template = DESERVED_ENOUGH if tier.passes else deserved.REASONS[Reason.BEYOND_DESERVED]
+    return Message(
+        template,
+        {
+            "queue": short_name(worst.where),
+            "would": amount(worst.resource, worst.required),
+            "deserved": amount(worst.resource, worst.available),
+        },
+    )
+
+
+def _overused(tier: Tier, _priority: int) -> Message:
+    if tier.passes:
+        if not tier.needs:
+            return Message(OVERUSED_SOMEBODY)
+        queues = short_names(one.queue for one in tier.reached)
+        return counted(OVERUSED_COUNTED, len(tier.reached), queues=queues)
+    fence = tier.needs[0].where if tier.needs else ""
+    return Message(OVERUSED_FENCE, {"queue": short_name(fence)}) if fence else Message(OVERUSED_NOBODY)
+
+
+def _giving(tier: Tier, _priority: int) -> Message:
+    if not tier.passes:
+        return Message(_nobody_gives({*tier.staying}))
+    if not tier.needs or not tier.held:
+        return Message(GIVING_SOME)
+    return counted(GIVING_COUNTED, tier.needs[0].available, held=listed(tier.held))
+
+
+def _nobody_gives(reasons: set[str]) -> str:
+    if not reasons:
+        return GIVING_NONE
+    if PodReason.GUARANTEE not in reasons:
+        return GIVING_KEPT
+    return GIVING_BOTH if len(reasons) > 1 else GIVING_RESERVED
+
+
+def _grace(tier: Tier, _priority: int) -> Message:
+    due = Timestamp(max(notice.due_ms for notice in tier.notices))
+    if not all(notice.queue for notice in tier.notices):
+        return Message(GRACE_OTHERS, {"due": due})
+    queues = short_names(notice.queue for notice in tier.notices)
+    return Message(GRACE[0], {"queues": queues, "due": due}, plural=GRACE[1], count=len(tier.notices))
+
+
+SENTENCES = {
+    TierName.HARD: _hard,
+    TierName.DESERVED: _deserved,
+    TierName.OVERUSED: _overused,
+    TierName.GIVING: _giving,
+    TierName.GRACE: _grace,
+}
+
+
+def staying_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
+    """Why pods of those who could give back stay, each with how many, the most first."""
+    ordered = sorted(tier.staying.items(), key=lambda one: (-one[1], one[0]))
+    return tuple((Message(_STAYING[PodReason(reason)]), count) for reason, count in ordered)

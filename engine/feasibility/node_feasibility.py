@@ -1,0 +1,193 @@
+"""One pod asked of every node: may it run there, once some pods have left?"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from engine.feasibility.affinity import affinities
+from engine.feasibility.amount_checks import Nominated, adding, claims, ports, resources
+from engine.feasibility.checks import AmountCheck, Check, NodeRefusal, RuleCheck
+from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
+from engine.feasibility.spread import spreads
+from engine.model.decision import NodeReason
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Numbers, Rows
+from engine.model.snapshot.departures import Leaving
+
+FITS = -1
+"""In place of a check's number: none refuses."""
+
+
+class Feasibility:
+    """Every check of a pod over a snapshot, in the order in which kube-scheduler makes them.
+
+    Room is left for pods of the same or higher priority that are nominated to a node: the pod must fit with them and
+    without them. ``miscounting``: whether to count as kube-scheduler also where it is wrong.
+    """
+
+    def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
+        self.pod, self.columns, self.miscounting = pod, snapshot.columns, miscounting
+        self.nominated = _made_way_for(snapshot, pod)
+        self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
+        self.limits = tuple(check for check in self.checks if isinstance(check, AmountCheck))
+
+    def _checks(self, snapshot: Snapshot, *, miscounting: bool) -> Iterator[Check]:
+        columns, pod = self.columns, self.pod
+        if snapshot.unread or any(other.unread for others in self.nominated.values() for other in others):
+            unread = columns.unread.astype(np.int64)
+            nothing = np.zeros(len(columns.nodes), np.int64)
+            coming = adding(self.nominated, lambda other: other.unread)
+            yield AmountCheck(
+                NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming
+            )
+        if (claim := unbound(snapshot, pod)) is not None:
+            yield RuleCheck(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
+        yield from node_state(columns, pod)
+        yield from wanted_nodes(columns, pod)
+        yield from ports(columns, pod, self.nominated)
+        yield from resources(columns, pod, self.nominated)
+        yield from claims(snapshot, pod, self.nominated, miscounting=miscounting)
+        yield from reachable(snapshot, pod)
+        yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
+        yield from affinities(snapshot, pod, self.nominated)
+
+    def refusing(self, without: Leaving | None = None, *, surely: Leaving | None = None) -> Rows:
+        """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does.
+
+        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        """
+        gone: list[Numbers | int] = []
+        for limit in self.limits:
+            leaving = surely if surely is not None and limit.mends else without
+            gone.append(0 if leaving is None else leaving.of(limit.weight, limit.upto))
+        first = self._first(gone, without, nominated=False)
+        if not self.nominated:
+            return first
+        with_nominated = self._first(gone, without, nominated=True)
+        return np.where(with_nominated == FITS, first, with_nominated)
+
+    def _first(self, gone: Sequence[Numbers | int], without: Leaving | None, *, nominated: bool) -> Rows:
+        first = np.full(len(self.columns.nodes), FITS, np.intp)
+        left = iter(reversed(gone))
+        for number in range(len(self.checks) - 1, -1, -1):
+            check = self.checks[number]
+            if isinstance(check, RuleCheck):
+                refused = check.refused
+            else:
+                held = check.held - next(left) + (check.more() if nominated and check.added else 0)
+                refused = np.asarray(held > check.cap, np.bool_)
+                if check.unless is not None:
+                    still = check.unless - (0 if without is None else without.of(check.unless_weight))
+                    refused = refused & (still > 0)
+            first[refused] = number
+        return first
+
+    def binding(self, without: Leaving, places: Rows) -> Iterator[tuple[Numbers, Numbers]]:
+        """Limits that pods coming back to these places may exceed: weights by row, and the room left at each place."""
+        for limit in self.limits:
+            if limit.mends:
+                continue
+            gone = without.of(limit.weight, limit.upto)[places]
+            room = (limit.cap - limit.held)[places] + gone
+            if limit.added:
+                room = room - np.maximum(limit.more(), 0)[places]
+            if np.any(gone > room):
+                yield limit.weight, room
+
+    def refusal(self, number: int, place: int) -> NodeRefusal:
+        """What the check of that number says at a node that it refuses."""
+        check = self.checks[number]
+        return check.refusal(place) if isinstance(check, RuleCheck) else check.refusal()
+
+    def on(self, place: int) -> "Spot":
+        """The same for one node, to be asked many times."""
+        return Spot(self, place)
+
+
+def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
+    found: dict[int, list[Pod]] = {}
+    for other in snapshot.nominated:
+        place = snapshot.columns.place.get(other.nominated_node)
+        counts = other.uid != pod.uid and other.priority >= pod.priority and other.scheduler == pod.scheduler
+        if place is not None and counts:
+            found.setdefault(place, []).append(other)
+    return {place: tuple(pods) for place, pods in sorted(found.items())}
+
+
+class Spot:
+    """One pod asked of one node."""
+
+    def __init__(self, feasibility: Feasibility, place: int) -> None:
+        columns = feasibility.columns
+        rows = columns.rows(place)
+        self._turn = {pod.uid: turn for turn, pod in enumerate(columns.on(place))}
+        """A uid -> how many of the node's pods come before it."""
+        self._checks: list[tuple[NodeRefusal, _Line | None]] = []
+        for check in feasibility.checks:
+            if isinstance(check, AmountCheck):
+                self._checks.append((check.refusal(), _Line(check, place, rows)))
+            elif check.refused[place]:
+                self._checks.append((check.refusal(place), None))
+
+    def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> NodeRefusal | None:
+        """The first reason why the pod can't run there once these pods (uids) have left; others are passed over.
+
+        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        """
+        turns = self._turns(gone)
+        sure = turns if surely is None else self._turns(surely)
+        for nominated in (True, False):
+            for told, line in self._checks:
+                if line is None or line.exceeded(turns, sure, nominated=nominated):
+                    return told
+        return None
+
+    def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
+        """Uids of the pods whose leaving lowers what is exceeded once those have left; None where nothing is."""
+        turns = self._turns(gone)
+        exceeded = (
+            line
+            for _, line in self._checks
+            if line and any(line.exceeded(turns, turns, nominated=one) for one in (True, False))
+        )
+        lines = list(exceeded)
+        if not lines:
+            return None
+        weights = (weight for line in lines for weight in zip(self._turn, line.weights, strict=True))
+        return frozenset(uid for uid, weight in weights if weight > 0)
+
+    def far(self, gone: Collection[str] = ()) -> bool:
+        """Whether the pod would not be near what it wants to be near, once these (uids) have left."""
+        turns = self._turns(gone)
+        near = (line for _, line in self._checks if line and line.limit.mends)
+        return any(line.exceeded(turns, turns, nominated=False) for line in near)
+
+    def weights(self, uid: str) -> tuple[int, ...]:
+        """What a pod of the node weighs in every limit."""
+        turn = self._turn[uid]
+        return tuple(int(line.weights[turn]) for _, line in self._checks if line)
+
+    def _turns(self, uids: Collection[str]) -> list[int]:
+        return [turn for uid in uids if (turn := self._turn.get(uid)) is not None]
+
+
+class _Line:
+    """A limit at one node."""
+
+    def __init__(self, limit: AmountCheck, place: int, rows: range) -> None:
+        self.limit = limit
+        self.weights: list[int] = limit.weight[rows.start : rows.stop].tolist()
+        """Of the node's pods, in their turn."""
+        self._unless: list[int] = limit.unless_weight[rows.start : rows.stop].tolist()
+        self.over = int(limit.held[place]) - int(limit.cap[place])
+        self.more = limit.added.get(place, 0)
+
+    def exceeded(self, gone: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
+        """Whether it is, whoever of the pods ``gone`` stays but those that leave ``surely``."""
+        limit = self.limit
+        leaving = surely if limit.mends else gone
+        over = self.over + (self.more if nominated else 0) - sum([self.weights[turn] for turn in leaving])
+        if over <= 0:
+            return False
+        return limit.unless is None or limit.unless > sum([self._unless[turn] for turn in gone])

@@ -1,0 +1,122 @@
+"""How Kueue's objects lend and preempt <-> the settings of a queue: fairSharing, and a ClusterQueue's preemption.
+
+What a ClusterQueue does not say of preemption is Never. Source: ClusterQueuePreemption and FairSharing of Kueue's API.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from engine.formats.kueue.queue_names import CLUSTER_QUEUE
+from engine.formats.tree_json.amounts import AmountError
+from engine.formats.tree_json.weights import as_quantity, read_weight
+from engine.formats.yaml.documents import line_of, mapping_at, note_others
+from engine.formats.yaml.object_list import Fields, Object
+from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, Queue, Take
+
+FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
+_WEIGHT, _WITHIN, _RECLAIM = "weight", "withinClusterQueue", "reclaimWithinCohort"
+_BORROW, _POLICY, _THRESHOLD = "borrowWithinCohort", "policy", "maxPriorityThreshold"
+_BORROWS = (Take.NEVER, Take.LOWER_PRIORITY)
+MAY_GO = (PREEMPTION, _BORROW, _THRESHOLD)
+"""The one of these fields, by the names on the way to it, that is taken away alone."""
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+def rule_fields(kind: str) -> set[str]:
+    """The fields of its spec that say them."""
+    return {FAIR_SHARING, PREEMPTION} if kind == CLUSTER_QUEUE else {FAIR_SHARING}
+
+
+def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
+    """Return what it says as fields of a queue's Settings; what can't be read is an error noted at its line."""
+    sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
+    note_others(sharing, {_WEIGHT}, path, book)
+    weight = {"weight": _weight(sharing, path, book)}
+    return weight | _preemption(one.spec, path, book) if one.kind == CLUSTER_QUEUE else weight
+
+
+def _preemption(spec: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+    fields = mapping_at(spec, PREEMPTION, path, book)
+    borrow = mapping_at(fields, _BORROW, path, book)
+    note_others(fields, {_WITHIN, _RECLAIM, _BORROW}, path, book)
+    note_others(borrow, {_POLICY, _THRESHOLD}, path, book)
+    return {
+        "take_within": _take(fields, _WITHIN, TAKES_WITHIN, path, book),
+        "take_reclaim": _take(fields, _RECLAIM, TAKES_RECLAIM, path, book),
+        "take_borrowing": _take(borrow, _POLICY, _BORROWS, path, book) is not Take.NEVER,
+        "take_threshold": _threshold(borrow, path, book),
+    }
+
+
+def _weight(sharing: Mapping[str, Any], path: str, book: Notebook) -> int:
+    value = sharing.get(_WEIGHT)
+    if value is None:
+        return WEIGHT_ONE
+    try:
+        return read_weight(str(value))
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line_of(sharing, _WEIGHT), error.message, **error.params)
+        return WEIGHT_ONE
+
+
+def _take(fields: Mapping[str, Any], field: str, known: tuple[Take, ...], path: str, book: Notebook) -> Take:
+    value = fields.get(field) or Take.NEVER
+    if value not in known:
+        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        book.add(Severity.ERROR, path, line_of(fields, field), message, value=str(value), known=", ".join(known))
+        return Take.NEVER
+    return Take(value)
+
+
+def _threshold(borrow: Mapping[str, Any], path: str, book: Notebook) -> int | None:
+    value = borrow.get(_THRESHOLD)
+    if value is None:
+        return None
+    text = str(value)
+    if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
+        message = gettext_noop("%(value)s is not a whole number of 32 bits.")
+        book.add(Severity.ERROR, path, line_of(borrow, _THRESHOLD), message, value=text)
+        return None
+    return int(text)
+
+
+# Writing
+
+
+def write_rules(one: Object, queue: Queue) -> None:
+    """Let an object say them, as far as it can; what agrees already is left as it is, and what says nothing silent."""
+    said = read_rules(one, "", Notebook())
+    if said["weight"] != queue.weight:
+        _at(one.own_spec(), FAIR_SHARING)[_WEIGHT] = as_quantity(queue.weight)
+    if one.kind == CLUSTER_QUEUE:
+        _write_preemption(one, said, queue)
+
+
+def _write_preemption(one: Object, said: Mapping[str, Any], queue: Queue) -> None:
+    within, reclaim = queue.take_within or Take.NEVER, queue.take_reclaim or Take.NEVER
+    borrowing = queue.take_borrowing or False
+    if said["take_within"] is not within:
+        _at(one.own_spec(), PREEMPTION)[_WITHIN] = str(within)
+    if said["take_reclaim"] is not reclaim:
+        _at(one.own_spec(), PREEMPTION)[_RECLAIM] = str(reclaim)
+    if said["take_borrowing"] is not borrowing:
+        policy = Take.LOWER_PRIORITY if borrowing else Take.NEVER
+        _at(_at(one.own_spec(), PREEMPTION), _BORROW)[_POLICY] = str(policy)
+    if said["take_threshold"] != queue.take_threshold:
+        borrow = _at(_at(one.own_spec(), PREEMPTION), _BORROW)
+        if queue.take_threshold is None:
+            del borrow[_THRESHOLD]
+        else:
+            borrow[_THRESHOLD] = queue.take_threshold
+
+
+def _at(fields: Fields, name: str) -> Fields:
+    """A mapping in a mapping, made where there is none."""
+    found: Fields | None = fields.get(name)
+    if found is None:
+        found = fields[name] = CommentedMap()
+    return found

@@ -1,0 +1,135 @@
+"""Sightings made into decisions: which pods went together, for whom, and what that did to the queues."""
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+
+import msgspec
+
+from engine.model.decision import PodFacts
+from engine.model.objects import Pod, Preempted
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import ClusterState
+from engine.observation.evictions.broken_rules import ObservedUsage, judged
+from engine.observation.evictions.eviction_sources import EvictionSource
+from engine.observation.evictions.observed import Observed, Taken
+from engine.observation.evictions.sightings import Key, Sighting, sightings
+
+TOGETHER_MS = 10_000
+"""What one evicts for one ask within this time is one decision; on one node, where EVIDENCE says so."""
+FRESH_MS = 60_000
+"""What is learned of later than this is told without the queues' usage: that has moved on."""
+
+
+def observe(
+    state: ClusterState,
+    tree: QueueTree,
+    *,
+    now_ms: int,
+    settled: Collection[Key] = (),
+    ours: Collection[str] = (),
+    events: bool = True,
+    most: int | None = None,
+) -> tuple[Observed, ...]:
+    """What others evicted as far as the state tells, oldest first; at most the ``most`` oldest victims of it.
+
+    What is ``settled`` is left out, and so are victims (uids) of ``ours``. ``events``: whether Events can be read.
+    Pure: the same state gives the same answer, in whatever order its objects came.
+    """
+    found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
+    scene = _Scene(state, tree, now_ms)
+    groups = [
+        scene.observed(group) for group in _together(sorted(found, key=lambda one: (*one.shared, one.at_ms, one.uid)))
+    ]
+    return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
+
+
+def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
+    groups: list[list[Sighting]] = []
+    for one in ordered:
+        first = groups[-1][0] if groups else None
+        if first and first.shared == one.shared and one.at_ms - first.at_ms <= TOGETHER_MS:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+class _Scene:
+    """The cluster as it is now, for every group of sightings."""
+
+    def __init__(self, state: ClusterState, tree: QueueTree, now_ms: int) -> None:
+        self._state, self._tree, self._now_ms = state, tree, now_ms
+        self._usage = ObservedUsage(state, tree)
+
+    def observed(self, group: list[Sighting]) -> Observed:
+        """One decision."""
+        first = group[0]
+        found = Observed(
+            source=first.source,
+            at_ms=first.at_ms,
+            node=first.node if len({one.node for one in group}) == 1 else "",
+            victims=tuple(self._taken(one) for one in group),
+            ask_kind=first.event.ask_kind if first.event else "Pod",
+            ask_place=first.event.ask_place if first.event else "",
+            over_max=first.over_max,
+        )
+        fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
+        return judged(self._asked(found, first.event), self._usage, fresh)
+
+    def _taken(self, one: Sighting) -> Taken:
+        pod = self._state.placed(one.uid, self._tree)
+        if pod is None:
+            facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
+            return Taken(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
+        said = pod.disruption_message if one.source is EvictionSource.KUBELET else ""
+        place = one.event.place if one.event else ""
+        return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
+
+    def _asked(self, found: Observed, event: Preempted | None) -> Observed:
+        """The same with its ask, or with those that it may have been."""
+        if event is not None and (event.ask_uid or event.ask_name):
+            ask = self._workload(event.ask_uid) if found.source is EvictionSource.KUEUE else self._ask(event.ask_uid)
+            named = ask or self._named_ask(event)
+            return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
+        if found.source is not EvictionSource.KUBE_SCHEDULER:
+            return found
+        nominated = self._nominated(found)
+        if len(nominated) == 1 and all(one.known and one.pod.priority < nominated[0].priority for one in found.victims):
+            return msgspec.structs.replace(found, ask=self._ask(nominated[0].uid), ask_inferred=True)
+        return msgspec.structs.replace(found, nominated=tuple(sorted(pod.key for pod in nominated)))
+
+    def _ask(self, uid: str) -> PodFacts | None:
+        pod = self._state.placed(uid, self._tree)
+        return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
+
+    def _workload(self, uid: str) -> PodFacts | None:
+        """A Workload that asked; its pods come later, if at all."""
+        asked = self._state.workloads.get(uid)
+        if asked is None:
+            return None
+        named = self._named(uid, asked.namespace, asked.name)
+        return msgspec.structs.replace(named, application=asked.owner or asked.name, priority=asked.priority)
+
+    def _named_ask(self, event: Preempted) -> PodFacts:
+        named = self._named(event.ask_uid, event.ask_namespace, event.ask_name)
+        queue = event.ask_queue or named.queue
+        return msgspec.structs.replace(named, queue=queue, application=event.ask_application)
+
+    def _named(self, uid: str, namespace: str, name: str) -> PodFacts:
+        """A pod that nobody saw. Its labels, which might have named another queue, are not known."""
+        queue = self._tree.leaf_by_namespace.get(namespace, "")
+        return PodFacts(uid=uid, namespace=namespace, name=name, queue=queue, application="", priority=0, requests={})
+
+    def _nominated(self, found: Observed) -> list[Pod]:
+        """Those that may be the ask: they wait for room on the node, with a higher priority than a victim."""
+        lowest = min((one.pod.priority for one in found.victims if one.known), default=None)
+        waiting = self._nominees.get(found.node, ())
+        return [pod for pod in waiting if lowest is not None and pod.priority > lowest]
+
+    @cached_property
+    def _nominees(self) -> dict[str, list[Pod]]:
+        nominees: dict[str, list[Pod]] = {}
+        for pod in self._state.pods.values():
+            if pod.nominated_node and pod.node is None:
+                nominees.setdefault(pod.nominated_node, []).append(pod)
+        return nominees

@@ -1,0 +1,31 @@
+"""One moment under a side: the forecast, in a comparison's figures."""
+
+import msgspec
+
+from engine.model.snapshot import ClusterState
+from engine.planning.comparison.compared_sides import ComparedSide
+from engine.planning.comparison.figures import SideFigures
+from engine.planning.comparison.outcome_counts import OutcomeCounts
+from engine.planning.comparison.queue_demand import QueueDemand
+from engine.planning.forecast import Settling, forecast, origin
+from engine.planning.journal import PassInputs
+
+
+def at_moment(state: ClusterState, moment: PassInputs, side: ComparedSide) -> SideFigures:
+    """What would happen if nobody did anything else, until nothing moves any more; ``state`` stays as it is.
+
+    It says nothing of time: how long a round of a forecast lasts nobody knows. So the work that is thrown away is
+    that of pods which ran at the moment, up to then; what starts later has done none.
+    """
+    found = forecast(state, moment, side.tree, side.decide, terms=side.terms, foreign=side.foreign)
+    tally = OutcomeCounts()
+    tally.decisions = sum(len(one.preemptions) for one in found.rounds)
+    for eviction in found.evictions:  # who started later than the moment has done nothing by then
+        tally.evict(origin(eviction.victim.uid), eviction.victim, at_ms=moment.now_ms)
+    for placed in found.placed:
+        tally.serve(origin(placed.ask.uid))
+    end = PassInputs(now_ms=found.rounds[-1].now_ms, protection=moment.protection).snapshot(found.end, side.tree)
+    waiting = {origin(ask.uid) for ask in end.asks}
+    figures = tally.figures(QueueDemand(end.tree, end.capacity, end.pods), waiting)
+    loop = found.loop.queues if found.loop else ()
+    return msgspec.structs.replace(figures, loop=loop, settles=found.settles is Settling.QUIET)

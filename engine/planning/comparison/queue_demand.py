@@ -1,0 +1,58 @@
+"""Who has what of a cluster at one time: shares, fairness, and who lacks what was guaranteed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, dominant_share, total
+from engine.model.queue_tree import QueueTree
+from engine.observation.shortfalls import shortfalls
+from engine.planning.comparison.figures import WHOLE
+
+
+class QueueDemand:
+    """The leaves of a tree with what their pods hold, and the asks that wait. ``pods`` are those of a snapshot."""
+
+    def __init__(self, tree: QueueTree, capacity: Mapping[str, int], pods: Iterable[Pod]) -> None:
+        self._tree, self._capacity = tree, capacity
+        placed = [pod for pod in pods if pod.queue is not None and pod.queue in tree]
+        self._bound = [pod for pod in placed if pod.node is not None]
+        self._asks = [pod for pod in placed if pod.node is None and not pod.gated and not pod.terminating]
+
+    @cached_property
+    def short(self) -> dict[str, int]:
+        """Path -> how many asks wait for what the queue lacks of its guarantee."""
+        return shortfalls(self._tree, self._tree.roll_up(self._by_leaf), self._asks)
+
+    @cached_property
+    def shares(self) -> dict[str, Fraction]:
+        """Leaf with demand, which is pods or asks -> its dominant share: the largest of what it holds of the cluster.
+
+        Pods themselves are not counted as a resource.
+        """
+        leaves = self._by_leaf.keys() | {ask.queue for ask in self._asks if ask.queue is not None}
+        return {leaf: dominant_share(self._by_leaf.get(leaf, {}), self._capacity) for leaf in sorted(leaves)}
+
+    @cached_property
+    def jain(self) -> int | None:
+        """Jain's index over the shares, in millionths; None where nobody holds anything."""
+        return jain(list(self.shares.values()))
+
+    @cached_property
+    def _by_leaf(self) -> dict[str, Amounts]:
+        requests: dict[str, list[Amounts]] = {}
+        for pod in self._bound:
+            requests.setdefault(pod.queue or "", []).append(pod.requests)
+        return {leaf: total(each) for leaf, each in requests.items()}
+
+
+def jain(shares: Sequence[Fraction]) -> int | None:
+    """(Σx)² / (n Σx²) in millionths, rounded down: all alike give 1, one that has everything 1/n. None for no shares.
+
+    Source: R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, DEC-TR-301, 1984.
+    """
+    squares = sum((one * one for one in shares), Fraction(0))
+    if not squares:
+        return None
+    return int(sum(shares, Fraction(0)) ** 2 * WHOLE / (len(shares) * squares))

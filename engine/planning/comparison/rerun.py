@@ -1,0 +1,199 @@
+"""A stretch of recorded time run again, with another tree or policy deciding.
+
+What no decision changes is taken from the record: who was wanted and when, how long each ran, whom somebody deleted,
+which nodes there were. A pod that did not end in the record goes on. What follows from decisions is worked out anew,
+as a forecast does it: an ask that fits gets a node, victims leave at once and their room is the ask's, those with a
+controller come back and begin anew. There are no interlocks and no disruption budgets that hold back.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+
+import msgspec
+
+from engine.model.decision import PodFacts
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.planning.comparison.compared_sides import ComparedSide, Served
+from engine.planning.comparison.figures import SideFigures
+from engine.planning.comparison.outcome_counts import OutcomeCounts
+from engine.planning.comparison.pod_lives import Life
+from engine.planning.comparison.queue_demand import QueueDemand
+from engine.planning.comparison.recording import RecordedStep, Recording, asks
+from engine.planning.forecast import Round, origin
+from engine.planning.forecast.rolling import Rolling
+from engine.planning.forecast.scheduling import tries
+from engine.planning.journal import PassInputs
+from engine.planning.scheduling_pass import plan
+
+PASSES = 5
+"""At one time at most; there are more only while they move something."""
+
+
+def replayed(recording: Recording, side: ComparedSide, *, each: Callable[[], None] = lambda: None) -> SideFigures:
+    """What would have happened under a side. ``each``: called at every look."""
+    run = _Run(recording, side)
+    for number, step in enumerate(recording.steps, 1):
+        run.look(step, number)
+        each()
+    return run.figures()
+
+
+class _Run:
+    def __init__(self, recording: Recording, side: ComparedSide) -> None:
+        self._side, self._served, self._tally = side, Served(side), OutcomeCounts()
+        self._rolling = Rolling(recording.state, recording.moment)
+        self._lives = {life.key: life for life in recording.lives}
+        self._to_come = deque(life for life in recording.lives if life.key not in recording.state.pods)
+        self._to_delete = deque(
+            sorted((life.deleted_ms, life.key) for life in recording.lives if life.deleted_ms is not None)
+        )
+        self._ends: list[tuple[int, str]] = []
+        """When pods (uid) end by themselves: a heap."""
+        for life in recording.lives:
+            if life.key in recording.state.pods and life.pod.node is not None:
+                self._will_end(life, life.key, life.pod.started_ms or recording.since_ms)
+        self._standing: QueueDemand | None = None
+
+    def look(self, step: RecordedStep, number: int) -> None:
+        """Bring the cluster to a time, decide there, and count it until the next."""
+        first = number == 1
+        before = self._rolling.moment
+        later = PassInputs(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
+        now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
+        self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
+        moved = self._take_over(step, first=first) | self._happen()
+        if first:  # what open decisions were about comes about before anything else
+            moved |= self._decide(number)
+        if moved or first or self._waiting():
+            moved |= self._go_on(number)
+        if moved or self._standing is None:
+            self._standing = self._stands()
+        self._tally.stand(self._standing, self._waiting(), at_ms=step.at_ms, for_ms=step.for_ms)
+
+    def _take_over(self, step: RecordedStep, *, first: bool) -> bool:
+        """The cluster's objects but pods, as the record has them; pods of nodes that are gone are without one.
+
+        Whether anything changed. At first they are there already, with what open decisions keep of them.
+        """
+        if first or not step.columns:
+            return False
+        for name, column in step.columns.items():
+            setattr(self._rolling.state, name, dict(column))
+        state = self._rolling.state
+        for pod in [pod for pod in state.pods.values() if pod.node is not None and pod.node not in state.nodes]:
+            del state.pods[pod.uid]
+            if pod.controller and not (pod.daemonset or pod.terminating or pod.finished):
+                self._rolling.come_back(pod)
+        return True
+
+    def _happen(self) -> bool:
+        """Who ends by now, who was deleted, who was wanted. Whether there was anybody."""
+        now_ms, pods = self._rolling.moment.now_ms, self._rolling.state.pods
+        ended: list[str] = []
+        while self._ends and self._ends[0][0] <= now_ms:
+            _, uid = heappop(self._ends)
+            if uid in pods:  # not one that was evicted meanwhile
+                ended.append(origin(uid))
+        while self._to_delete and self._to_delete[0][0] <= now_ms:
+            ended.append(self._to_delete.popleft()[1])
+        gone = set(ended)
+        for uid in [uid for uid in pods if origin(uid) in gone]:
+            del pods[uid]
+        came = False
+        while self._to_come and self._to_come[0].came_ms <= now_ms:
+            life, came = self._to_come.popleft(), True
+            if life.deleted_ms is None or life.deleted_ms > now_ms:
+                pods[life.key] = _as_ask(life)
+        return bool(ended) or came
+
+    def _go_on(self, number: int) -> bool:
+        """The scheduler gives room, then passes make some. Whether anything moved."""
+        moved = self._schedule()
+        for _ in range(PASSES):
+            if not self._waiting() or not self._decide(number):
+                break
+            moved = True
+            self._schedule()
+        return moved
+
+    def _schedule(self) -> bool:
+        if not self._waiting():
+            return False
+        seen = self._seen()
+        in_turn = sorted(seen.asks, key=lambda ask: ask.turn)
+        bound = self._rolling.bind(tries(seen, in_turn, self._rolling.state))
+        self._serve([uid for uid, _ in bound])
+        return bool(bound)
+
+    def _decide(self, number: int) -> bool:
+        """A pass, carried out. Whether anything moved."""
+        rolling, side = self._rolling, self._side
+        seen = self._seen()
+        considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
+        left, placed = rolling.carry_out(seen, considered, number)
+        after = rolling.moment  # nothing is open any more
+        rolling.moment = PassInputs(
+            now_ms=seen.now_ms, protection=after.protection, notices=after.notices, quotas=after.quotas
+        )
+        done = Round(number=number, now_ms=seen.now_ms, considered=tuple(considered), placed=placed, left=left)
+        for decision in done.preemptions:
+            self._served.note(decision)
+            self._tally.decisions += 1
+        for eviction in done.evictions:
+            self._evict(eviction.victim, seen)
+        self._serve([one.ask.uid for one in placed])
+        return done.moves
+
+    def _evict(self, victim: PodFacts, seen: Snapshot) -> None:
+        key = origin(victim.uid)
+        life = self._lives.get(key)
+        if life is not None and victim.started_ms is not None:
+            saved_ms = life.checkpoint_ms(victim.started_ms, seen.now_ms)
+            victim = msgspec.structs.replace(victim, checkpoint_ms=saved_ms)
+        self._tally.evict(key, victim, at_ms=seen.now_ms)
+
+    def _serve(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            key = origin(uid)
+            self._tally.serve(key)
+            if key in self._lives:
+                self._will_end(self._lives[key], uid, self._rolling.moment.now_ms)
+
+    def _will_end(self, life: Life, uid: str, started_ms: int) -> None:
+        if life.run_ms is not None:
+            heappush(self._ends, (started_ms + life.run_ms, uid))
+
+    def _waiting(self) -> set[str]:
+        return {origin(uid) for uid, pod in self._rolling.state.pods.items() if asks(pod)}
+
+    def _stands(self) -> QueueDemand:
+        seen = self._seen()
+        return QueueDemand(seen.tree, seen.capacity, seen.pods)
+
+    def _seen(self) -> Snapshot:
+        return self._rolling.moment.snapshot(self._rolling.state, self._side.tree)
+
+    def figures(self) -> SideFigures:
+        """After the last look."""
+        assert self._standing is not None
+        return self._tally.figures(self._standing, self._waiting())
+
+
+def _as_ask(life: Life) -> Pod:
+    """A pod as it was wanted, whatever came of it in the record; a mirror pod is where it is."""
+    if life.pod.mirror:
+        return life.pod
+    return msgspec.structs.replace(
+        life.pod,
+        node=None,
+        created_ms=life.came_ms,
+        started_ms=None,
+        checkpoint_ms=None,
+        nominated_node="",
+        unschedulable_ms=life.came_ms,  # the scheduler tries it at once; from then on it waits
+        unschedulable_message="",
+        disruption="",
+        disrupted_ms=None,
+    )

@@ -1,0 +1,41 @@
+"""Guarantees that are not reached though pods wait for them: where a forecast comes to rest."""
+
+import msgspec
+
+from engine.model.quantities import PODS, Amounts, add
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast.outcome import Forecast, Settling
+
+
+class Unreached(msgspec.Struct, frozen=True, order=True):
+    """A queue below its guarantee in the end, while an ask of it that asks for the resource waits."""
+
+    queue: str
+    resource: str
+    used: int
+    guaranteed: int
+    """Both in the resource's integer unit."""
+
+
+def unreached(found: Forecast, tree: QueueTree) -> tuple[Unreached, ...]:
+    """What stays out of reach under the tree of the forecast, by queue and resource.
+
+    Nothing where it doesn't come to rest: of that nobody can say where it ends.
+    """
+    if found.settles is not Settling.QUIET:
+        return ()
+    snapshot = found.end.snapshot(tree, now_ms=found.rounds[-1].now_ms)
+    tree, used = snapshot.tree, snapshot.usage(snapshot.tree)
+    by_leaf: dict[str, Amounts] = {}
+    for one in found.waiting:
+        ask = one.decision.ask
+        if ask.queue in tree:
+            by_leaf[ask.queue] = add(by_leaf.get(ask.queue, {}), ask.requests)
+    wanted = tree.roll_up(by_leaf)
+    missed = [
+        Unreached(path, resource, used[path].get(resource, 0), guaranteed)
+        for path in tree.walk()
+        for resource, guaranteed in tree[path].guaranteed.items()
+        if resource != PODS and used[path].get(resource, 0) < guaranteed and wanted[path].get(resource, 0)
+    ]
+    return tuple(sorted(missed))

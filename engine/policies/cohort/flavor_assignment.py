@@ -1,0 +1,277 @@
+"""Which flavors a workload would get, and whether it fits there, or only with preemption.
+
+Source: Kueue's pkg/scheduler/flavorassigner, flavorassigner.go, and preemption_oracle.go.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from engine.feasibility.selectors import matches, untolerated
+from engine.model.objects import Requirement
+from engine.model.quantities import PODS, Amounts, total
+from engine.model.quota import (
+    Flavor,
+    FlavorResource,
+    Fungibility,
+    PodSet,
+    Quantities,
+    QuotaUsage,
+    ResourceGroup,
+    Take,
+    Workload,
+)
+from engine.policies.cohort.search.quota_index import QuotaIndex
+from engine.policies.cohort.search.targets import TargetSearch
+
+
+class SearchResult(NamedTuple):
+    """What a search found, and what is used once they are gone who go."""
+
+    search: TargetSearch
+    after: QuotaUsage
+
+
+Find = Callable[[Quantities, tuple[FlavorResource, ...]], SearchResult]
+"""How targets are searched for: what is asked, and of what somebody has to go."""
+
+
+class Mode(StrEnum):
+    """How an ask would be admitted; Kueue's words."""
+
+    FIT = "Fit"
+    PREEMPT = "Preempt"
+    NO_FIT = "NoFit"
+
+
+class AssignmentMode(IntEnum):
+    """How well a flavor does, from the worst up."""
+
+    NONE = 0
+    NO_CANDIDATES = 1
+    PREEMPT = 2
+    RECLAIM = 3
+    FIT = 4
+
+    @property
+    def mode(self) -> Mode:
+        """What is said of it."""
+        return {AssignmentMode.NONE: Mode.NO_FIT, AssignmentMode.FIT: Mode.FIT}.get(self, Mode.PREEMPT)
+
+
+class AssignedFlavor(NamedTuple):
+    """A resource of a pod set in a flavor."""
+
+    flavor: str
+    chance: AssignmentMode
+    borrowing: int
+    """The height of the lowest subtree that holds it; 0: the queue's own nominal quota."""
+
+
+class SetAssignment(msgspec.Struct, frozen=True):
+    """A pod set with what it would get."""
+
+    pod_set: PodSet
+    count: int
+    granted: Mapping[str, AssignedFlavor]
+    """Resource -> its flavor; empty: none has room."""
+    wanted: Amounts
+    """Of all its pods, pods themselves included where the queue has quota of them."""
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    """What a workload would get."""
+
+    sets: tuple[SetAssignment, ...]
+
+    @property
+    def mode(self) -> Mode:
+        """The worst of all."""
+        if not self.sets or any(one.wanted and not one.granted for one in self.sets):
+            return Mode.NO_FIT
+        modes = {granted.chance.mode for one in self.sets for granted in one.granted.values()}
+        return next((mode for mode in (Mode.NO_FIT, Mode.PREEMPT) if mode in modes), Mode.FIT)
+
+    @property
+    def borrowing(self) -> int:
+        """The highest that it borrows from."""
+        return max((granted.borrowing for one in self.sets for granted in one.granted.values()), default=0)
+
+    @property
+    def contested(self) -> frozenset[FlavorResource]:
+        """Of what somebody has to go."""
+        return frozenset(
+            (granted.flavor, resource)
+            for one in self.sets
+            for resource, granted in one.granted.items()
+            if granted.chance.mode is Mode.PREEMPT
+        )
+
+    @property
+    def asked(self) -> dict[FlavorResource, int]:
+        """What it would use. As in Kueue without the pods themselves: docs/policies/cohort.md says what follows."""
+        found: dict[FlavorResource, int] = {}
+        for one in self.sets:
+            for resource, amount in one.pod_set.requests.items():
+                if resource in one.granted and resource != PODS:
+                    of = (one.granted[resource].flavor, resource)
+                    found[of] = found.get(of, 0) + amount * one.count
+        return found
+
+
+class _Option(NamedTuple):
+    """A flavor for the resources of a group: what each gets, and how well the worst does."""
+
+    granted: dict[str, AssignedFlavor]
+    chance: AssignmentMode
+    borrowing: int
+
+
+_NO_OPTION = _Option({}, AssignmentMode.NONE, 0)
+
+
+class Assigner:
+    """Assigns flavors to a workload. ``fair``: under fair sharing; ``find`` tells whether preempting could help."""
+
+    def __init__(self, ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> None:
+        self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
+        self._queue = ground.queues[ask.queue]
+        self._node = ground.tree.queue[ask.queue]
+
+    def assign(self, counts: Iterable[int]) -> Assignment:
+        """What it would get with so many pods in its sets. It ends at the first set for which nothing is found."""
+        sized = list(zip(self._ask.pod_sets, counts, strict=True))
+        used: dict[FlavorResource, int] = {}
+        sets: list[SetAssignment] = []
+        for group in _grouped(sized):
+            wanted = [self._wanted(one, count) for one, count in group]
+            granted = self._grant([one for one, _ in group], total(wanted), used)
+            for (one, count), amounts in zip(group, wanted, strict=True):
+                own = {name: granted[name] for name in amounts if name in granted}
+                sets.append(SetAssignment(one, count, own, amounts))
+                for name, grant in own.items():
+                    used[grant.flavor, name] = used.get((grant.flavor, name), 0) + amounts[name]
+            if not granted and any(wanted):
+                break
+        return Assignment(tuple(sets))
+
+    def _wanted(self, one: PodSet, count: int) -> Amounts:
+        found = {name: amount * count for name, amount in one.requests.items() if name != PODS}
+        if self._queue.group_of(PODS) is not None:
+            found[PODS] = count
+        return found
+
+    def _grant(
+        self, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]
+    ) -> dict[str, AssignedFlavor]:
+        """Resource -> flavor for all of them; empty where one finds none."""
+        granted: dict[str, AssignedFlavor] = {}
+        for name in sorted(wanted):
+            if name in granted:
+                continue
+            group = self._queue.group_of(name)
+            if group is None:
+                return {}
+            option = self._option(group, sets, {one: wanted[one] for one in wanted if one in group.resources}, used)
+            if not option.granted:
+                return {}
+            granted |= option.granted
+        return granted
+
+    def _option(
+        self, group: ResourceGroup, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]
+    ) -> _Option:
+        best = _NO_OPTION
+        for name in group.flavors:
+            flavor = self._ground.flavors.get(name)
+            if flavor is None or not all(_suits(flavor, one) for one in sets):
+                continue
+            option = self._tried(name, wanted, used)
+            if not _goes_on(option, self._queue.fungibility):
+                return option
+            if _better(option, best, self._queue.fungibility):
+                best = option
+        return best
+
+    def _tried(self, flavor: str, wanted: Amounts, used: Mapping[FlavorResource, int]) -> _Option:
+        granted: dict[str, AssignedFlavor] = {}
+        worst = _Option(granted, AssignmentMode.FIT, 0)
+        for name in sorted(wanted):
+            of = (flavor, name)
+            chance, borrowing = self._chance(of, used.get(of, 0) + wanted[name])
+            one = _Option(granted, chance, borrowing)
+            if _better(worst, one, self._queue.fungibility):
+                worst = one
+            if chance is AssignmentMode.NONE:
+                return _Option({}, chance, borrowing)
+            granted[name] = AssignedFlavor(flavor, chance, borrowing)
+        return worst
+
+    def _chance(self, of: FlavorResource, amount: int) -> tuple[AssignmentMode, int]:
+        """How well the queue can provide so much of it, and how high it borrows for that."""
+        usage, tree = self._ground.usage, self._ground.tree
+        if amount > tree.potential[self._node].get(of, 0):
+            return AssignmentMode.NONE, 0
+        borrowing, reclaims = usage.lowest_that_holds(self._node, of, amount)
+        if amount <= usage.available(self._node, of):
+            return AssignmentMode.FIT, borrowing
+        if amount <= tree.quota(self._node, of).nominal or reclaims or self._preempts_while_borrowing():
+            return self._simulated(of, amount, borrowing)
+        return AssignmentMode.NONE, borrowing
+
+    def _preempts_while_borrowing(self) -> bool:
+        preemption = self._queue.preemption
+        return preemption.borrow.allowed or (self._fair and preemption.reclaim is not Take.NEVER)
+
+    def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[AssignmentMode, int]:
+        """Whether there are targets for this one resource alone."""
+        search, after = self._find({of: amount}, (of,))
+        if not search.targets:
+            return AssignmentMode.NO_CANDIDATES, borrowing
+        borrowing, _ = after.lowest_that_holds(self._node, of, amount)
+        own = any(target.workload.queue == self._ask.queue for target in search.targets)
+        return (AssignmentMode.PREEMPT if own else AssignmentMode.RECLAIM), borrowing
+
+
+def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
+    """Sets that get their flavors together."""
+    groups: dict[str, list[tuple[PodSet, int]]] = {}
+    for one, count in sized:
+        groups.setdefault(f"group {one.group}" if one.group else f"set {one.name}", []).append((one, count))
+    return list(groups.values())
+
+
+def _suits(flavor: Flavor, one: PodSet) -> bool:
+    """Whether pods can run on nodes of a flavor, as far as what the flavor says of them decides that."""
+    if untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
+        return False
+    labels = flavor.labels
+    if any(labels[key] != value for key, value in one.node_selector.items() if key in labels):
+        return False
+    terms = [_about(term.expressions, labels) for term in one.node_affinity]
+    return not terms or any(matches(expressions, labels) for expressions in terms)
+
+
+def _about(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> list[Requirement]:
+    return [one for one in expressions if one.key in labels]
+
+
+def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
+    """Whether the next flavor is tried."""
+    if option.chance in {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}:
+        return True
+    if option.chance is not AssignmentMode.FIT and fungibility.next_before_preempting:
+        return True
+    return option.borrowing > 0 and fungibility.next_before_borrowing
+
+
+def _better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
+    """Whether it does better than the other."""
+    hopeless = {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}
+    if one.chance is not other.chance and (one.chance in hopeless or other.chance in hopeless):
+        return one.chance > other.chance
+    if fungibility.preemption_over_borrowing:
+        return (-one.borrowing, one.chance) > (-other.borrowing, other.chance)
+    return (one.chance, -one.borrowing) > (other.chance, -other.borrowing)

@@ -1,0 +1,175 @@
+"""Policies ``cohort`` and ``fair-share`` on pods: all waiting pods of a workload are decided for at once."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
+from engine.model.quota.pod_workloads import Gathered, gathered
+from engine.model.quota.tree_reading import QuotaReading
+from engine.model.snapshot import Snapshot
+from engine.policies.cohort.flavor_assignment import Mode
+from engine.policies.cohort.pass_reuse import ground_of, with_leaving
+from engine.policies.cohort.search.fair import STRATEGIES, Strategy
+from engine.policies.cohort.search.targets import PreemptionReason
+from engine.policies.cohort.trace import WorkloadDecision
+from engine.policies.cohort.workload_decision import FAIR_SHARE, POLICY, WorkloadVerdict, decide
+from engine.policies.cohort.workload_order import first
+
+DIALECT = "kueue"
+_REASONS = {
+    PreemptionReason.IN_QUEUE: PodReason.IN_QUEUE,
+    PreemptionReason.RECLAMATION: PodReason.RECLAIMED,
+    PreemptionReason.WHILE_BORROWING: PodReason.RECLAIMED_BORROWING,
+    PreemptionReason.FAIR_SHARING: PodReason.FAIR_SHARING,
+}
+
+
+class _Common(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    guarantees: Literal["nested", "kueue"] = "nested"
+    """Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."""
+    within_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
+    """Whom in their own queue asks may preempt, of queues that say nothing."""
+    reclaim: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"] = "Any"
+    """Whom in other queues that borrow."""
+
+
+class Parameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for policy ``cohort``."""
+
+    while_borrowing: bool = False
+    """Whether asks may take from other queues, at lower priority, while their own borrows."""
+
+
+class FairParameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for policy ``fair-share``."""
+
+    strategies: Literal["both", "final", "initial"] = "both"
+    """When a share allows to take: by the share afterwards, by the one before, or first by this and then by that."""
+
+
+def reading_of(parameters: Parameters | FairParameters) -> QuotaReading:
+    """How a tree is meant by them."""
+    allowed = isinstance(parameters, Parameters) and parameters.while_borrowing
+    return QuotaReading(
+        nested=parameters.guarantees == "nested",
+        preemption=Preemption(
+            within=Take(parameters.within_queue),
+            reclaim=Take(parameters.reclaim),
+            borrow=BorrowWithinCohort(allowed=allowed),
+        ),
+    )
+
+
+class ByQuota:
+    """Decides by a policy and its parameters."""
+
+    def __init__(self, parameters: Parameters | FairParameters) -> None:
+        self._reading = reading_of(parameters)
+        self._strategies = _strategies(parameters) if isinstance(parameters, FairParameters) else None
+        self._policy = POLICY if self._strategies is None else FAIR_SHARE
+
+    def __call__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
+        """Which workloads are to go so that the quota of its queue holds that of ``ask``, or why none are."""
+        if ask.queue is None or ask.queue not in tree:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        if (unread := _unread(at, ask)) is not None:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD, unread)
+        pods = at.asking(ask)
+        if pods[0].uid != ask.uid:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
+        return self._decided(self._told(at, tree, pods), ask, pods)
+
+    def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
+        """What the decision for ``ask`` comes from; None where nothing is decided for it, or with another pod."""
+        if ask.queue is None or ask.queue not in tree:
+            return None
+        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        pods = at.asking(ask)
+        if _unread(at, ask) is not None or pods[0].uid != ask.uid:
+            return None
+        return self._told(at, tree, pods)
+
+    def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
+        """Which of some asks, in their turn, is next: under fair sharing one of the queue with the lowest share."""
+        if self._strategies is None:
+            return asks[0]
+        return first(gathered(snapshot, tree, self._reading), asks)
+
+    def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
+        workload = at.waiting(pods)
+        ground_of(at)
+        return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
+
+    def _decided(self, told: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
+        at = told.at
+        outcome, reason, detail = self._ended(told, ask)
+        victims = [target for target in told.verdict.search.targets if outcome is Outcome.PREEMPT]
+        return Decision(
+            policy=self._policy,
+            dialect=DIALECT,
+            ask=PodFacts.of(ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            victims=tuple(
+                PodVerdict(pod=PodFacts.of(pod), reason=_REASONS[one.why], detail=one.workload.queue)
+                for one in victims
+                for pod in at.pods(one.workload)
+            ),
+            together=tuple(PodFacts.of(pod) for pod in pods[1:]),
+            trace=told.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
+        )
+
+    def _ended(self, told: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
+        at, verdict = told.at, told.verdict
+        if verdict.mode is Mode.FIT:
+            soon = at.leaves_soon and not self._fits(with_leaving(at), told)
+            return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
+        if ask.never_preempts:
+            return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
+        if disabled := told.tree.disabled_by(ask.queue or ""):
+            return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
+        if verdict.search.targets:
+            return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, told.decisive
+        if beyond := told.beyond:
+            return Outcome.NO_CANDIDATE, Reason.BEYOND_QUOTA, beyond
+        if verdict.mode is Mode.NO_FIT:
+            return Outcome.NO_CANDIDATE, Reason.BORROWS, told.decisive
+        reason = Reason.NO_ROOM if told.candidates else Reason.NO_CANDIDATES
+        return Outcome.NO_CANDIDATE, reason, told.decisive
+
+    def _fits(self, cluster: QuotaCluster, told: WorkloadDecision) -> bool:
+        found: WorkloadVerdict = decide(cluster, told.ask, self._strategies)
+        return found.mode is Mode.FIT
+
+    def _plain(self, ask: Pod, outcome: Outcome, reason: Reason, detail: str = "") -> Decision:
+        return Decision(
+            policy=self._policy,
+            dialect=DIALECT,
+            ask=PodFacts.of(ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+        )
+
+
+STRATEGY_SETS = {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}
+"""What the parameter ``strategies`` may be -> those of Kueue's that it stands for."""
+
+
+def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
+    return STRATEGY_SETS[parameters.strategies]
+
+
+def _unread(at: Gathered, ask: Pod) -> str | None:
+    """The queue, of those that share quota with the ask's, of which nobody knows what it uses."""
+    tree = at.formed.tree
+    top = tree.root(tree.queue[ask.queue or ""])
+    unread = (pod.queue for pod in at.snapshot.unread_for(ask) if pod.queue in tree.queue)
+    return next((queue for queue in unread if queue and tree.root(tree.queue[queue]) == top), None)

@@ -1,0 +1,1 @@
+"""Which workloads go for one that waits: classic preemption and fair sharing, after Kueue."""

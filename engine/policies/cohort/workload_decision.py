@@ -1,0 +1,97 @@
+"""A workload decided: flavors, mode, and who goes. Source: Kueue's pkg/scheduler, scheduler.go (getAssignments)."""
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+
+import msgspec
+
+from engine.model.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
+from engine.policies.cohort.admissible import without_replaced
+from engine.policies.cohort.flavor_assignment import Assigner, Assignment, Find, Mode, SearchResult
+from engine.policies.cohort.search import classic, fair
+from engine.policies.cohort.search.fair import Strategy
+from engine.policies.cohort.search.quota_attempt import QuotaAttempt
+from engine.policies.cohort.search.quota_index import QuotaIndex
+from engine.policies.cohort.search.targets import NOBODY, TargetSearch
+
+POLICY = "cohort"
+FAIR_SHARE = "fair-share"
+
+
+class WorkloadVerdict(msgspec.Struct, frozen=True):
+    """What is decided for a workload. ``Preempt`` does not promise that anybody goes."""
+
+    assignment: Assignment
+    search: TargetSearch
+    gated: bool = False
+    """Whether others would go, but a gate of the workload's preemption is closed."""
+
+    @property
+    def mode(self) -> Mode:
+        """How it would be admitted."""
+        return self.assignment.mode
+
+    @property
+    def served(self) -> bool:
+        """Whether it gets quota: there is enough, or somebody goes for it."""
+        return self.mode is Mode.FIT or bool(self.search.targets)
+
+
+def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> WorkloadVerdict:
+    """Decide for a workload that waits in a queue of the cluster; ``strategies``: of fair sharing, None: classic.
+
+    With fewer pods, where its sets allow that and it can't be had with all of them: then with as many as can be.
+    """
+    ground = QuotaIndex.of(without_replaced(cluster, ask))
+    search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
+    verdict = decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
+    return WorkloadVerdict(verdict.assignment, NOBODY, gated=True) if ask.gated and verdict.search.targets else verdict
+
+
+def decided(ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> WorkloadVerdict:
+    """The same, with whatever finds who goes."""
+    assigner = Assigner(ground, ask, find, fair=fair)
+    whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
+    if whole.served:
+        return whole
+    return _with_fewer(ask, assigner, find) or whole
+
+
+def _finding(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> Find:
+    """Searches once for what is asked again: of one resource, the last question is the one that tried the flavor."""
+    known: dict[Hashable, SearchResult] = {}
+
+    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> SearchResult:
+        of = frozenset(asked.items()), contested
+        if of not in known:
+            question = QuotaAttempt(ground, ask, asked, contested)
+            known[of] = SearchResult(search(question), question.usage)
+        return known[of]
+
+    return find
+
+
+def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> WorkloadVerdict:
+    assignment = assigner.assign(counts)
+    if assignment.mode is not Mode.PREEMPT:
+        return WorkloadVerdict(assignment, NOBODY)
+    return WorkloadVerdict(assignment, find(assignment.asked, tuple(sorted(assignment.contested))).search)
+
+
+def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> WorkloadVerdict | None:
+    """By halving: as Kueue does it, also where having fewer pods helps now and hinders then."""
+    spare = [_spare(one) for one in ask.pod_sets]
+    low, high, found = 0, sum(spare) + 1, None
+    while sum(spare) and low < high:
+        step = (low + high) // 2
+        counts = [one.count - own * step // sum(spare) for one, own in zip(ask.pod_sets, spare, strict=True)]
+        tried = _decided(assigner, find, counts)
+        if tried.served:
+            found, high = tried, step
+        else:
+            low = step + 1
+    return found
+
+
+def _spare(one: PodSet) -> int:
+    return 0 if one.least is None else max(0, one.count - one.least)

@@ -1,0 +1,171 @@
+"""Policy ``deserved``, dialect ``arbitrator``: who gives back what they use beyond what they deserve.
+
+By docs/policies/deserved.md.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, ReclaimNotice, Trace
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
+from engine.policies.common.safeguards import within_safeguards
+from engine.policies.deserved.attempt import Parameters, ReclaimAttempt
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
+from engine.policies.deserved.trace import notices_of, trace_of
+
+POLICY = "deserved"
+DIALECT = "arbitrator"
+_GUARDS = {reason: GUARDS[reason] for reason in (Reason.NEVER, Reason.DISABLED, Reason.UNREAD)}
+_WAITS = {Reason.NOT_TRIED: WAITS[Reason.NOT_TRIED]}
+
+
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
+    """Which pods are to go for ``ask`` (a pending pod of the snapshot), who is told to give back, or why none are."""
+    question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    for reason, guard in UNDECIDABLE.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = question.nodes.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return _answer(question, Outcome.FITS, reason, node=node)
+    return _refused(question) or _within_safeguards(question)
+
+
+def _refused(question: ReclaimAttempt) -> Decision | None:
+    """Why nobody is taken from for the ask, None where somebody may be."""
+    for reason, guard in _GUARDS.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    if question.too_large:
+        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+    if question.beyond and not question.outranks:
+        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=question.beyond)
+    if question.over_hard:
+        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=question.over_hard)
+    for reason, guard in _WAITS.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    return None
+
+
+def _within_safeguards(question: ReclaimAttempt) -> Decision:
+    """Choose among those whom safeguards let go; disruption budgets are looked at in any case, as the proposal says."""
+    own = question.snapshot
+
+    def choose(snapshot: Snapshot) -> Decision:
+        if snapshot is own:
+            return _reclaim(question)
+        return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), question.tree, question.ask, question.parameters))
+
+    return within_safeguards(own, question.tree, question.ask, choose)
+
+
+def _reclaim(question: ReclaimAttempt) -> Decision:
+    """From those whose grace is over; else those are told, or were and still have time, from whom it could be."""
+    survey, in_time = surveyed(question)
+    if survey.best is None:
+        return _none(question, survey)
+    return (_taken if in_time else _told)(question, survey, survey.best)
+
+
+def surveyed(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
+    """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
+
+    Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that; where
+    that order finds no allowed set either, other sets are tried.
+    """
+    found: list[tuple[NodeCandidates, bool]] = []
+    for candidates, in_time in _attempts(question):
+        found.append((NodeCandidates(question, candidates), in_time))
+        if found[-1][0].best is not None:
+            return found[-1]
+    last = found[-1] if found else (NodeCandidates(question, Candidates(question)), False)
+    helps = next((one for one in found if one[0].end_below()), None)
+    return helps or next((one for one in found if one[0].other_sets()), last)
+
+
+def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
+    """Who may be taken from, and whether now: those past their grace, then with those who were told, then all."""
+    every = Candidates(question)
+    if question.outranks:
+        yield every, True
+        return
+    past = every.queues & question.past_grace
+    tried = np.zeros_like(past)
+    for queues in (past, every.queues & question.told, every.queues):
+        if not np.array_equal(queues, tried):
+            yield every.of(queues), queues is past
+        tried = queues
+
+
+def _taken(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
+    found = () if question.outranks else notices_of(question, survey, best.victims)
+    return _answer(
+        question,
+        Outcome.PREEMPT,
+        Reason.HIGH_PRIORITY if question.outranks else Reason.BELOW_DESERVED,
+        node=None if best.place is None else question.nodes.columns.nodes[best.place].name,
+        victims=tuple(_victim(question, pod) for pod in best.victims),
+        notices=found,
+        trace=trace_of(question, survey, best, coming=True),
+    )
+
+
+def _victim(question: ReclaimAttempt, pod: Pod) -> PodVerdict:
+    reason = PodReason.LOWER_PRIORITY if question.outranks else PodReason.OVER_DESERVED
+    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
+
+
+def _told(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
+    queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (question.due_ms(one), one))
+    return _answer(
+        question,
+        Outcome.NOT_ELIGIBLE,
+        Reason.GRACE,
+        detail=queue,
+        due=question.due_ms(queue),
+        notices=notices_of(question, survey, best.victims),
+        trace=trace_of(question, survey, best, coming=False),
+    )
+
+
+def _none(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
+    told = trace_of(question, survey, coming=False)
+    if survey.gave_up:
+        return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
+    if survey.candidates.count:
+        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
+    return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)
+
+
+def _answer(
+    question: ReclaimAttempt,
+    outcome: Outcome,
+    reason: Reason,
+    *,
+    detail: str = "",
+    due: int | None = None,
+    node: str | None = None,
+    victims: tuple[PodVerdict, ...] = (),
+    notices: tuple[ReclaimNotice, ...] = (),
+    trace: Trace | None = None,
+) -> Decision:
+    return Decision(
+        policy=POLICY,
+        dialect=DIALECT,
+        ask=PodFacts.of(question.ask),
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        due_ms=due,
+        node=node,
+        victims=victims,
+        notices=notices,
+        trace=trace_of(question, coming=False) if trace is None else trace,
+    )

@@ -1,0 +1,63 @@
+"""What nodes would lose at least, of all nodes at once: most need not be looked at any closer."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.model.collections.offsets import starts
+from engine.model.snapshot import pod_fields
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.share_balances import Rank
+
+Cost = tuple[Rank, int, int, int, int]
+"""Whose turn it is, the highest priority, how many go, the newest, the node's place: the least wins."""
+
+
+def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
+    """A cost that each useful node has at least, and its place, the cheapest first."""
+    columns, left = question.nodes.columns, useful.copy()
+    for queue in candidates.in_turn(candidates.queues):
+        places = columns.node[candidates.rows_of(queue)]
+        places = places[left[places] & starts(places)]
+        left[places] = False
+        if len(places):
+            yield from _of_queue(question, candidates, places, queue)
+
+
+def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
+    """The same of places where this queue gives first."""
+    columns, rank = question.nodes.columns, candidates.books.rank(queue)
+    rows = _rows(columns, places)
+    rows = rows[candidates.going[rows]]
+    first = np.flatnonzero(starts(columns.node[rows]))
+    lowest = np.minimum.reduceat(columns.priority[rows], first)
+    fewest = _fewest(question, rows, first, places)
+    newest = np.maximum.reduceat(_created(columns)[rows], first)
+    for one in np.lexsort((places, -newest, fewest, lowest)).tolist():
+        place = int(places[one])
+        yield (rank, int(lowest[one]), int(fewest[one]), -int(newest[one]), place), place
+
+
+def _rows(columns: Columns, places: Rows) -> Rows:
+    """The rows of the pods at some places."""
+    first, end = columns.first[places], columns.first[places + 1]
+    counts = end - first
+    rows: Rows = np.repeat(end - np.cumsum(counts), counts) + np.arange(counts.sum())
+    return rows
+
+
+def _fewest(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
+    """How many have to go at least: as many as of the largest there would do."""
+    columns, fewest = question.nodes.columns, np.ones(len(places), np.int64)
+    for name, amount in question.wanted.items():
+        short = amount - question.free[name][places]
+        largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
+        fewest = np.maximum(fewest, -(-short // largest))
+    return fewest
+
+
+def _created(columns: Columns) -> Numbers:
+    made: Numbers = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
+    return made

@@ -1,0 +1,53 @@
+"""Other sets of victims on a node, where the usual order of victims finds none that is allowed."""
+
+from collections.abc import Sequence
+
+from engine.model.objects import Pod
+from engine.policies.common.victim_search import Rows, VictimSetSearch
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.share_balances import ShareBalances
+
+
+class _Laws:
+    """What a set of pods of one node has to keep."""
+
+    def __init__(self, question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> None:
+        self.question, self.candidates, self.pods = question, candidates, pods
+        self.spot = question.nodes.feasibility.on(place)
+        self.leaving = tuple(pod.uid for pod in question.nodes.columns.on(place) if pod.terminating)
+
+    def room(self, rows: Rows, surely: Rows | None) -> bool:
+        """Whether the ask fits on the node and under every hard cap above it.
+
+        With ``surely`` whether it may, as more than those need not go.
+        """
+        tree, gone = self.question.tree, [self.pods[row] for row in rows]
+        sure = None if surely is None else [*self.leaving, *(self.pods[row].uid for row in surely)]
+        if self.spot.refusal([*self.leaving, *(pod.uid for pod in gone)], surely=sure) is not None:
+            return False
+        return all(
+            sum(pod.requests.get(name, 0) for pod in gone if tree.contains(path, pod.queue or "")) >= more
+            for (path, name), more in self.question.excess.items()
+        )
+
+    def may_go(self, rows: Rows) -> bool:
+        """Whether what is reserved is kept, and disruption budgets are, by all of them together."""
+        books = ShareBalances(self.question)
+        for row in rows:
+            if books.below_reserved(self.pods[row]):
+                return False
+            books.give(self.pods[row])
+        return self.candidates.budgets.allow([self.pods[row] for row in rows])
+
+    def alike(self, one: int, other: int) -> bool:
+        """Whether it makes no difference to room, what is reserved and budgets which of the two goes."""
+        first, second, kind = self.pods[one], self.pods[other], self.candidates.budgets.kind
+        same = (first.queue, first.requests, kind(first)) == (second.queue, second.requests, kind(second))
+        return same and self.spot.weights(first.uid) == self.spot.weights(second.uid)
+
+
+def search(question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> VictimSetSearch:
+    """The search of a node, of the candidates there, those who give first coming first."""
+    laws = _Laws(question, candidates, place, pods)
+    return VictimSetSearch(range(len(pods)), room=laws.room, may_go=laws.may_go, alike=laws.alike)

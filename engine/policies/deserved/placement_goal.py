@@ -1,0 +1,77 @@
+"""Where an ask is to have room: on one node, or anywhere in the cluster."""
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, total
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.shares.share_status import waiting_rooms
+
+
+class OnNode:
+    """One node, with all the rules by which a pod may run there."""
+
+    def __init__(self, question: ReclaimAttempt, place: int) -> None:
+        columns = question.nodes.columns
+        self._spot = question.nodes.feasibility.on(place)
+        self._leaving = [pod.uid for pod in columns.on(place) if pod.terminating]
+        self._wanted = question.wanted
+        self._free = {name: int(question.free[name][place]) for name in question.wanted}
+
+    def lacks(self, gone: Sequence[Pod]) -> bool:
+        """Whether the ask does not fit once these have gone."""
+        return self._spot.refusal(self._going(gone)) is not None
+
+    def short(self, gone: Sequence[Pod]) -> Collection[str]:
+        """The resources of which there is too little; all that are asked where something else keeps it out."""
+        return _lacking(self._wanted, self._free, gone) or self._wanted
+
+    def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
+        """Whether a pod holds something of what is missing then."""
+        needed = self._spot.needed(self._going(gone))
+        return lambda pod: needed is None or pod.uid in needed
+
+    def _going(self, gone: Sequence[Pod]) -> list[str]:
+        return [*self._leaving, *(pod.uid for pod in gone)]
+
+
+class Anywhere:
+    """All nodes that are ready together: which of them has it then is left to the scheduler."""
+
+    def __init__(self, question: ReclaimAttempt) -> None:
+        columns = question.nodes.columns
+        usable = ~columns.not_ready & ~columns.unschedulable
+        kept = total(room.requests for room in waiting_rooms(question.snapshot))
+        self._open = frozenset(columns.nodes[place].name for place in np.flatnonzero(usable).tolist())
+        self._asked, self._wanted = question.ask.requests, question.wanted
+        self.free: Amounts = {}
+        """What of all that is asked they have free, less what is kept for others."""
+        for name in self._asked:
+            self.free[name] = int(question.free[name][usable].sum()) - kept.get(name, 0)
+
+    def lacks(self, gone: Sequence[Pod]) -> bool:
+        """Whether there is too little of something once these have gone."""
+        return bool(_lacking(self._asked, self.free, self._freeing(gone)))
+
+    def short(self, gone: Sequence[Pod]) -> Collection[str]:
+        """The resources of which there is too little; all that are asked where there is enough."""
+        return _lacking(self._wanted, self.free, self._freeing(gone)) or self._wanted
+
+    def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
+        """Whether a pod holds something of what is missing then."""
+        short = _lacking(self._asked, self.free, self._freeing(gone))
+        return lambda pod: pod.node in self._open and any(pod.requests.get(name, 0) > 0 for name in short)
+
+    def _freeing(self, gone: Sequence[Pod]) -> list[Pod]:
+        """Those of them whose node takes others in their place."""
+        return [pod for pod in gone if pod.node in self._open]
+
+
+Room = OnNode | Anywhere
+
+
+def _lacking(wanted: Amounts, free: Amounts, gone: Sequence[Pod]) -> list[str]:
+    left = total([free, *(pod.requests for pod in gone)])
+    return [name for name, amount in wanted.items() if left.get(name, 0) < amount]

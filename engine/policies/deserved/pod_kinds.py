@@ -1,0 +1,123 @@
+"""Bound pods by kind: of those that are alike in all that decides whether they may go, one is asked."""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.model.collections.offsets import running
+from engine.model.decision import PodReason
+from engine.model.objects import Pod
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.snapshot.distinct import Kinds
+from engine.model.snapshot.resource_quotas import SYSTEM
+from engine.policies.common.pod_index import PodIndex
+from engine.policies.deserved.budget_coverage import BudgetCoverage
+from engine.policies.deserved.shares.share_ledger import column
+
+
+class ExclusionReason(NamedTuple):
+    """Why a pod may not go; ``detail`` names the queue, class or budget that is meant."""
+
+    reason: PodReason
+    detail: str = ""
+
+
+def stays(pod: Pod) -> ExclusionReason | None:
+    """Why a pod never goes, whoever asks."""
+    if pod.namespace == SYSTEM:
+        return ExclusionReason(PodReason.SYSTEM)
+    if pod.daemonset:
+        return ExclusionReason(PodReason.DAEMONSET, pod.controller)
+    if pod.shield:
+        return ExclusionReason(PodReason.SHIELDED, str(pod.shield))
+    if pod.opted_out:
+        return ExclusionReason(PodReason.OPTED_OUT, pod.priority_class)
+    return None
+
+
+class Alike:
+    """The kinds, and what holds of each."""
+
+    def __init__(self, ground: PodIndex, budgets: BudgetCoverage) -> None:
+        kinds = _kinds(ground.columns, budgets)
+        self.of, self.each = kinds.of, kinds.each
+        self.counts: Rows = np.bincount(self.of, minlength=len(self.each))
+        """Kind -> how many pods there are of it."""
+        self.queue: Rows = np.array([ground.queue_of(pod.queue) for pod in self.each], np.intp)
+        """Kind -> the number of its queue."""
+        self.priority: Numbers = np.array([pod.priority for pod in self.each], np.int64)
+        self.budgeted = self._flags(lambda pod: budgets.kind(pod) is not None)
+        """Kind -> whether a budget covers it."""
+        why = [stays(pod) for pod in self.each]
+        reasons = dict.fromkeys(one.reason for one in why if one)
+        self.staying = {
+            reason: np.array([one is not None and one.reason is reason for one in why], np.bool_) for reason in reasons
+        }
+        """Why pods never go -> kind -> whether it is so."""
+        self.rows = Grouped(self.of, len(self.each))
+        self.rows_of_queue = Grouped(ground.row_queue, ground.nobody + 1)
+        self._amounts: dict[str, Numbers] = {}
+        self._latest: tuple[Columns, Flags, Flags] | None = None
+
+    def going(self, columns: Columns, kinds: Flags) -> Flags:
+        """Row -> whether it is of these kinds and not on its way out; gone on with from where it was asked last."""
+        gone = columns.since(self._latest[0]) if self._latest else None
+        if self._latest is None or gone is None:
+            going = kinds.take(self.of)
+        else:
+            before, going = self._latest[1], self._latest[2].copy()
+            for kind in np.flatnonzero(kinds != before).tolist():
+                going[self.rows.of(kind)] = kinds[kind]
+        going[columns.leaving] = False
+        self._latest = columns, kinds, going
+        return going
+
+    def _flags(self, meets: Callable[[Pod], bool]) -> Flags:
+        return np.fromiter(map(meets, self.each), np.bool_, len(self.each))
+
+    def amounts(self, resource: str) -> Numbers:
+        """Kind -> what a pod of it requests of a resource."""
+        if resource not in self._amounts:
+            self._amounts[resource] = column([pod.requests.get(resource, 0) for pod in self.each])
+        return self._amounts[resource]
+
+
+class Grouped:
+    """Rows by the number that they have."""
+
+    def __init__(self, numbers: Rows, count: int) -> None:
+        self._rows: Rows = np.argsort(numbers, kind="stable")
+        self._first = running(np.bincount(numbers, minlength=count)).tolist()
+
+    def of(self, number: int) -> Rows:
+        """The rows that have it, in their order."""
+        return self._rows[self._first[number] : self._first[number + 1]]
+
+
+def alike(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> Alike:
+    """The pods of a snapshot by kind, worked out once for a pass."""
+    return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: Alike(ground, budgets))
+
+
+def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
+    """Pods that nothing tells apart which decides whether they may go; the same whichever ask it is."""
+    made: Kinds = columns.once(
+        "deserved who may go",
+        budgets.covers,
+        lambda: Kinds.joined(
+            columns.pods,
+            columns.queue_kinds,
+            columns.request_kinds,
+            columns.kinds(_alike),
+            *([Kinds(columns.pods, budgets.kind)] if budgets.covers else []),
+        ),
+    )
+    return made
+
+
+def _alike(pod: Pod) -> Hashable:
+    """Where each pod has a controller of its own, as of jobs, that is nothing that counts."""
+    controller = pod.controller if pod.daemonset else ""
+    return pod.namespace == SYSTEM, pod.priority, pod.priority_class, pod.opted_out, controller, pod.shield

@@ -1,0 +1,87 @@
+"""Queues in the order in which they give; each is found when it is asked for, as most decisions need but a few."""
+
+from collections.abc import Iterator
+from itertools import count, islice, pairwise, repeat
+
+import numpy as np
+
+from engine.model.queue_tree import WEIGHT_ONE
+from engine.model.snapshot.columns import Flags, Rows
+from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.share_balances import share
+from engine.policies.deserved.shares.claims import SLACK, Floats
+
+
+class ShareOrder:
+    """The order of ``Books.rank``. Siblings are put in order in floats; those that are close are told apart exactly."""
+
+    def __init__(self, question: ReclaimAttempt) -> None:
+        self._question, self._ground = question, question.nodes.ground
+        self._over = [question.ledger.over(name) for name in question.counted]
+        self._shares = self._nearly()
+        self._drawn: dict[bytes, tuple[list[str], Iterator[str]]] = {}
+        """Those of some queues that were asked for, and those that were not yet."""
+
+    def among(self, queues: Flags) -> Iterator[str]:
+        """Those of some queues, by number, who gives first first: a queue comes before those below it."""
+        drawn, left = self._drawn.setdefault(queues.tobytes(), ([], self._found(queues)))
+        for turn in count():
+            if turn == len(drawn):
+                drawn += islice(left, 1)
+            if turn == len(drawn):
+                return
+            yield drawn[turn]
+
+    def _found(self, queues: Flags) -> Iterator[str]:
+        if not queues.any():
+            return
+        ground = self._ground
+        within = np.zeros(ground.nobody + 1, np.bool_)
+        within[ground.line[:, queues]] = True
+        within[ground.nobody] = False
+        for path in self._question.tree.lineage(self._question.leaf):
+            if queues[ground.number[path]]:
+                yield path
+            yield from self._below(path, within & ~self._question.above_ask, queues)
+
+    def _below(self, area: str, within: Flags, queues: Flags) -> Iterator[str]:
+        ground = self._ground
+        for number in self._ordered(np.flatnonzero(within & (ground.above == ground.number[area]))):
+            path = ground.paths[number]
+            if queues[number]:
+                yield path
+            if ground.tree.children[path]:
+                yield from self._below(path, within, queues)
+
+    def _ordered(self, siblings: Rows) -> Iterator[int]:
+        order = siblings[np.argsort(-self._shares[siblings], kind="stable")]
+        shares = self._shares[order]
+        apart = -np.diff(shares) > SLACK * np.maximum(np.abs(shares[1:]), np.abs(shares[:-1]))
+        starts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(order)]
+        for start, end in pairwise(starts):
+            yield from self._exactly(order[start:end])
+
+    def _exactly(self, close: Rows) -> list[int]:
+        """In order of their shares, then of names; of those who stand alike it is worked out once."""
+        if len(close) == 1:
+            return [int(close[0])]
+        question, paths = self._question, self._ground.paths
+        numbers = close.tolist()
+        lines = zip(*(over[close].tolist() for over in self._over), strict=True) if self._over else repeat(())
+        stand = [(over, question.tree[paths[number]].weight) for over, number in zip(lines, numbers, strict=False)]
+        kinds = set(stand)
+        less = {(over, weight): -share(question, over, weight) for over, weight in kinds if len(kinds) > 1}
+        if not less:
+            return sorted(numbers, key=paths.__getitem__)
+        order = sorted((less[one], paths[number], number) for one, number in zip(stand, numbers, strict=True))
+        return [number for _, _, number in order]
+
+    def _nearly(self) -> Floats:
+        """Queue -> its share."""
+        parts = [
+            over.astype(np.float64) / float(there)
+            for over, there in zip(self._over, self._question.counted.values(), strict=True)
+        ]
+        most = np.max(parts, axis=0) if parts else np.zeros(self._ground.nobody + 1)
+        shares: Floats = most * WEIGHT_ONE / self._ground.weights
+        return shares

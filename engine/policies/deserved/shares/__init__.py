@@ -1,0 +1,1 @@
+"""How much of a cluster every queue deserves, exactly."""

@@ -1,0 +1,205 @@
+"""What every queue of a tree deserves of a cluster."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import lru_cache
+
+import numpy as np
+
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import Flags, Numbers
+from engine.policies.deserved.shares.claims import Claims
+from engine.policies.deserved.shares.progressive_filling import ShareBounds, fill
+from engine.policies.deserved.shares.requested_amounts import DeservedByPath, RequestedAmounts, Requests
+from engine.policies.deserved.shares.rounding import raisable, raised, whole
+from engine.policies.deserved.shares.share_reuse import Ceilings, Lasting
+from engine.policies.deserved.shares.tree_columns import frame_of
+
+
+class Method(StrEnum):
+    """How a cluster is divided."""
+
+    DRF = "drf"
+    """By dominant shares of all resources together."""
+    PROPORTIONAL = "proportional"
+    """Each resource by itself."""
+
+
+def deserved(
+    tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], method: Method = Method.DRF
+) -> dict[str, Amounts]:
+    """Path -> what the queue deserves of ``capacity``; ``requests`` are those of the leaves.
+
+    Only resources that there are any of are divided; of which a queue deserves nothing is left out. An entry is never
+    changed, neither of the requests nor of what is returned: where it is the same one, nothing has changed.
+    """
+    kept = _kept(tree, method)
+    latest = kept.latest
+    shares, exact = (
+        (latest.shares, latest.exact)
+        if latest and latest.holds(requests, capacity)
+        else _shares(kept, requests, capacity)
+    )
+    kept.latest = Lasting(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
+    return shares
+
+
+class _Kept:
+    """What was divided last, to go on with."""
+
+    def __init__(self, tree: QueueTree, method: Method) -> None:
+        self.tree, self.method = tree, method
+        self.latest: Lasting | None = None
+        self.asked: dict[tuple[str, ...], RequestedAmounts] = {}
+        self.told: DeservedByPath | None = None
+
+
+@lru_cache(maxsize=16)
+def _kept(tree: QueueTree, method: Method) -> _Kept:
+    return _Kept(tree, method)
+
+
+def _shares(
+    kept: _Kept, requests: Requests, capacity: Mapping[str, int]
+) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
+    """With what the exact shares are not beyond, by resource, as far as that is known."""
+    there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
+    if not there:
+        return {path: {} for path in frame_of(kept.tree, (), np.int64).paths}, {}
+    together = [there] if kept.method is Method.DRF else [{name: amount} for name, amount in there.items()]
+    divisions = [_Division(_asked(kept, requests, some), some) for some in together]
+    amounts = np.concatenate([division.run() for division in divisions], axis=1)
+    kept.told = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, kept.told)
+    return kept.told.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
+
+
+def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
+    names = tuple(there)
+    kept.asked[names] = found = RequestedAmounts(kept.tree, requests, there, kept.asked.get(names))
+    return found
+
+
+class _Division:
+    """From the top down, again as long as somebody can use what others were given and could not."""
+
+    def __init__(self, asked: RequestedAmounts, there: Mapping[str, int]) -> None:
+        self.frame = frame = asked.frame
+        self.capacity = list(there.values())
+        self.requests = asked.rows
+        self.pool = [min(one, cap) for one, cap in zip(self.capacity, frame.caps[0].tolist(), strict=True)]
+        self.floors: Numbers = frame.floors.copy()
+        self.floors[0] = np.minimum(self.floors[0], np.array(self.capacity, self.floors.dtype))
+        self.held: Numbers = np.zeros_like(self.floors)
+        """What each has, a parent what those below it have, or was reserved for it."""
+        self.used: Numbers = np.zeros_like(self.floors)
+        """What those right below it have; a leaf has all of it."""
+        self.all = self._claims(slice(None), self.requests)
+        """Each by itself: what it could use at most."""
+        self.filled: list[ShareBounds] = []
+        """What came of each filling, before it was rounded."""
+
+    def run(self) -> Numbers:
+        """What each deserves."""
+        self._round(self.all.usable)
+        while (open_ := self._open()).any():
+            before = self.held
+            self._round(np.where(open_[:, None], self.all.usable, before))
+            if np.array_equal(before, self.held):
+                self._give_rest()
+                break
+        return self.held
+
+    def ceilings(self) -> dict[str, Ceilings]:
+        """By resource the exact shares, rounded up, where all queues were filled at once and no second time."""
+        if len(self.frame.parents) != 1 or len(self.filled) != 1:
+            return {}
+        columns = self.filled[0].high.T
+        return {name: Ceilings(self.frame.number, one) for name, one in zip(self.frame.resources, columns, strict=True)}
+
+    def _round(self, wanted: Numbers) -> None:
+        frame, floors = self.frame, self.floors.copy()
+        asked = np.where(frame.bottom[:, None], np.maximum(floors, wanted), 0)
+        for row in reversed(frame.parents):
+            below = frame.below[row]
+            floors[row] = np.minimum(np.maximum(floors[row], floors[below].sum(axis=0)), frame.caps[row])
+            asked[row] = np.minimum(asked[below].sum(axis=0), frame.caps[row])
+        asked[frame.bottom] = self.requests[frame.bottom]
+        got = floors.copy()
+        got[0] = self.pool
+        if frame.bottom[0]:
+            got[0] = self._divided(slice(0, 1), floors, asked, self.pool)[0]
+        for row in frame.parents:
+            got[frame.below[row]] = self._divided(frame.below[row], floors, asked, got[row].tolist())
+        self._keep(got)
+
+    def _divided(self, below: slice, floors: Numbers, asked: Numbers, pool: list[int]) -> Numbers:
+        claims = self._claims(below, asked, floors, pool)
+        if claims.all_fit:
+            return claims.enough
+        self.filled.append(fill(claims))
+        return whole(claims, self.filled[-1])
+
+    def _claims(
+        self, rows: slice, request: Numbers, floors: Numbers | None = None, pool: list[int] | None = None
+    ) -> Claims:
+        frame = self.frame
+        return Claims(
+            request=request[rows],
+            floor=(np.zeros_like(request) if floors is None else floors)[rows],
+            cap=frame.caps[rows],
+            weight=frame.weights[rows],
+            pool=self.capacity if pool is None else pool,
+            capacity=self.capacity,
+        )
+
+    def _keep(self, got: Numbers) -> None:
+        """What each got is its floor from here on; a parent's only what was reserved for it."""
+        frame = self.frame
+        bottom = frame.bottom[:, None]
+        held = np.where(bottom, got, 0)
+        kept = self.floors.copy()
+        kept[1:] = np.minimum(kept[1:], got[1:])
+        self.floors = np.where(bottom, got, kept)
+        self.used = held.copy()
+        for row in reversed(frame.parents):
+            self.used[row] = held[frame.below[row]].sum(axis=0)
+            held[row] = np.maximum(self.floors[row], self.used[row])
+        self.held = held
+
+    def _open(self) -> Flags:
+        """Row -> whether it could still have more."""
+        room = self._room()
+        found = np.zeros(len(room), np.bool_)
+        for row in raisable(self.all, self.held, self.all.usable, room).tolist():
+            found[row] = any(self._alone(row, room[row]))
+        return found
+
+    def _alone(self, row: int, room: Numbers) -> list[int]:
+        """What a leaf could have more, were it alone to be given what idles."""
+        lines = (self.requests[row], self.held[row], self.all.usable[row], room)
+        return raised(*(line.tolist() for line in lines))
+
+    def _room(self) -> Numbers:
+        """Row -> what idles, or is held for a queue above and used by nobody there, up to the caps on the way."""
+        room = self.frame.caps - self.held
+        room[0] = np.minimum(room[0], np.array(self.capacity, room.dtype) - self.held[0])
+        idle = self.held - self.used
+        for level in self.frame.levels:
+            above = self.frame.above[level]
+            room[level] = np.minimum(room[level], room[above] + idle[above])
+        return room
+
+    def _give_rest(self) -> None:
+        """What nobody was given in rounds, in the order of names."""
+        open_ = np.flatnonzero(self._open()).tolist()
+        for row in sorted(open_, key=self.frame.paths.__getitem__):
+            self._add(row, np.array(self._alone(row, self._room()[row]), self.held.dtype))
+
+    def _add(self, row: int, more: Numbers) -> None:
+        self.held[row] += more
+        while row:
+            row = int(self.frame.above[row])
+            self.used[row] += more
+            after = np.maximum(self.held[row], self.used[row])
+            more, self.held[row] = after - self.held[row], after

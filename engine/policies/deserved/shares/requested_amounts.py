@@ -1,0 +1,91 @@
+"""What all leaves ask and what all deserve, as rows of a frame; gone on with from a moment ago where little is new."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import compress
+from operator import is_not
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.columns import SAFE, Numbers
+from engine.policies.deserved.shares.tree_columns import Frame, frame_of
+
+if TYPE_CHECKING:
+    from engine.model.quantities import Amounts
+
+Requests = Mapping[str, Mapping[str, int]]
+
+
+def changed(before: Requests, now: Requests) -> list[str]:
+    """Of the same leaves those that may ask otherwise: an entry is never changed, so the same one asks the same."""
+    return list(compress(now, map(is_not, now.values(), before.values())))
+
+
+class RequestedAmounts:
+    """What the leaves of a tree ask of some resources. After a moment ago only who asks otherwise is read."""
+
+    def __init__(
+        self, tree: QueueTree, requests: Requests, there: Mapping[str, int], before: "RequestedAmounts | None" = None
+    ) -> None:
+        self.requests = requests
+        if before is None or not self._moved(tree, there, before):
+            self._read(tree, there)
+
+    def _read(self, tree: QueueTree, there: Mapping[str, int]) -> None:
+        self.sum = sum(_positive([one.get(name, 0) for one in self.requests.values()]) for name in there)
+        self.frame: Frame = frame_of(tree, tuple(there), _kind(tree, self.sum, there))
+        self.rows = self._of(self.frame.paths)
+
+    def _moved(self, tree: QueueTree, there: Mapping[str, int], before: "RequestedAmounts") -> bool:
+        if list(self.requests) != list(before.requests):
+            return False
+        self.frame, self.rows = before.frame, before.rows.copy()
+        paths = [path for path in changed(before.requests, self.requests) if path in self.frame.leaves]
+        numbers = [self.frame.number[path] for path in paths]
+        self.rows[numbers] = self._of(paths)
+        self.sum = before.sum + _sum(self.rows[numbers]) - _sum(before.rows[numbers])
+        return _kind(tree, self.sum, there) is self.frame.kind
+
+    def _of(self, paths: Sequence[str]) -> Numbers:
+        leaves = self.frame.leaves
+        asked = [self.requests.get(path, {}) if path in leaves else {} for path in paths]
+        rows: Numbers = np.maximum(self.frame.rows(asked, 0), 0)
+        return rows
+
+
+class DeservedByPath:
+    """What all deserve, by their paths; nothing is left out. Who deserves the same as before has the same entry."""
+
+    def __init__(
+        self, paths: Sequence[str], resources: tuple[str, ...], amounts: Numbers, before: "DeservedByPath | None" = None
+    ) -> None:
+        self.resources, self.amounts = resources, amounts
+        self.shares: dict[str, Amounts] = {}
+        """By path."""
+        rows = list(range(len(paths)))
+        if before and before.resources == resources:
+            self.shares = before.shares.copy()
+            rows = np.flatnonzero((amounts != before.amounts).any(axis=1)).tolist()
+        for row, line in zip(rows, amounts[rows].tolist(), strict=True):
+            deserved = zip(resources, line, strict=True)
+            self.shares[paths[row]] = {name: amount for name, amount in deserved if amount}
+
+
+def _kind(tree: QueueTree, asked: int, there: Mapping[str, int]) -> type:
+    """In 64 bits where all of it can be added up in those."""
+    return np.int64 if asked + 2 * sum(there.values()) + _promised(tree) <= SAFE else object
+
+
+def _positive(amounts: list[int]) -> int:
+    return sum(amounts) if min(amounts, default=0) >= 0 else sum(amount for amount in amounts if amount > 0)
+
+
+def _sum(rows: Numbers) -> int:
+    return sum(map(sum, rows.tolist()))
+
+
+@lru_cache(maxsize=16)
+def _promised(tree: QueueTree) -> int:
+    return sum(max(amount, 0) for queue in tree.queues.values() for amount in queue.guaranteed.values())

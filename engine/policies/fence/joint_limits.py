@@ -1,0 +1,61 @@
+"""What stops the pods of a node that would make the room together, but may go only one by one."""
+
+from engine.model.decision import JointLimit
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Rows
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.fence.node_candidates import NodeCandidates
+from engine.policies.fence.other_sets import Laws
+from engine.policies.fence.victim_selection import nearest_first
+
+
+def limit_on(
+    attempt: PreemptionAttempt, node_candidates: NodeCandidates, candidates: Rows, place: int
+) -> JointLimit | None:
+    """The guarantee or the disruption budget that stops the candidates of a node; None: they don't make the room.
+
+    It is looked for among the fewest pods that would make it, were there no limits: the first queue, from the leaves
+    upwards, that can't give them all, else the first budget. ``candidates``: rows, node by node.
+    """
+    here = candidates[attempt.columns.node[candidates] == place]
+    rows = nearest_first(attempt.ground, attempt.leaf, here)
+    laws = Laws(attempt, node_candidates.spared, place, rows)
+    needed = tuple(map(int, rows))
+    if not laws.room(needed):
+        return None
+    for row in reversed(needed):
+        without = tuple(other for other in needed if other != row)
+        if laws.room(without):
+            needed = without
+    pods = [attempt.columns.pods[row] for row in needed]
+    return _guarantee(attempt, node_candidates, pods) or _budget(attempt, needed)
+
+
+def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods: list[Pod]) -> JointLimit | None:
+    ground, usage = attempt.ground, attempt.usage
+    paths = {path for pod in pods for path in ground.tree.lineage(pod.queue or ground.tree.root)}
+    for path in sorted(paths, key=lambda one: (-len(ground.tree.lineage(one)), one)):
+        number = ground.number[path]
+        below = ground.below(path)
+        for resource, spare in node_candidates.spared.items():
+            held = sum(pod.requests.get(resource, 0) for pod in pods if below[ground.queue_of(pod.queue)])
+            if held > 0 and held > spare[number]:
+                return JointLimit(
+                    queue=path,
+                    resource=resource,
+                    guaranteed=ground.tree[path].guaranteed[resource],
+                    used=int(usage.of(usage.giving, resource)[number]),
+                    left=max(0, int(spare[number])),
+                    held=held,
+                )
+    return None
+
+
+def _budget(attempt: PreemptionAttempt, needed: tuple[int, ...]) -> JointLimit | None:
+    for limit in attempt.restraints.limits:
+        covered = [row for row in needed if row in limit.covered]
+        if len(covered) > limit.allowed:
+            budget = attempt.restraints.budgets_of(covered[0])  # one alone: of two budgets it could not go at all
+            namespace = attempt.columns.pods[covered[0]].namespace
+            return JointLimit(budget=f"{namespace}/{budget}", left=limit.allowed, held=len(covered))
+    return None

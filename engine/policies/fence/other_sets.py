@@ -1,0 +1,70 @@
+"""Other sets on a node where greedy is stuck."""
+
+import numpy as np
+
+from engine.model.snapshot import columns
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.victim_search import Rows, VictimSetSearch
+from engine.policies.fence.preemptable_amounts import Spared
+
+
+class Laws:
+    """What a set of pods (rows) of one node has to keep."""
+
+    def __init__(self, attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> None:
+        self.attempt, self.spared = attempt, spared
+        self.spot = attempt.feasibility.on(place)
+        pods, ground = attempt.columns, attempt.ground
+        self.leaving = tuple(pods.pods[row].uid for row in pods.rows(place) if pods.terminating[row])
+        self.limits = [
+            (frozenset(np.intersect1d(rows, limit.covered).tolist()), limit.allowed)
+            for limit in attempt.restraints.limits
+        ]
+        """The candidates that a disruption budget covers, and how many of them may go."""
+        self.excess = [(ground.below(path), name, more) for (path, name), more in attempt.excess().items()]
+
+    def room(self, rows: Rows, surely: Rows | None = None) -> bool:
+        """Whether the ask fits on the node and under every max above it.
+
+        With ``surely`` whether it may, as more than those need not go.
+        """
+        pods = [self.attempt.columns.pods[row] for row in rows]
+        going = [*self.leaving, *(pod.uid for pod in pods)]
+        sure = None if surely is None else [*self.leaving, *(self.attempt.columns.pods[row].uid for row in surely)]
+        if self.spot.refusal(going, surely=sure) is not None:
+            return False
+        queue_of = self.attempt.ground.queue_of
+        return all(
+            sum(pod.requests.get(name, 0) for pod in pods if below[queue_of(pod.queue)]) >= more
+            for below, name, more in self.excess
+        )
+
+    def may_go(self, rows: Rows) -> bool:
+        """Law 2, and what disruption budgets allow, for all of them together."""
+        budgets = all(len(covered.intersection(rows)) <= allowed for covered, allowed in self.limits)
+        return budgets and self._keeps_guarantees(rows)
+
+    def _keeps_guarantees(self, rows: Rows) -> bool:
+        ground = self.attempt.ground
+        gone: dict[tuple[str, int], int] = {}
+        for row in rows:
+            pod = self.attempt.columns.pods[row]
+            for path in ground.tree.lineage(pod.queue or ground.tree.root):
+                for name in self.spared:
+                    at = (name, ground.number[path])
+                    gone[at] = gone.get(at, 0) + pod.requests.get(name, 0)
+        return all(amount <= 0 or amount <= self.spared[name][number] for (name, number), amount in gone.items())
+
+    def alike(self, one: int, other: int) -> bool:
+        """Whether it makes no difference to room, guarantees and budgets which of the two goes."""
+        first, second = (self.attempt.columns.pods[row] for row in (one, other))
+        weights = self.spot.weights
+        same = (first.queue, first.requests) == (second.queue, second.requests)
+        same = same and all((one in covered) == (other in covered) for covered, _ in self.limits)
+        return same and weights(first.uid) == weights(second.uid)
+
+
+def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> VictimSetSearch:
+    """The search of a node, of the candidates there, the most expendable first."""
+    laws = Laws(attempt, spared, place, rows)
+    return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)

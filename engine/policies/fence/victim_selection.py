@@ -1,0 +1,154 @@
+"""Which candidates go on each node under policy ``fence``: all nodes at once, one pod of each at a time."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.model.collections.offsets import running
+from engine.model.decision import PodReason
+from engine.model.snapshot.columns import Flags, Rows
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.pod_index import PodIndex
+from engine.policies.fence.constraints import Constraints
+from engine.policies.fence.other_sets import search
+from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts, Spared
+
+_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
+"""What becomes of a candidate."""
+
+
+class NodeCandidateOrder:
+    """The candidates of some places, place by place from the most expendable on."""
+
+    def __init__(self, ground: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
+        """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
+        self.places, self.count = places, count
+        self.rows = nearest_first(ground, leaf, rows)
+        self.start: Rows = running(count)
+        """Where the candidates of the place that is so many-th begin, and where all end."""
+
+    def on(self, index: int) -> slice:
+        """Where the candidates of the place that is so many-th stand in ``rows``."""
+        return slice(int(self.start[index]), int(self.start[index + 1]))
+
+
+def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
+    """The same rows, node by node; of those that nothing before it tells apart, the nearest queue's come first."""
+    steps = ground.distance(leaf)[ground.row_queue[rows]]
+    turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
+    if np.all(turn[1:] >= turn[:-1]):
+        return rows
+    return rows[np.argsort(turn, kind="stable")]
+
+
+class VictimSelection:
+    """The victims at each of the places.
+
+    Greedy from the most expendable, then put back from the most valuable on. Where greedy is stuck, because what it
+    took leaves its queue too little for what would have made the room, or because what the ask wants to be near is in
+    the way, other sets are tried. Every set is inclusion-minimal: put any one back and the ask no longer has room.
+    """
+
+    def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: Spared) -> None:
+        self.attempt, self.turns, self.spared = attempt, turns, spared
+        self._became = np.zeros(len(turns.rows), np.int8)
+        self._taken: list[tuple[Rows, Rows]] = []
+        """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
+        self._room = Constraints(attempt, turns.places)
+        self.gave_up = False
+        """Whether on some node not all sets were tried, and none was found."""
+        stuck = self._take()
+        for guard in GUARDS.values():
+            guard(self, stuck)
+        for index in np.flatnonzero(stuck):
+            self._search(int(index))
+        self.victims: Rows = np.flatnonzero(self._became == _TAKEN)
+        """Where they stand among the rows of ``turns``."""
+
+    def _take(self) -> Flags:
+        """Take in turn whom the laws, and what the ask wants to be near, let go, until there is room.
+
+        So many-th place -> whether there never is.
+        """
+        turns, spare = self.turns, PreemptableAmounts(self.attempt.ground, self.turns.rows, self.spared)
+        allowance = Allowance(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
+        stuck = np.zeros(len(turns.places), np.bool_)
+        at = np.arange(len(turns.places))
+        at = at[self._room.shut(at)]
+        turn = 0
+        while len(at):
+            more = turns.count[at] > turn
+            stuck[at[~more]] = True
+            at = at[more]
+            index = turns.start[at] + turn
+            rows = turns.rows[index]
+            helps, lawful, near = self._room.helps(at, rows), spare.allows(index), self._room.wanted_near(at, rows)
+            taken, may_not, why = helps & lawful & ~near, [~helps, ~lawful], [_NO_HELP, _TOO_MUCH]
+            if allowance.binds:
+                allowed = allowance.allows(index)
+                taken &= allowed
+                may_not, why = [*may_not, ~allowed], [*why, _OVER_BUDGET]
+            self._became[index] = np.select([taken, *may_not], [_TAKEN, *why], _NEAR)
+            self._taken.append((at[taken], index[taken]))
+            self._room.give(at[taken], rows[taken])
+            spare.take(index[taken])
+            allowance.take(index[taken])
+            at = at[~taken | self._room.shut(at)]
+            turn += 1
+        return stuck
+
+    def put_back(self, stuck: Flags) -> None:
+        """The most valuable first, each where the others make the room without it."""
+        for at, index in reversed(self._taken):
+            rows = self.turns.rows[index]
+            self._room.give(at, rows, -1)
+            needed = self._room.shut(at)
+            self._room.give(at[needed], rows[needed])
+            self._became[index[~needed & ~stuck[at]]] = _PUT_BACK
+
+    def _search(self, index: int) -> None:
+        """Other sets at the place that is so many-th."""
+        here = self.turns.on(index)
+        rows = self.turns.rows[here]
+        over = search(self.attempt, self.spared, int(self.turns.places[index]), rows)
+        found = over.victims()
+        self.gave_up |= found is None and over.gave_up
+        self._became[here] = _WAITS
+        if found is not None:
+            taken, put_back = found
+            self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
+
+    @property
+    def became(self) -> "CandidateOutcomes":
+        """What became of them all, for as long as the candidates are kept."""
+        return CandidateOutcomes(self.turns, self._became)
+
+
+class CandidateOutcomes:
+    """What becomes of each place's candidates, the most expendable first: small enough to be kept for many shapes."""
+
+    def __init__(self, turns: NodeCandidateOrder, became: NDArray[np.int8]) -> None:
+        self._places, self._start, self._became = turns.places, turns.start, became
+        self._rows = turns.rows.astype(np.uint32)
+
+    def on(self, place: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
+        """The victims (rows) on a node, and who may stay and why, as it came about."""
+        index = int(np.searchsorted(self._places, place))
+        here = slice(*self._start[index : index + 2].tolist())
+        told = list(zip(self._rows[here].tolist(), self._became[here].tolist(), strict=True))
+        passed = [(row, _PASSED[became]) for row, became in told if became in _PASSED]
+        put_back = [(row, PodReason.NOT_NEEDED) for row, became in reversed(told) if became == _PUT_BACK]
+        waited = [(row, PodReason.NOT_NEEDED) for row, became in told if became == _WAITS]
+        return [row for row, became in told if became == _TAKEN], [*passed, *put_back, *waited]
+
+
+_PASSED = {
+    _NO_HELP: PodReason.NO_HELP,
+    _TOO_MUCH: PodReason.GUARANTEE,
+    _OVER_BUDGET: PodReason.OVER_BUDGET,
+    _NEAR: PodReason.WANTED_NEAR,
+}
+
+GUARDS: dict[str, Callable[[VictimSelection, Flags], None]] = {"minimal": VictimSelection.put_back}
+"""What keeps pods from going in vain; the flags are of places where greedy is stuck."""

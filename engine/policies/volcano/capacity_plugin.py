@@ -1,0 +1,95 @@
+"""What Volcano's plugin ``capacity`` says of who may take, and whom.
+
+Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go: its preemptive and reclaimable functions.
+"""
+
+from engine.model.objects import VolcanoPod
+from engine.model.quantities import PODS
+from engine.policies.volcano.amounts import SLACK, Fine, fine, less, less_equal
+from engine.policies.volcano.comparison_order import Order
+from engine.policies.volcano.queue_hierarchy import ROOT
+from engine.policies.volcano.session import VolcanoSession
+
+Pods = list[VolcanoPod]
+
+
+def within(allocated: Fine, most: Fine, request: Fine) -> bool:
+    """Whether what is asked fits below a limit, looking at what is asked alone; a limit that is missing is zero."""
+    return all(
+        allocated.get(name, 0) + amount <= most.get(name, 0)
+        for name, amount in request.items()
+        if amount and name != PODS
+    )
+
+
+class CapacityPlugin:
+    """By how things stand in a session at the time it is asked."""
+
+    def __init__(self, session: VolcanoSession, order: Order) -> None:
+        self._session, self._order = session, order
+        self._deserved = session.of.deserved
+
+    def may_take(self, queue: str, ask: VolcanoPod) -> bool:
+        """Below its real capability, and it or one above within what it deserves of one resource that is asked."""
+        request, most = self._session.requests[ask.pod.uid], self._session.of.most[queue]
+        if self._session.of.above[queue]:  # in a tree what is not limited is not
+            request = {name: amount for name, amount in request.items() if name in most}
+        if not within(self._session.allocated[queue], most, request):
+            return False
+        nearest = (queue, *(name for name in self._levels(queue) if name != ROOT))
+        return any(self._below(name, self._session.requests[ask.pod.uid]) for name in nearest)
+
+    def _below(self, queue: str, request: Fine) -> bool:
+        """A resource that a queue neither deserves nor would have any of does not count."""
+        deserved, allocated = self._deserved[queue], self._session.allocated[queue]
+        asked = (name for name, amount in request.items() if amount and name != PODS)
+        pairs = ((allocated.get(name, 0) + request[name], deserved.get(name, 0)) for name in asked)
+        return any(used < owed + SLACK for used, owed in pairs if max(used, owed) >= SLACK)
+
+    def takes(self, ask: VolcanoPod, pods: Pods) -> Pods:
+        """Those of queues above what they deserve, never below what is guaranteed, in the order they would go."""
+        found, allocated = [], dict(self._session.allocated)
+        for one in self._order.victims(pods, ask).drained():
+            queue, asking = self._session.group(one).queue, self._session.group(ask).queue
+            above = self._apart(queue, asking)
+            if self._may_go(one, ask, allocated) and all(self._exceeds(name, one, allocated) for name in above):
+                request = self._session.requests[one.pod.uid]
+                allocated |= {name: less(allocated[name], request) for name in (queue, *above)}
+                found.append(one)
+        return found
+
+    def _may_go(self, one: VolcanoPod, ask: VolcanoPod, allocated: dict[str, Fine]) -> bool:
+        session = self._session
+        queue, asking = session.group(one).queue, session.group(ask).queue
+        request, asked = session.requests[one.pod.uid], session.requests[ask.pod.uid]
+        guarantee = fine(session.cluster.queues[queue].guarantee)
+        if not _common(request, asked) - {PODS} or not less_equal(guarantee, less(allocated[queue], request)):
+            return False
+        if not _common(request, self._deserved[queue]):
+            return not self._related(queue, asking) or bool(_common(asked, self._deserved[asking]))
+        return self._exceeds(queue, one, allocated)
+
+    def _exceeds(self, queue: str, one: VolcanoPod, allocated: dict[str, Fine]) -> bool:
+        """Whether a queue holds more than it deserves of what the pod asks; of none that it deserves, it does."""
+        request, deserved = self._session.requests[one.pod.uid], self._deserved[queue]
+        if not _common(request, deserved):
+            return True
+        names = (name for name, amount in request.items() if amount and deserved.get(name, 0) >= SLACK and name != PODS)
+        return any(allocated[queue].get(name, 0) > deserved[name] for name in names)
+
+    def _levels(self, queue: str) -> tuple[str, ...]:
+        """The queues above one that count as well, the nearest one first."""
+        return self._session.of.above[queue][::-1][: self._session.cluster.settings.ancestor_levels]
+
+    def _apart(self, queue: str, asking: str) -> list[str]:
+        """Those of them that are not at the same step above the queue that asks."""
+        others = dict(enumerate(self._levels(asking)))
+        return [name for step, name in enumerate(self._levels(queue)) if name not in (ROOT, others.get(step))]
+
+    def _related(self, queue: str, asking: str) -> bool:
+        return bool({*self._levels(queue)} & {*self._levels(asking)} - {ROOT})
+
+
+def _common(one: Fine, other: Fine) -> set[str]:
+    """The resources of which both have some."""
+    return {name for name, amount in one.items() if amount >= SLACK and other.get(name, 0) >= SLACK}

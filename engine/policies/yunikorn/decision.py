@@ -1,0 +1,236 @@
+"""Policy ``fence``, dialect ``yunikorn``: guarantees and fences as YuniKorn implements them.
+
+Source: Application.tryAllocate and Preemptor.TryPreemption of yunikorn-core, in its version of 2026-07.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from engine.feasibility import FITS, Feasibility, unjudged
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.quantities import CPU, Amounts
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.model.snapshot.columns import Rows
+from engine.model.snapshot.departures import Leaving
+from engine.policies.yunikorn import design_rules, required_node
+from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.pod_table import opted_out, table_of
+from engine.policies.yunikorn.queue_balances import QueueBalances, figures
+from engine.policies.yunikorn.quirks import ALL, Quirks
+from engine.policies.yunikorn.victims import more, trimmed
+
+POLICY = "fence"
+DIALECT = "yunikorn"
+_BEYOND = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE, PodReason.NO_QUEUE}
+"""Why no pod may go where it is the fence that keeps the ask from them."""
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for this dialect: what a partition of queues.yaml says of preemption."""
+
+    preemption: bool = True
+    """Whether asks may preempt at all."""
+    check_delay: bool = True
+    """Whether asks wait for their queue's delay; off only to ask what would happen."""
+
+
+def decide(
+    snapshot: Snapshot,
+    tree: QueueTree,
+    ask: Pod,
+    parameters: Parameters = Parameters(),  # noqa: B008 - frozen
+    quirks: Quirks = ALL,
+) -> Decision:
+    """Which pods YuniKorn would have go, on which node, for ``ask`` (a pending pod of the snapshot), or why none."""
+    case = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
+    if ask.queue is None:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+    if rules := unjudged(snapshot, ask):
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
+    if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
+    full = case.books.full(ask.queue, ask.requests)
+    if ask.required_node is not None:
+        return _for_one_node(case, ask.required_node, full)
+    node = case.node_with_room() if full is None else None
+    if node is not None:
+        return case.answer(Outcome.FITS, Reason.FITS, node=node)
+    node = None if quirks.leaving_hold else case.node_with_room(soon=True)
+    if node is not None and design_rules.within_max_soon(case.books, ask):
+        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=node)
+    return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=full is None)
+
+
+class YuniKornAttempt:
+    """One ask, and what was worked out about it once: the snapshot, the tree, its books and what refuses it."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> None:
+        self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
+        self.columns = snapshot.columns
+        self.table = table_of(snapshot, tree, quirks)
+        self.books = QueueBalances(snapshot, tree, self.table, quirks)
+        self.feasibility = Feasibility(snapshot, ask)
+        self.first = self.feasibility.refusing()
+        self.reserved = np.zeros(len(snapshot.nodes), np.bool_)
+        place = self.columns.place
+        self.reserved[[place[held.node] for held in snapshot.reservations if held.node in place]] = True
+
+    def refusing(self, *, soon: bool) -> Rows:
+        """Place -> the number of the check that refuses the ask there; ``soon``: once those on their way out are gone.
+
+        In YuniKorn their room does not count before they are.
+        """
+        if not soon or self.quirks.leaving_hold:
+            return self.first
+        return self.feasibility.refusing(Leaving(self.columns, self.columns.terminating))
+
+    def node_with_room(self, *, soon: bool = False) -> str | None:
+        """A node where the ask fits without eviction."""
+        places = np.flatnonzero((self.refusing(soon=soon) == FITS) & ~self.reserved & ~self.columns.unschedulable)
+        return self.columns.nodes[places[0]].name if len(places) else None
+
+    def answer(
+        self,
+        outcome: Outcome,
+        reason: Reason,
+        *,
+        detail: str = "",
+        due_ms: int | None = None,
+        node: str | None = None,
+        victims: Sequence[Pod] = (),
+        trace: Trace = Trace(),  # noqa: B008 - frozen
+    ) -> Decision:
+        verdicts = tuple(
+            PodVerdict(
+                pod=PodFacts.of(pod),
+                reason=PodReason.LAST_RESORT if self.unwilling(pod) else PodReason.OVER_GUARANTEE,
+                detail=pod.queue or "",
+            )
+            for pod in victims
+        )
+        return Decision(
+            policy=POLICY,
+            dialect=DIALECT,
+            ask=PodFacts.of(self.ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            due_ms=due_ms,
+            node=node,
+            victims=verdicts,
+            trace=msgspec.structs.replace(trace, queues=figures(self.books, self.ask, victims)),
+        )
+
+    def unwilling(self, pod: Pod) -> bool:
+        """Whether a pod would rather not be taken."""
+        return opted_out(pod, own_annotation=self.quirks.own_annotation)
+
+
+def _not_eligible(case: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
+    """Why the ask may not preempt, None when it may."""
+    ask = case.ask
+    if not parameters.preemption:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
+    if ask.never_preempts:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+    if not case.quirks.disabled_preempts and (disabled := case.tree.disabled_by(leaf)):
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+    if not parameters.check_delay:
+        return None
+    since_ms = ask.created_ms // 1000 * 1000 if case.quirks.delay_from_creation else ask.unschedulable_ms
+    if since_ms is None:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
+    due_ms = since_ms + case.tree.delay_ms(leaf, inherited=case.quirks.delay_from_creation)
+    if case.snapshot.now_ms < due_ms:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
+    return None
+
+
+def _preempt(case: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision:
+    found = NodeCandidates(case.snapshot, case.books, case.feasibility, nodes_tried=nodes_tried)
+    trace = Trace(
+        fence=found.reach.root if found.reach.root != case.tree.root else "",
+        entitling={name: leaf for name in case.ask.requests if name in case.tree[leaf].guaranteed},
+        candidates=len(found.candidates),
+        excluded_counts=found.excluded(),
+    )
+    if not len(found.candidates):
+        fenced = trace.fence and _BEYOND.issuperset(trace.excluded_counts)
+        reason, detail = (Reason.FENCE, trace.fence) if fenced else (Reason.NO_CANDIDATES, "")
+        return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
+    if not found.entitled():
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
+    best = found.best(case.reserved)
+    trace = msgspec.structs.replace(trace, nodes=found.passed_over(best), node_counts=found.node_counts(best))
+    if best is None:
+        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+    chosen = best.victims[: best.index + 1]
+    further = more(case.books, case.ask, chosen, found.others(chosen)) if case.quirks.other_nodes else []
+    if further is None:
+        return case.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
+    if not chosen and not further:
+        return case.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
+    victims = trimmed(case.books, case.ask, best, (*chosen, *further), partial(_lacking, case, found, best.node.name))
+    if victims is None:
+        reason = Reason.VICTIMS_TOO_SMALL if case.quirks.free_space_ignored else Reason.NO_ROOM
+        return case.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
+    return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
+
+
+def _lacking(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
+    """Whether something besides amounts still keeps the ask out with the victims gone, as far as that is looked at."""
+    if not case.quirks.max_unchecked and not design_rules.within_max(case.books, case.ask, victims):
+        return True
+    place = case.columns.place[node]
+    gone = [*victims, *found.leaving(place)]
+    return not case.quirks.amounts_alone and design_rules.kept_out(case.feasibility.on(place), gone)
+
+
+def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None) -> Decision:
+    """A DaemonSet's ask, which is for one node; ``full``: the queue and the resource in which it would exceed a max."""
+    ask = case.ask
+    if full is not None:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
+    place = case.snapshot.columns.place.get(name)
+    if place is None:
+        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    if case.first[place] == FITS:
+        return case.answer(Outcome.FITS, Reason.FITS, node=name)
+    if not case.quirks.daemonset_unbounded and ask.never_preempts:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+    if not case.quirks.disabled_preempts and (disabled := case.tree.disabled_by(ask.queue or "")):
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+    if case.refusing(soon=True)[place] == FITS:
+        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
+    here = [case.columns.pods[row] for row in case.columns.rows(place)]
+    leaving = [] if case.quirks.leaving_hold else [pod for pod in here if pod.terminating]
+    rules = required_node.RequiredNodeRules(
+        free=case.snapshot.free(case.snapshot.nodes[place], without=leaving),
+        opted_out=case.unwilling,
+        kept_out=lambda victims: design_rules.kept_out(case.feasibility.on(place), [*victims, *leaving]),
+    )
+    victims = required_node.victims(case.books, ask, here, rules)
+    if not victims:
+        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    return case.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
+
+
+def reckoning(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
+    """What of every queue may be preempted, and what is left of its guarantee, as YuniKorn reckons and calls them."""
+    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
+    return {
+        path: {
+            "preemptable": _theirs(books.preemptable(path)),
+            "remaining_guaranteed": _theirs(books.remaining(path, asker)),
+        }
+        for path in tree.walk()
+    }
+
+
+def _theirs(amounts: Amounts | None) -> Amounts | None:
+    return amounts if amounts is None else {"vcore" if name == CPU else name: one for name, one in amounts.items()}

@@ -1,0 +1,138 @@
+"""What goes when a queue's max was lowered below its usage (YuniKorn's quota-change preemption).
+
+Source: QuotaPreemptionContext of yunikorn-core (quota_preemptor.go), with its order of victims of 2026-07.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import floor
+
+import msgspec
+
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies.yunikorn.pod_table import OPTED_OUT, ORIGINATOR, opted_out, table_of
+from engine.policies.yunikorn.queue_balances import QueueBalances, fits
+from engine.policies.yunikorn.quirks import ALL, Quirks
+
+_HOUR_MS = 3_600_000
+
+
+class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
+    """One queue over its max."""
+
+    queue: str
+    preemptable: Amounts
+    """So much of it is to go."""
+    shares: dict[str, Amounts]
+    """Leaf -> so much of that is to go there."""
+    victims: tuple[Pod, ...]
+    """In their order; together they never hold more than is to go."""
+
+
+def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[Enforcement, ...]:
+    """Who goes of the queues over their max whose ``quota.preemption.delay`` says that they are to be brought under it.
+
+    As if that delay were over. A queue within another one that is over its max is left to that one.
+    """
+    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
+    return tuple(_enforced(snapshot, books, path) for path in _over(books, tree.root))
+
+
+def _over(books: QueueBalances, path: str) -> Iterator[str]:
+    managed = not books.tree[path].dynamic
+    if managed and books.tree.quota_delay_ms(path) is not None and _excess(books, path):
+        yield path
+        return
+    for child in books.tree.children[path]:
+        yield from _over(books, child)
+
+
+def _excess(books: QueueBalances, path: str) -> Amounts:
+    over = {name: books.used(path, name) - most for name, most in books.tree[path].max.items()}
+    return {name: amount for name, amount in over.items() if amount > 0}
+
+
+def _enforced(snapshot: Snapshot, books: QueueBalances, path: str) -> Enforcement:
+    preemptable = _capped(books, path, _excess(books, path))
+    shares = {path: preemptable} if books.tree.is_leaf(path) else dict(_shared_out(books, path, preemptable))
+    victims = [pod for leaf, share in shares.items() for pod in _victims(snapshot, books, leaf, share)]
+    return Enforcement(queue=path, preemptable=preemptable, shares=shares, victims=tuple(victims))
+
+
+def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
+    """No more than the most by which the queue or one above it is over its guarantee."""
+    over: Amounts = {}
+    for above in books.tree.lineage(path):
+        for name, promised in books.tree[above].guaranteed.items():
+            beyond = books.used(above, name) - promised
+            if beyond > 0:
+                over[name] = max(over.get(name, 0), beyond)
+    return {name: min(amount, over.get(name, amount)) for name, amount in excess.items()}
+
+
+def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
+    """What each leaf below gives: in proportion to what its queues use beyond their guarantees.
+
+    The quotient is a binary fraction rounded as processors do, as theirs is: exact arithmetic would give more at times.
+    """
+    parts = {child: part for child in books.tree.children[path] if (part := _part(books, child)) is not None}
+    whole: Amounts = {}
+    for part in parts.values():
+        whole = add(whole, part)
+    for child, part in parts.items():
+        share = {
+            name: floor(amount / whole[name] * preemptable[name]) if whole[name] else 0
+            for name, amount in part.items()
+            if name in preemptable
+        }
+        if books.tree.is_leaf(child):
+            yield child, share
+        else:
+            yield from _shared_out(books, child, share)
+
+
+def _part(books: QueueBalances, path: str) -> Amounts | None:
+    """What a queue's share is reckoned by; None for one that gives nothing."""
+    allocated, guaranteed = books.allocated[path], books.tree[path].guaranteed
+    if not allocated:
+        return None
+    if not guaranteed:
+        return allocated
+    if all(allocated.get(name, 0) <= promised for name, promised in guaranteed.items()):
+        return None
+    beyond = {name: allocated.get(name, 0) - promised for name, promised in guaranteed.items()}
+    counted: Callable[[int], int] = abs if books.quirks.quota_counts_underuse else lambda amount: max(0, amount)
+    return {name: counted(amount) for name, amount in beyond.items()}
+
+
+def _victims(snapshot: Snapshot, books: QueueBalances, leaf: str, share: Amounts) -> list[Pod]:
+    if not any(share.values()):
+        return []
+    running = [pod for pod in snapshot.pods if pod.node is not None and pod.queue == leaf and not pod.terminating]
+    pods = [pod for pod in running if pod.required_node is None and any(name in share for name in pod.requests)]
+    most = books.tree[leaf].max
+    taken, total = list[Pod](), Amounts()
+    for pod in sorted(pods, key=lambda pod: _turn(pod, most, share, quirks=books.quirks)):
+        if fits(add(total, pod.requests), share, unlimited=True):
+            total = add(total, pod.requests)
+            taken.append(pod)
+    return taken
+
+
+def _turn(
+    pod: Pod, most: Amounts, share: Amounts, *, quirks: Quirks
+) -> tuple[int, int, int, tuple[Fraction, ...], str]:
+    unwilling = opted_out(pod, own_annotation=quirks.own_annotation)
+    dear = (ORIGINATOR if pod.originator else 0) + (OPTED_OUT if unwilling else 0)
+    matching = 100 * sum(name in pod.requests for name in share) // len(share)
+    score = -(dear + matching) if quirks.quota_dearest_first else dear - matching
+    return score, pod.priority, -(pod.created_ms // _HOUR_MS), _shares(pod.requests, most, share), pod.key
+
+
+def _shares(requests: Mapping[str, int], most: Amounts, share: Amounts) -> tuple[Fraction, ...]:
+    """What parts of the max the pod holds, the greatest first."""
+    parts = (Fraction(requests.get(name, 0), most.get(name, 0) or 1) for name in share)
+    return tuple(sorted(parts, reverse=True))

@@ -1,0 +1,97 @@
+"""Which pods go for a DaemonSet's ask, which is for one node, under YuniKorn's rules.
+
+Source: PreemptionContext of yunikorn-core (required_node_preemptor.go).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key
+
+import msgspec
+
+from engine.model.objects import Pod
+from engine.model.quantities import Amounts, add, subtract, total
+from engine.model.queue_tree import QueueTree
+from engine.policies.yunikorn.queue_balances import QueueBalances, fits
+
+
+class RequiredNodeRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the node and its pods."""
+
+    free: Amounts
+    """What is free there now."""
+    opted_out: Callable[[Pod], bool]
+    kept_out: Callable[[Sequence[Pod]], bool]
+    """Whether something besides amounts keeps the ask out with these pods gone."""
+
+
+def victims(books: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
+    """Who goes of a node's pods; none where that does not make the room."""
+    if books.quirks.daemonset_regardless and fits(ask.requests, rules.free):
+        return ()
+    candidates = [pod for pod in pods if _candidate(books, ask, pod)]
+    willing = [pod for pod in candidates if not rules.opted_out(pod)]
+    rounds = [candidates] if books.quirks.opted_out_taken else [willing, candidates]
+    return next((found for some in rounds if (found := _of(books, ask, some, rules))), ())
+
+
+def _of(books: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
+    """Who goes of those that may go."""
+    quirks, trial, taken = books.quirks, books.copy(), list[Pod]()
+    counted = {} if quirks.daemonset_spree else rules.free
+
+    def enough(some: Sequence[Pod], counted: Amounts) -> bool:
+        covered = _covers(add(counted, total(pod.requests for pod in some)), ask.requests)
+        return covered and (quirks.daemonset_regardless or not rules.kept_out(some))
+
+    def before(one: Pod, other: Pod) -> int:
+        return _compare(one, other, rules.opted_out)
+
+    for pod in sorted(candidates, key=cmp_to_key(before)):
+        if enough(taken, counted):
+            break
+        if quirks.daemonset_below or (trial.keeps_leaf(pod) and trial.keeps_parents(pod, ask)):
+            trial.remove(pod.queue or "", pod.requests)
+            taken.append(pod)
+    if not quirks.no_reprieve:
+        for pod in reversed(taken.copy()):
+            rest = [other for other in taken if other is not pod]
+            taken = rest if enough(rest, rules.free) else taken
+    return tuple(taken) if enough(taken, rules.free) else ()
+
+
+def _covers(room: Amounts, wanted: Amounts) -> bool:
+    """Whether there is enough of everything, also of what is not wanted. Source: StrictlyGreaterThanOrEquals."""
+    return all(room.get(name, 0) >= wanted.get(name, 0) for name in {**room, **wanted})
+
+
+def _candidate(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
+    daemons = pod.required_node is not None or (pod.daemonset and not books.quirks.daemonset_by_affinity)
+    if pod.queue is None or daemons or pod.priority > ask.priority or pod.terminating:
+        return False
+    if books.quirks.daemonset_unbounded:
+        return True
+    own = (pod.namespace, pod.application) == (ask.namespace, ask.application)
+    return not own and within_reach(books.tree, ask.queue or "", pod.queue)
+
+
+def within_reach(tree: QueueTree, asker: str, queue: str) -> bool:
+    """Whether a queue is another one than the asker's, inside its fence, and lets its pods be taken."""
+    fence = tree.fence(asker) or tree.root
+    return queue != asker and tree.contains(fence, queue) and tree.disabled_by(queue) is None
+
+
+def _compare(one: Pod, other: Pod, opted_out: Callable[[Pod], bool]) -> int:
+    """Below zero where ``one`` goes first: by kind, lower priority, later creation; then not the greater."""
+    left, right = (
+        (_kind(pod, opted_out=opted_out(pod)), pod.priority, -(pod.created_ms // 1000)) for pod in (one, other)
+    )
+    if left != right:
+        return -1 if left < right else 1
+    delta = [amount for amount in subtract(one.requests, other.requests).values() if amount]
+    if delta and (all(amount > 0 for amount in delta) or all(amount < 0 for amount in delta)):
+        return 1 if delta[0] > 0 else -1
+    return -1 if one.key < other.key else 1
+
+
+def _kind(pod: Pod, *, opted_out: bool) -> int:
+    return 3 if pod.originator else 2 if opted_out else 1

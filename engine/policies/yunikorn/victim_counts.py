@@ -1,0 +1,145 @@
+"""How many pods would have to go on every node, all nodes at once, under YuniKorn's rules.
+
+The index that ``victims.on_node`` finds for one node, by the same arithmetic over arrays. That holds where what goes
+leaves the queues above the asker alone, which ``applies`` tells: then its second pass takes what its first one found.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.model.objects import Pod
+from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.policies.yunikorn.pod_table import UNLIMITED, PodTable
+from engine.policies.yunikorn.queue_balances import QueueBalances
+from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
+
+NONE, FITS = -2, -1
+"""In place of an index: nothing makes the room; nothing has to go."""
+
+
+def applies(table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
+    """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
+    quirks, columns = books.quirks, table.columns
+    kept = not (quirks.leaf_below and quirks.parent_below)
+    if table.left.dtype != np.int64 or (kept and books.cuts(ask.queue or "")):
+        return False
+    counted = {*table.guaranteed, *ask.requests}
+    numbers = (of(name) for name in counted for of in (columns.requests, columns.allocatable, columns.held))
+    if any(each.dtype != np.int64 for each in numbers):
+        return False
+    above = [table.queue[path] for path in books.tree.lineage(ask.queue or "")]
+    return not any(np.isin(line.queue[leaves], above).any() for line in lines.lines)
+
+
+def indices(
+    table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
+) -> Rows:
+    """Place of a node -> the index.
+
+    ``candidates``: rows, node by node, each node's in their order. ``free``: place -> of every resource that is asked,
+    in the order of their names, what is free.
+    """
+    columns = table.columns
+    walk = _Walk(table, books, lines, ask)
+    counts = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
+    starts = np.cumsum(counts) - counts
+    short = walk.asked - free
+    found: Rows = np.full(len(columns.nodes), NONE, np.intp)
+    found[_enough(short, walk.asked)] = FITS
+    open_places = np.flatnonzero((found == NONE) & (counts > 0))
+    heads = np.zeros(len(open_places), np.intp)
+    walk.over(len(open_places))
+    step = 0
+    alive = np.arange(len(open_places))
+    while len(alive):
+        rows = candidates[starts[open_places[alive]] + step]
+        goes, stops = walk.take(alive, rows, short[open_places[alive]])
+        short[open_places[alive[goes]]] -= walk.requests(rows[goes])
+        heads[alive[goes]] += 1
+        enough = goes & _enough(short[open_places[alive]], walk.asked)
+        found[open_places[alive[enough]]] = heads[alive[enough]] - 1
+        step += 1
+        alive = alive[~stops & ~enough & (counts[open_places[alive]] > step)]
+    return found
+
+
+def _enough(short: Numbers, asked: Numbers) -> Flags:
+    return np.asarray((short[:, asked > 0] <= 0).all(axis=1), np.bool_)
+
+
+class _Walk:
+    """What has gone so far on each of many nodes."""
+
+    def __init__(self, table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
+        self.table, self.lines, asker = table, lines, ask.queue or ""
+        self.names = sorted(ask.requests)
+        self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)
+        left = books.remaining(asker, asker) or {}
+        self.limits = sorted(left) if books.quirks.victims_charged else []
+        """The resources in which the asker's guarantee counts."""
+        if not books.quirks.whole_ask:
+            left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
+        self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
+        self.asks: Rows = np.array([place for _, place in lines.columns(self.names)], np.intp)
+        """Where among the resources that are guaranteed anywhere those stand that are asked."""
+        self.quirks = books.quirks
+        self.own: Rows = np.array([*(table.queue[path] for path in table.leaves), -1], np.intp)
+
+    def over(self, nodes: int) -> None:
+        """Begin with so many nodes."""
+        self.charged: Numbers = np.zeros((nodes, len(self.limits)), np.int64)
+        self.gone: list[tuple[Rows, Numbers]] = []
+        self.nodes = nodes
+
+    def requests(self, rows: Rows) -> Numbers:
+        """What pods request of each resource that is asked."""
+        return self._amounts(self.names, rows)
+
+    def _amounts(self, names: Sequence[str], rows: Rows) -> Numbers:
+        columns = self.table.columns
+        held = [columns.requests(name)[rows] for name in names]
+        return np.stack(held, axis=1) if held else np.zeros((len(rows), 0), np.int64)
+
+    def take(self, nodes: Rows, rows: Rows, short: Numbers) -> tuple[Flags, Flags]:
+        """One pod (row) on each of these nodes: whether it goes and helps, and whether the search ends at it."""
+        requested = self.requests(rows)
+        spare = self._spare(nodes, rows)
+        held = self._amounts(self.limits, rows)
+        named = [self.table.requesting(name)[rows] for name in self.limits]
+        over = self.charged[nodes] + held > self.left
+        beyond = (over & np.stack(named, axis=1)).any(axis=1) if named else np.zeros(len(rows), np.bool_)
+        goes = spare & ~beyond & ((short > 0) & (requested > 0)).any(axis=1)
+        self.charged[nodes[goes]] += held[goes]
+        leaves = np.full(self.nodes, -1, np.intp)
+        leaves[nodes[goes]] = self.table.leaf[rows[goes]]
+        amounts = np.zeros((self.nodes, len(self.lines.names)), np.int64)
+        amounts[nodes[goes]] = self._amounts(self.lines.names, rows[goes])
+        if goes.any():
+            self.gone.append((leaves, amounts))
+        return goes, spare & beyond
+
+    def _spare(self, nodes: Rows, rows: Rows) -> Flags:
+        """Whether each pod's queue may lose it, by what went on its node before."""
+        leaf = self.table.leaf[rows]
+        spare, kept = self.lines.unlimited[leaf], np.ones(len(rows), np.bool_)
+        for line in self.lines.lines:
+            left = line.left[leaf]
+            queue = line.queue[leaf]
+            for leaves, amounts in self.gone:
+                before = leaves[nodes]
+                same = (before >= 0) & (queue >= 0) & (self.table.line[line.depth[leaf], before] == queue)
+                if same.any():
+                    left[same] += amounts[nodes[same]]
+            spare = spare | (left[:, self.asks] < 0).any(axis=1)
+            kept &= self._kept(rows, left, queue == self.own[leaf])
+        return spare & kept
+
+    def _kept(self, rows: Rows, left: Numbers, own: Flags) -> Flags:
+        """Whether a queue stays at its guarantee without each pod, as far as that is looked at; ``own``: its leaf."""
+        unlooked = np.where(own, self.quirks.leaf_below, self.quirks.parent_below)
+        if unlooked.all():
+            return unlooked
+        held = self._amounts(self.lines.names, rows)
+        below = (held > 0) & (left < UNLIMITED // 2) & (left + held > 0)
+        return np.asarray(unlooked | ~below.any(axis=1), np.bool_)
