@@ -10,11 +10,11 @@ import numpy as np
 from engine.analysis.counterfactuals.retry import Retrying, key_of, limit_of, room
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import AmountCheck
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.model.objects import HIGHEST_PRIORITY, Node, Pod
 from engine.model.quantities import CPU
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Rows
 
 _NAMED_UP_TO = 3
 _NODES_TRIED = 20

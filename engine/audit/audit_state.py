@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 
 from engine.audit.checks import Relation, Sum, amount
+from engine.model.columns.node_columns import Columns
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Reservation, Snapshot
-from engine.model.snapshot.columns import Columns
 
 Made = TypeVar("Made")
 Book = dict[str, dict[str, int]]

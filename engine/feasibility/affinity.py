@@ -11,10 +11,10 @@ import numpy as np
 from engine.feasibility.amount_checks import Nominated, whole
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
 from engine.feasibility.selectors import means
+from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import AffinityTerm, Pod
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Flags, Numbers
 
 
 def affinities(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
+from engine.model.columns.node_columns import Columns, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import ANY_ADDRESS, HostPort, Pod
 from engine.model.quantities import PODS
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Numbers
 
 Nominated = Mapping[int, tuple[Pod, ...]]
 """By a node's place: the pods nominated to it that the ask must make way for."""

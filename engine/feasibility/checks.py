@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.decision import NodeReason
-from engine.model.snapshot.columns import SAFE, Flags, Numbers
 
 CURABLE = frozenset(
     {

@@ -9,11 +9,11 @@ from engine.feasibility.amount_checks import Nominated, adding, claims, ports, r
 from engine.feasibility.checks import AmountCheck, Check, NodeRefusal, RuleCheck
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Numbers, Rows
-from engine.model.snapshot.departures import Leaving
 
 FITS = -1
 """In place of a check's number: none refuses."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from engine.feasibility.checks import RuleCheck
 from engine.feasibility.selectors import UNSCHEDULABLE_TAINT, matches, tolerated, untolerated
+from engine.model.columns.node_columns import Columns, Flags
 from engine.model.decision import NodeReason
 from engine.model.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Flags
 
 RESERVED_TAINT_KEY = "scheduler-admin.io/reserved-for"
 """Ours: the node is kept for the ask whose UID is the value."""

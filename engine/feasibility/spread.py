@@ -13,9 +13,9 @@ from engine.feasibility.amount_checks import Nominated, adding, whole
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
 from engine.feasibility.node_rules import keeping, wanted_nodes
 from engine.feasibility.selectors import selects
+from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod, SpreadConstraint
-from engine.model.snapshot.columns import Columns, Flags, Numbers
 
 NO_CAP = np.iinfo(np.int64).max // 2
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes.encode import manifests
+from engine.formats.kubernetes.writing.manifests import manifests
 from engine.formats.tree_json.document import write_form
 from engine.model.decision import Decision
 from engine.model.notes import gettext_noop

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from simulator.api.views import present
+from simulator.api.printing.views import present
 from simulator.selectors import matcher
 from simulator.status import ApiError, bad_request, continue_expired, too_large_version
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.api import calls, reviews
 from simulator.api.lists import list_objects
-from simulator.api.patch import apply_patch
-from simulator.api.views import accept, list_kind, present
+from simulator.api.patches.patch import apply_patch
+from simulator.api.printing.views import accept, list_kind, present
 from simulator.objects import Object, condition_true
 from simulator.status import (
     STALE,

@@ -11,8 +11,8 @@ from aiohttp import web
 
 from simulator import status
 from simulator.api import calls, discovery, openapi
+from simulator.api.printing.views import AnswerForm, negotiate
 from simulator.api.resources import carry_out
-from simulator.api.views import AnswerForm, negotiate
 from simulator.api.watch import OpenWatches
 from simulator.doors import Refused, refused
 from simulator.kubeconfig import kubeconfig

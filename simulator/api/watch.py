@@ -13,7 +13,7 @@ from aiohttp import web
 
 from simulator.api import calls
 from simulator.api.lists import list_objects
-from simulator.api.views import present
+from simulator.api.printing.views import present
 from simulator.selectors import matcher
 from simulator.status import ApiError, gone, invalid_options
 from simulator.storage import definitions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulator.api.calls import Call
-    from simulator.api.views import AnswerForm
+    from simulator.api.printing.views import AnswerForm
     from simulator.kinds import ApiResource
     from simulator.objects import Object
     from simulator.storage.store import Event, Store

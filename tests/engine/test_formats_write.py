@@ -10,8 +10,8 @@ from hypothesis import given
 
 from engine.formats.kubernetes.convert import LONGEST_MESSAGE
 from engine.formats.kubernetes.decode import DecodeError, cluster_state
-from engine.formats.kubernetes.encode import manifests
 from engine.formats.kubernetes.placeholders import unread_class, unread_node, unread_pod
+from engine.formats.kubernetes.writing.manifests import manifests
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
 from engine.planning import journal

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from engine.model.collections.tracked_mapping import STEPS_KEPT, Followed
+from engine.model.columns import pod_table
+from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
     AffinityTerm,
     Claim,
@@ -26,13 +28,12 @@ from engine.model.objects import (
 )
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import ClusterState, Protection, pod_table
-from engine.model.snapshot.columns import Columns
+from engine.model.snapshot import ClusterState, Protection
 from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import plain_columns, plain_snapshot
 
 if TYPE_CHECKING:
-    from engine.model.snapshot.distinct import Kinds
+    from engine.model.columns.distinct import Kinds
 
 PLAIN = tree({"a": queue(namespaces=("ns-0",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
 PROVIDED = Rule(name=RuleName.PROVIDED, create=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from engine.formats.kubernetes.decode import cluster_state
-from engine.formats.kubernetes.encode import manifests
+from engine.formats.kubernetes.writing.manifests import manifests
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.decision import Decision
 from engine.model.objects import ANY_ADDRESS, HostPort, Node, NodeSelectorTerm, Pod, Requirement

@@ -5,8 +5,9 @@ from random import Random
 import msgspec
 import pytest
 
+from engine.model.columns import pod_table
 from engine.model.objects import Node, Pod, Taint
-from engine.model.snapshot import ClusterState, Protection, Reservation, Snapshot, pod_table
+from engine.model.snapshot import ClusterState, Protection, Reservation, Snapshot
 from engine.model.snapshot.node_listing import ListedNode, ListedPod, Marks, PodPhase, part_of, pods_at
 from tests.builders import NOW, amounts, ask, node, pod
 from tests.engine.test_freezing import PLAIN, TREES

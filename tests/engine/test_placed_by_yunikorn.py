@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.formats.kubernetes.decode import decode_pod
-from engine.formats.kubernetes.encode_pods import write_pod
+from engine.formats.kubernetes.writing.pods import write_pod
 from engine.model.objects import Pod
 from engine.model.queue_tree import Queue
 from engine.model.snapshot import ClusterState, Snapshot

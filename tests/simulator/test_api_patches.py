@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kubernetes import client
 from simulated_api import body, pod
 
-from simulator.api.patch import json_patch, merge_patch
+from simulator.api.patches.patch import json_patch, merge_patch
 from simulator.objects import clone, share
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import wait_for

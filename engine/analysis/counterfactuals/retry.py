@@ -8,13 +8,13 @@ import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import AmountCheck
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.decision import Decision, NodeReason
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS, Amounts, subtract
 from engine.model.queue_tree import BARE
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Numbers
-from engine.model.snapshot.departures import Leaving
 from engine.policies import priority
 from engine.policies.priority.node_candidates import NodeCandidates
 

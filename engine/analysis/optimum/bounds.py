@@ -6,8 +6,8 @@ import numpy as np
 
 from engine.feasibility.checks import AmountCheck
 from engine.model.collections.offsets import running
-from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.model.snapshot.departures import Leaving
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 MOST = 2**62
 """More than anything that is compared."""

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.feasibility import Feasibility
 from engine.feasibility.checks import AmountCheck, RuleCheck
-from engine.model.snapshot.columns import Columns
+from engine.model.columns.node_columns import Columns
 
 MOST_CANDIDATES = 30
 """A node with more pods that may go is left out."""

@@ -7,12 +7,12 @@ import numpy as np
 
 from engine.analysis.pending_reasons import nearest_node
 from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import Reason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim

@@ -5,12 +5,12 @@ import numpy as np
 
 from engine.analysis.pending_reasons.reasons import Need
 from engine.feasibility import FITS, Feasibility
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Flags, Numbers
-from engine.model.snapshot.departures import Leaving
 
 _PARTS = 1_000_000
 

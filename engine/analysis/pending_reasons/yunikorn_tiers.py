@@ -12,12 +12,12 @@ import numpy as np
 
 from engine.analysis.pending_reasons import nearest_node
 from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
+from engine.model.columns.node_columns import Flags
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags
 from engine.policies import Decide
 from engine.policies.yunikorn import ALL, NodeCandidates
 from engine.policies.yunikorn.decision import YuniKornAttempt

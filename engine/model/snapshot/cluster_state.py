@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 
 from engine.model.collections.tracked_mapping import Followed
+from engine.model.columns.pod_fields import in_turn
 from engine.model.objects.kubernetes import (
     YUNIKORN_SCHEDULER,
     Claim,
@@ -41,7 +42,6 @@ from engine.model.objects.volcano import (
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot.incremental import Freezing, PlacementInputs
-from engine.model.snapshot.pod_fields import in_turn
 from engine.model.snapshot.queue_assignment import Protection, application_of, placed, queue_of
 from engine.model.snapshot.snapshot import Reservation, Snapshot
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.model.collections.tracked_mapping import Followed, MappingChange
+from engine.model.columns.pod_fields import in_turn
+from engine.model.columns.pod_table import Roster
 from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
 from engine.model.placement import grown
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import BARE, QueueTree
-from engine.model.snapshot.pod_fields import in_turn
-from engine.model.snapshot.pod_table import Roster
 from engine.model.snapshot.queue_assignment import (
     Protection,
     led,

@@ -9,10 +9,10 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
+from engine.model.columns import pod_fields
+from engine.model.columns.pod_table import Rows
 from engine.model.objects.kubernetes import Node, Pod
 from engine.model.quantities import Amounts, total
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.pod_table import Rows
 
 if TYPE_CHECKING:
     from engine.model.snapshot.snapshot import Snapshot

@@ -3,11 +3,11 @@
 import msgspec
 import numpy as np
 
+from engine.model.columns import pod_fields
+from engine.model.columns.pod_table import Roster
 from engine.model.objects.kubernetes import KUEUE, SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
 from engine.model.placement import Submission, leaf_for, template_of
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.pod_table import Roster
 
 _LONGEST_LABEL = 63
 

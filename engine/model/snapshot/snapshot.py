@@ -8,13 +8,13 @@ import msgspec
 import numpy as np
 
 from engine.model.collections.overlay import Amended
+from engine.model.columns import pod_fields
+from engine.model.columns.node_columns import Columns
+from engine.model.columns.pod_table import Roster
+from engine.model.columns.pods_by_node import ByNode
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
 from engine.model.quantities import PODS, Amounts, subtract, total
 from engine.model.queue_tree import BARE, QueueTree
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.columns import Columns
-from engine.model.snapshot.pod_table import Roster
-from engine.model.snapshot.pods_by_node import ByNode
 from engine.model.snapshot.safeguards import Safeguards
 
 

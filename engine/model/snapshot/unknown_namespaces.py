@@ -5,10 +5,10 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
+from engine.model.columns import pod_fields
+from engine.model.columns.pod_table import Roster
 from engine.model.objects.constraints import AffinityTerm
 from engine.model.objects.kubernetes import Pod
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.pod_table import Roster
 
 NAMESPACE_SELECTOR = "namespaceSelector"
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Columns, Flags
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Flags
-from engine.model.snapshot.departures import Leaving
 from engine.policies.common.pod_index import PodIndex, pod_index_of
 from engine.policies.common.queue_usage import usage_of
 from engine.policies.common.safeguards import Restraints, restraints_of

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.model.collections.offsets import starts
+from engine.model.columns import pod_fields
+from engine.model.columns.distinct import Kinds
+from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.model.snapshot import Snapshot, pod_fields
-from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
-from engine.model.snapshot.distinct import Kinds
+from engine.model.snapshot import Snapshot
 
 _ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
 LIMITLESS = 2**62

@@ -5,11 +5,11 @@ from copy import copy
 
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.decision import QueueFigures
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
 from engine.model.snapshot import Reservation, Snapshot
-from engine.model.snapshot.columns import SAFE, Flags, Numbers
 from engine.policies.common.pod_index import PodIndex
 
 Book = dict[str, Numbers]

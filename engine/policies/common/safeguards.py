@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 
 from engine.feasibility import matches
+from engine.model.columns.node_columns import Columns, Flags, Rows
 from engine.model.decision import Decision, Interlock, Outcome, PodReason, Safeguard
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Safeguards, Snapshot
-from engine.model.snapshot.columns import Columns, Flags, Rows
 
 
 class EvictionLimit(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Numbers
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.deserved.shares.division import Method, deserved

@@ -8,9 +8,9 @@ from itertools import compress
 
 import numpy as np
 
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
-from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage

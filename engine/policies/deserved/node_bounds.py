@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.model.collections.offsets import starts
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.columns import pod_fields
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.share_balances import Rank

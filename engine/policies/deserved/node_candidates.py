@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.feasibility import FITS
+from engine.model.columns.departures import Going
 from engine.model.objects import Pod
-from engine.model.snapshot.departures import Going
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_bounds import Cost, bounds
@@ -17,7 +17,7 @@ from engine.policies.deserved.placement_goal import Anywhere, OnNode, Room
 from engine.policies.deserved.share_balances import Rank, ShareBalances
 
 if TYPE_CHECKING:
-    from engine.model.snapshot.columns import Flags
+    from engine.model.columns.node_columns import Flags
 
 MOST_SEARCHED = 50
 """Nodes on which other sets are tried, the cheapest."""

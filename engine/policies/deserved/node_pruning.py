@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.model.snapshot.columns import Flags, Rows
+from engine.model.columns.node_columns import Flags, Rows
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.shares.claims import SLACK, Floats

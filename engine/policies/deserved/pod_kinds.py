@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.model.collections.offsets import running
+from engine.model.columns.distinct import Kinds
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.model.snapshot.distinct import Kinds
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.budget_coverage import BudgetCoverage

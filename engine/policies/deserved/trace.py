@@ -7,6 +7,7 @@ from itertools import chain, compress, islice
 import numpy as np
 
 from engine.feasibility import FITS
+from engine.model.columns.node_columns import Flags
 from engine.model.decision import (
     DeservedFigures,
     NodeReason,
@@ -19,7 +20,6 @@ from engine.model.decision import (
 )
 from engine.model.objects import Pod
 from engine.model.quantities import add, subtract, total
-from engine.model.snapshot.columns import Flags
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
 from engine.policies.deserved.share_balances import ShareBalances

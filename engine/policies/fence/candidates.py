@@ -7,10 +7,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.queue_tree import PriorityPolicy
-from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.preemptable_amounts import Spared

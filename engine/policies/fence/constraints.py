@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.model.snapshot.columns import SAFE, Flags, Numbers, Rows
+from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 
 

@@ -1,8 +1,8 @@
 """What stops the pods of a node that would make the room together, but may go only one by one."""
 
+from engine.model.columns.node_columns import Rows
 from engine.model.decision import JointLimit
 from engine.model.objects import Pod
-from engine.model.snapshot.columns import Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.node_candidates import NodeCandidates
 from engine.policies.fence.other_sets import Laws

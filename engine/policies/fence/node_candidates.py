@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.feasibility import FITS
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason
-from engine.model.snapshot.columns import Flags, Numbers, Rows
-from engine.model.snapshot.departures import Leaving
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
 from engine.policies.fence.node_costs import Costs

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.model.collections.offsets import starts
-from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.pod_index import PodIndex
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.model.snapshot import columns
+from engine.model.columns import node_columns
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.victim_search import Rows, VictimSetSearch
 from engine.policies.fence.preemptable_amounts import Spared
@@ -11,7 +11,7 @@ from engine.policies.fence.preemptable_amounts import Spared
 class Laws:
     """What a set of pods (rows) of one node has to keep."""
 
-    def __init__(self, attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> None:
+    def __init__(self, attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> None:
         self.attempt, self.spared = attempt, spared
         self.spot = attempt.feasibility.on(place)
         pods, ground = attempt.columns, attempt.ground
@@ -64,7 +64,7 @@ class Laws:
         return same and weights(first.uid) == weights(second.uid)
 
 
-def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: columns.Rows) -> VictimSetSearch:
+def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> VictimSetSearch:
     """The search of a node, of the candidates there, the most expendable first."""
     laws = Laws(attempt, spared, place, rows)
     return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)

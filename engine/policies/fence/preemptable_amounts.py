@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
-from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.policies.common.pod_index import LIMITLESS, PodIndex
 from engine.policies.common.queue_usage import QueueUsage
 from engine.policies.common.safeguards import EvictionLimit

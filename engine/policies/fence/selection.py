@@ -11,9 +11,9 @@ import numpy as np
 from msgspec import UNSET
 
 from engine.feasibility import FITS
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
-from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
 from engine.policies.fence.joint_limits import limit_on

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.model.collections.offsets import running
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason
-from engine.model.snapshot.columns import Flags, Rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.constraints import Constraints

@@ -7,11 +7,11 @@ import numpy as np
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import NodeReason, NodeVerdict
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Rows
-from engine.model.snapshot.departures import Leaving
 from engine.policies.common.safeguards import restraints_of
 from engine.policies.priority.other_sets import search
 from engine.policies.priority.victims import BudgetViolations, Costs, ReprieveOrder

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from engine.feasibility import Feasibility
-from engine.model.snapshot.columns import Columns
+from engine.model.columns.node_columns import Columns
 from engine.policies.common.safeguards import EvictionLimit
 from engine.policies.common.victim_search import Rows, VictimSetSearch
 

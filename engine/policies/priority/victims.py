@@ -11,9 +11,9 @@ import numpy as np
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
 from engine.model.collections.offsets import starts
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import DisruptionBudget, Pod
-from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
-from engine.model.snapshot.departures import Leaving
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
 """What nodes are compared by, in this order."""

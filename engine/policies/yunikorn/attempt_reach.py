@@ -15,7 +15,7 @@ from engine.policies.yunikorn.queue_balances import QueueBalances, fits
 from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
 
 if TYPE_CHECKING:
-    from engine.model.snapshot.columns import Flags, Numbers
+    from engine.model.columns.node_columns import Flags, Numbers
 
 ANY = 2**40
 """Above every priority."""

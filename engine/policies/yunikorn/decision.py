@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from engine.feasibility import FITS, Feasibility, unjudged
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Rows
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
 from engine.model.quantities import CPU, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Rows
-from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design_rules, required_node
 from engine.policies.yunikorn.node_candidates import NodeCandidates
 from engine.policies.yunikorn.pod_table import opted_out, table_of

@@ -12,12 +12,12 @@ import numpy as np
 
 from engine.feasibility import Feasibility, NodeRefusal
 from engine.feasibility.checks import RuleCheck
+from engine.model.columns.departures import Leaving
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason, NodeVerdict, PodReason
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Flags, Numbers, Rows
-from engine.model.snapshot.departures import Leaving
 from engine.policies.yunikorn import design_rules
 from engine.policies.yunikorn.attempt_reach import ANY, AttemptReach
 from engine.policies.yunikorn.pod_table import OPTED_OUT, ORIGINATOR

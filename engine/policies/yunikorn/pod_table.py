@@ -5,11 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.model.columns import pod_fields
+from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import PriorityPolicy, QueueTree
-from engine.model.snapshot import Snapshot, pod_fields
-from engine.model.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.quirks import Quirks
 
 ORIGINATOR, OPTED_OUT = 2**33, 2**34

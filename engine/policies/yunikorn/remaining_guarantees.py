@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.yunikorn.pod_table import UNLIMITED, PodTable
 from engine.policies.yunikorn.queue_balances import QueueBalances
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.objects import Pod
-from engine.model.snapshot.columns import Flags, Numbers, Rows
 from engine.policies.yunikorn.pod_table import UNLIMITED, PodTable
 from engine.policies.yunikorn.queue_balances import QueueBalances
 from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from engine.feasibility import FITS, Feasibility, unjudged
+from engine.model.columns.departures import Leaving
 from engine.model.decision import (
     Decision,
     NodeReason,
@@ -25,7 +26,6 @@ from engine.model.decision import (
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.departures import Leaving
 from engine.policies.fence import DIALECT, POLICY, Parameters
 from tests.engine.plain_fence.candidates import ORDER, Claim, Verdict, candidates_of, judge
 from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on, limit_on

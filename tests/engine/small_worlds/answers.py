@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.audit import audit, broken
+from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import Flags, Numbers
 from tests.builders import preempting
 from tests.engine.small_worlds.lawful_sets import SMALLER, LawfulSets, pods_in
 from tests.engine.small_worlds.side_by_side import SideBySide, node_name, pod_name

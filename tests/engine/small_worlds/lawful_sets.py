@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.model.snapshot.columns import Flags, Numbers
+from engine.model.columns.node_columns import Flags, Numbers
 from tests.engine.small_worlds.worlds import MOST, NODES, Above, Ask, Running, Shape, World
 
 SETS: Numbers = np.arange(2**MOST)

@@ -10,11 +10,11 @@ from itertools import product
 
 import numpy as np
 
+from engine.model.columns.node_columns import Numbers
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Numbers
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import GuaranteeClaim
 from engine.policies.fence.node_candidates import NodeCandidates

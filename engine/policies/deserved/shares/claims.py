@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import Flags, Numbers
 from engine.policies.deserved.shares.claims import Claims
 from engine.policies.deserved.shares.progressive_filling import ShareBounds, fill
 from engine.policies.deserved.shares.requested_amounts import DeservedByPath, RequestedAmounts, Requests

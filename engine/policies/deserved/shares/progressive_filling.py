@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.model.snapshot.columns import Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.deserved.shares.claims import SLACK, Claims, Floats
 from engine.policies.deserved.shares.exact_sums import added
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Numbers
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import SAFE, Numbers
 from engine.policies.deserved.shares.tree_columns import Frame, frame_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.model.snapshot.columns import Numbers, Rows
+from engine.model.columns.node_columns import Numbers, Rows
 from engine.policies.deserved.shares.claims import SLACK, Claims
 from engine.policies.deserved.shares.progressive_filling import ShareBounds
 

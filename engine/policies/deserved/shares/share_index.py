@@ -6,12 +6,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from engine.model.columns.distinct import Kinds
+from engine.model.columns.node_columns import Columns
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, fits, subtract, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.columns import Columns
-from engine.model.snapshot.distinct import Kinds
 from engine.model.snapshot.resource_quotas import SYSTEM
 
 

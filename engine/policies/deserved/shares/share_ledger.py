@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import SAFE, Flags, Numbers
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.shares.share_status import Standings, reserved
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from engine.model.columns.node_columns import Numbers
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import Numbers
 from engine.policies.deserved.shares.requested_amounts import Requests, changed
 
 

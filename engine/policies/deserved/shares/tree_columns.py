@@ -6,8 +6,8 @@ from math import gcd
 
 import numpy as np
 
+from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.columns import SAFE, Flags, Numbers, Rows
 
 _UNCAPPED, _UNCAPPED_LONG = 2 * SAFE, 2**400
 

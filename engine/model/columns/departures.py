@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.model.collections.offsets import running
-from engine.model.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 _MANY = 8
 """Where more than this part of all are others, sums are counted anew."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.pod_table import Importance, Numbers, Roster
+from engine.model.columns import pod_fields
+from engine.model.columns.pod_table import Importance, Numbers, Roster
 
 
 def started_by(roster: Roster, now_ms: int) -> Numbers:

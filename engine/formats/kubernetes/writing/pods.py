@@ -13,7 +13,8 @@ from engine.formats.kubernetes.convert import (
     application_label,
     queue_label,
 )
-from engine.formats.kubernetes.encode_constraints import (
+from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.kubernetes.writing.constraints import (
     Object,
     affinity,
     metadata,
@@ -23,8 +24,7 @@ from engine.formats.kubernetes.encode_constraints import (
     texts,
     time_of,
 )
-from engine.formats.kubernetes.encode_constraints import tolerations as written_tolerations
-from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.kubernetes.writing.constraints import tolerations as written_tolerations
 from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
 from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
 from engine.model.objects import EVICTION_BY_VOLCANO, Pod

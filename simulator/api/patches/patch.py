@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import calls
-from simulator.api.strategic_merge import strategic_merge
+from simulator.api.patches.strategic_merge import strategic_merge
 from simulator.objects import Object, clone
 from simulator.status import ApiError, bad_request, unsupported_media_type
 

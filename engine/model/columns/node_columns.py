@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from engine.model.collections.offsets import running
 from engine.model.collections.overlay import Amended, Picked
-from engine.model.snapshot import pod_fields
-from engine.model.snapshot.distinct import Kinds
-from engine.model.snapshot.importance import importance, started_by
-from engine.model.snapshot.pod_fields import Key, Number
+from engine.model.columns import pod_fields
+from engine.model.columns.distinct import Kinds
+from engine.model.columns.importance import importance, started_by
+from engine.model.columns.pod_fields import Key, Number
 
 if TYPE_CHECKING:
+    from engine.model.columns.pod_table import Roster
     from engine.model.objects.kubernetes import Node, Pod
-    from engine.model.snapshot.pod_table import Roster
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from engine.model.columns.node_columns import Columns
     from engine.model.objects.kubernetes import Pod
-    from engine.model.snapshot.columns import Columns
 
 
 class ByNode(Mapping[str, "tuple[Pod, ...]"]):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from simulator.api.columns import look_up
-from simulator.api.pod_rows import pod_cells
+from simulator.api.printing.columns import look_up
+from simulator.api.printing.pod_rows import pod_cells
 from simulator.selectors import field_text
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simulator.api import tables
+from simulator.api.printing import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,9 @@ from typing import Any
 
 from engine.formats.kubernetes.convert import BIND_COMPLETED, PARENT_QUEUE_ANNOTATION
 from engine.formats.kubernetes.convert import NEVER as _NEVER
-from engine.formats.kubernetes.encode_constraints import Object, metadata, node_selector, selector, sparse, texts
-from engine.formats.kubernetes.encode_pods import write_pod
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.kubernetes.writing.constraints import Object, metadata, node_selector, selector, sparse, texts
+from engine.formats.kubernetes.writing.pods import write_pod
 from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, Volume
 from engine.model.quantities import format_amounts
 from engine.model.snapshot import ClusterState

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.snapshot.pod_table import Coded
+from engine.model.columns.pod_table import Coded
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.snapshot.pod_fields import Key, Number
+from engine.model.columns.pod_fields import Key, Number
 
 if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Pod

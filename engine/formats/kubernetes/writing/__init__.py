@@ -1,0 +1,1 @@
+"""A state of a cluster written as Kubernetes manifests."""

@@ -1,0 +1,36 @@
+"""Prints what is wrong with names and words in the given folders, and exits with 1 if anything is."""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.house.words import Finding, banned, fragments, shared_names
+
+FOLDERS = ("engine", "simulator")
+SAME_EVERYWHERE = {
+    "Costs": "what the victims on every node cost by a policy's criteria",
+    "NodeCandidates": "what a policy would evict on every node",
+    "Parameters": "what a revision may set for a policy",
+}
+"""Class names that mean the same in every package that has them -> what that is."""
+
+
+def findings(folders: Iterable[str]) -> Iterator[Finding]:
+    """Yield everything that is wrong in some folders, file by file."""
+    paths = sorted(
+        path for folder in folders for path in (Path(folder).rglob("*.py") if Path(folder).is_dir() else [Path(folder)])
+    )
+    sources = {path: path.read_text() for path in paths}
+    trees = {path: ast.parse(source) for path, source in sources.items()}
+    for path, tree in trees.items():
+        yield from fragments(path, tree)
+        yield from banned(path, sources[path], tree)
+    yield from shared_names(trees, SAME_EVERYWHERE)
+
+
+if __name__ == "__main__":
+    found = list(findings(sys.argv[1:] or FOLDERS))
+    for one in found:
+        print(one)
+    sys.exit(1 if found else 0)
