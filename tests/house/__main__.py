@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from tests.house.words import Finding, banned, fragments, shared_names
@@ -18,9 +19,8 @@ SAME_EVERYWHERE = {
 
 def findings(folders: Iterable[str]) -> Iterator[Finding]:
     """Yield everything that is wrong in some folders, file by file."""
-    paths = sorted(
-        path for folder in folders for path in (Path(folder).rglob("*.py") if Path(folder).is_dir() else [Path(folder)])
-    )
+    places = map(Path, folders)
+    paths = sorted(chain.from_iterable(one.rglob("*.py") if one.is_dir() else (one,) for one in places))
     sources = {path: path.read_text() for path in paths}
     trees = {path: ast.parse(source) for path, source in sources.items()}
     for path, tree in trees.items():
