@@ -12,7 +12,7 @@ from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.comparison import ComparedSide, record, replayed
 from engine.planning.journal import PassInputs
-from engine.policies import DIALECTS, FOREIGN, policy, terms
+from engine.policies import foreign_dialects, known_dialects, policy, terms
 
 ENTRIES, PODS, LEAVES, NODES = 1_000, 500, 10, 25
 _DAY_MS = 24 * 60 * 60 * 1_000
@@ -26,9 +26,14 @@ def compare(scale: float) -> list[Row]:
     began = time.process_time()
     recording = record(_frames(entries), tree, since_ms=_DAY_MS, until_ms=2 * _DAY_MS, evicted={})
     rows: list[Row] = [{"what": "the record", "seconds": round(time.process_time() - began, 1)}]
-    for name, dialects in DIALECTS.items():
+    for name, dialects in known_dialects().items():
         for dialect in dialects:
-            side = ComparedSide(tree=tree, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
+            side = ComparedSide(
+                tree=tree,
+                decide=policy(name, dialect),
+                terms=terms(name, dialect, {}),
+                foreign=dialect in foreign_dialects(),
+            )
             began = time.process_time()
             found = replayed(recording, side)
             seconds = round(time.process_time() - began, 1)

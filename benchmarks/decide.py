@@ -18,7 +18,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import Snapshot
 from engine.planning.scheduling_pass import plan
-from engine.policies import DIALECTS, Decide, cohort, deserved, policy
+from engine.policies import Decide, cohort, deserved, known_dialects, policy
 
 Scene = tuple[Snapshot, QueueTree, Pod]
 
@@ -45,7 +45,7 @@ def decide(scale: float, runs: int) -> list[Row]:
 def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     snapshot, tree, ask = scene
     name = scenario.partition("/")[0]
-    decide = policy(name, dialect or DIALECTS[name][0])
+    decide = policy(name, dialect or known_dialects()[name][0])
     decide(snapshot, tree, ask)  # warm
     # No two asks alike: what a pass keeps for the next ask of the same shape is of no use here.
     asks = [msgspec.structs.replace(ask, labels={**ask.labels, "run": str(run)}) for run in range(runs)]
@@ -90,7 +90,7 @@ def _all(snapshot: Snapshot, tree: QueueTree) -> None:
 def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list[Row]:
     """A whole pass with its audit, every ask on what the former left; of the passes before it nothing is kept."""
     name = scenario.partition("/")[0]
-    decide = policy(name, DIALECTS[name][0])
+    decide = policy(name, known_dialects()[name][0])
     other = msgspec.structs.replace(snapshot.asks[0], labels={"of": "no shape of the pass"})
     wholes, decisions = [], []
     for _ in range(runs):

@@ -8,7 +8,7 @@ from benchmarks.figures import SEED, Row, figures, timed
 from benchmarks.scenario_y import ASK, NOW_MS, cluster_y
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.policies import DIALECTS, policy
+from engine.policies import known_dialects, policy
 
 CHANGED = (10, 100, 1_000)
 
@@ -52,4 +52,4 @@ def _snapshot(state: ClusterState, tree: QueueTree, now_ms: int) -> Snapshot:
 
 
 def _decide(snapshot: Snapshot, tree: QueueTree) -> None:
-    policy("fence", DIALECTS["fence"][0])(snapshot, tree, snapshot.asks[0])
+    policy("fence", known_dialects()["fence"][0])(snapshot, tree, snapshot.asks[0])

@@ -26,7 +26,7 @@ from engine.model.notes import ImportFailure, Severity
 from engine.model.quantities import total
 from engine.planning.bundle import BundleError, unpack
 from engine.planning.journal import PassInputs
-from engine.policies import DIALECTS, UnknownPolicyError
+from engine.policies import UnknownPolicyError, known_dialects
 from engine.tree.lint import GUARANTEES, lint
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
@@ -121,10 +121,10 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
         imported = read(document.decode("utf-8-sig"))
         given = given_in(imported).by(policy, dialect)
         by = given.policy or GUARANTEES
-        if by not in DIALECTS:
+        if by not in known_dialects():
             print(f"policy {by} is not known", file=sys.stderr)
             return USAGE
-        dialect = given.dialect or DIALECTS[by][0]
+        dialect = given.dialect or known_dialects()[by][0]
         notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=dialect, form=imported.form))
     except ImportFailure as failure:
         notes = failure.notes

@@ -7,7 +7,6 @@ from enum import StrEnum
 import msgspec
 import numpy as np
 
-from engine.analysis.counterfactuals.retry import Retrying, key_of, limit_of, room
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import AmountCheck
 from engine.model.columns.node_columns import Flags, Rows
@@ -15,6 +14,7 @@ from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reas
 from engine.model.objects import HIGHEST_PRIORITY, Node, Pod
 from engine.model.quantities import CPU
 from engine.model.snapshot import Snapshot
+from engine.policies.priority.retry import Retrying, key_of, limit_of, room
 
 _NAMED_UP_TO = 3
 _NODES_TRIED = 20

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import msgspec
 
-from engine.audit import deserved, fence, priority, quota, safeguards
-from engine.audit.audit_state import AuditCase, AuditState, AuditTerms
+from engine.audit import fence, safeguards
+from engine.audit.audit_state import AuditCase, AuditState, AuditTerms, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum
 from engine.feasibility import unjudged
 from engine.model.decision import Decision, Outcome, carried_out
@@ -15,9 +15,11 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 
 __all__ = [
+    "INVARIANTS",
     "AuditTerms",
     "Auditor",
     "ComparedValues",
+    "Invariants",
     "Law",
     "LawCheck",
     "Line",
@@ -30,21 +32,8 @@ __all__ = [
     "broken",
 ]
 
-_BY_POLICY = {
-    "fence": fence.ALL,
-    "priority": priority.ALL,
-    "cohort": quota.ALL,
-    "fair-share": quota.ALL,
-    "deserved": deserved.ALL,
-}
-_BY_DIALECT = {"yunikorn": fence.OF_DIALECT, "volcano": deserved.OF_DIALECT}
-_OF_VICTIMS = {
-    "fence": fence.OF_VICTIMS,
-    "priority": priority.OF_VICTIMS,
-    "cohort": quota.OF_VICTIMS,
-    "fair-share": quota.OF_VICTIMS,
-    "deserved": deserved.OF_VICTIMS,
-}
+INVARIANTS: dict[tuple[str, str], Invariants] = {}
+"""Policy and dialect -> the invariants of their decisions; engine.policies.registry enters those of every policy."""
 
 
 class Auditor:
@@ -98,10 +87,9 @@ def audit_rest(
 
     The others are gone or leaving, so that nothing is said of the room any more. Raises LookupError as ``audit``.
     """
-    _laws(decision)
     left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     rest = msgspec.structs.replace(decision, victims=left)
-    return _judge(AuditState(snapshot, tree), rest, terms, _OF_VICTIMS[decision.policy])
+    return _judge(AuditState(snapshot, tree), rest, terms, _invariants(decision).of_victims)
 
 
 def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
@@ -142,15 +130,23 @@ def broken(checks: Iterable[LawCheck]) -> tuple[LawCheck, ...]:
     return tuple(check for check in checks if not check.holds)
 
 
-def _laws(decision: Decision) -> tuple[fence.Check, ...]:
-    """The laws that a decision has to keep. Raises LookupError for a policy without laws here."""
-    if decision.policy not in _BY_POLICY:
-        raise LookupError(f"there are no laws of policy {decision.policy}")
-    laws = _BY_DIALECT.get(decision.dialect, _BY_POLICY[decision.policy])
-    return laws if decision.outcome is Outcome.PREEMPT else ()
+def _invariants(decision: Decision) -> Invariants:
+    """Return the invariants of the decision's policy and dialect. Raises LookupError for a policy without any."""
+    found = INVARIANTS.get((decision.policy, decision.dialect))
+    if found is None and not decision.dialect:  # then the policy's first dialect is meant
+        found = next((one for (policy, _), one in INVARIANTS.items() if policy == decision.policy), None)
+    if found is None:
+        raise LookupError(f"there are no invariants of policy {decision.policy}")
+    return found
 
 
-def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[fence.Check, ...]) -> tuple[fence.Check, ...]:
+def _laws(decision: Decision) -> tuple[Check, ...]:
+    """Return the invariants that a decision has to keep. Raises LookupError for a policy without any."""
+    found = _invariants(decision).of_decision
+    return found if decision.outcome is Outcome.PREEMPT else ()
+
+
+def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ...]) -> tuple[Check, ...]:
     """The laws on safeguards, where these are known; a decision that one holds back is not held against them."""
     if not laws or snapshot.safeguards is None or decision.safeguard:
         return ()
@@ -160,9 +156,7 @@ def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[fence.Che
     return tuple(law for law in found if law not in laws)
 
 
-def _judge(
-    ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[fence.Check, ...]
-) -> tuple[LawCheck, ...]:
+def _judge(ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[Check, ...]) -> tuple[LawCheck, ...]:
     if not laws:
         return ()
     case = AuditCase(

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from engine.audit.checks import Relation, Sum, amount
+from engine.audit.checks import LawCheck, Relation, Sum, amount
 from engine.model.columns.node_columns import Columns
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
@@ -283,3 +283,16 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 def _book() -> Book:
     return defaultdict(lambda: defaultdict(int))
+
+
+Check = Callable[[AuditCase], LawCheck]
+"""Checks one invariant of a decision."""
+
+
+class Invariants(NamedTuple):
+    """The invariants of one policy's decisions."""
+
+    of_decision: tuple[Check, ...]
+    """Of a decision that preempts."""
+    of_victims: tuple[Check, ...]
+    """Those that still hold for the remaining victims while a decision is being carried out."""

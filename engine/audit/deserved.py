@@ -6,9 +6,8 @@ from itertools import chain
 import msgspec
 
 from engine.audit import fence
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
-from engine.audit.fence import Check
 from engine.audit.queue_amounts import SYSTEM, QueueAmounts
 from engine.audit.safeguards import budgets_kept
 from engine.feasibility.plain import refusal
@@ -233,3 +232,6 @@ ALL: tuple[Check, ...] = (may_preempt, on_nodes, ask_fits, under_hard, minimal, 
 
 OF_DIALECT: tuple[Check, ...] = (reserved, budgets_kept, system_whole)
 """What a decision by Volcano's rules, and its own shares, is held to."""
+INVARIANTS = Invariants(ALL, OF_VICTIMS)
+INVARIANTS_OF_DIALECT = Invariants(OF_DIALECT, OF_VICTIMS)
+"""Of Volcano's own decisions."""

@@ -1,10 +1,10 @@
 """The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
@@ -264,8 +264,6 @@ def _lacking(case: AuditCase) -> dict[str, int]:
     return found
 
 
-Check = Callable[[AuditCase], LawCheck]
-
 OF_VICTIMS: tuple[Check, ...] = (
     guarantee,
     other_application,
@@ -294,3 +292,6 @@ ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, o
 
 OF_DIALECT: tuple[Check, ...] = tuple(law for law in ALL if law not in (may_preempt, not_shielded))
 """What a decision by another scheduler's rules is held to: who may preempt, and whom we protect, it need not know."""
+INVARIANTS = Invariants(ALL, OF_VICTIMS)
+INVARIANTS_OF_DIALECT = Invariants(OF_DIALECT, OF_VICTIMS)
+"""Of YuniKorn's own decisions."""

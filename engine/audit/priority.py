@@ -1,8 +1,7 @@
 """The laws of the policy `priority`: fewer than those of `fence`, for priority alone decides."""
 
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Relation, amount, differs, same
-from engine.audit.fence import Check
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod
@@ -77,3 +76,4 @@ OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)
 
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, minimal, *OF_VICTIMS)
 """Every law of `priority`."""
+INVARIANTS = Invariants(ALL, OF_VICTIMS)

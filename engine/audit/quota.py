@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
-from engine.audit.fence import Check
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.quota import ClusterQueue, Cohort, Take
@@ -233,3 +232,4 @@ OF_VICTIMS: tuple[Check, ...] = (priority, in_cohort, not_disabled, not_shielded
 
 ALL: tuple[Check, ...] = (may_preempt, whole, quota, filled_back, from_who_borrows, *OF_VICTIMS)
 """Every law of `cohort` and `fair-share`."""
+INVARIANTS = Invariants(ALL, OF_VICTIMS)

@@ -13,7 +13,7 @@ from engine.model.queue_tree import BARE, QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot
 from engine.model.snapshot.resource_quotas import limits
-from engine.policies import DIALECTS, cohort, priority, within_quotas
+from engine.policies import cohort, known_dialects, priority, within_quotas
 
 
 class CaseError(ValueError):
@@ -80,7 +80,7 @@ def situation(
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     notices = {queue: milliseconds(since, f"notices of {queue}") for queue, since in case.notices.items()}
-    dialect = case.dialect or DIALECTS.get(case.policy, ("",))[0]
+    dialect = case.dialect or known_dialects().get(case.policy, ("",))[0]
     frozen = state.snapshot(
         tree,
         now_ms=milliseconds(case.now),

@@ -22,7 +22,6 @@ from engine.model.decision import Decision, Outcome, PodReason, Reason, encode
 from engine.model.quantities import format_amounts
 from engine.model.snapshot import Protection, Safeguards, shielded
 from engine.policies import (
-    DIALECTS,
     Decide,
     Policy,
     UnknownPolicyError,
@@ -30,6 +29,7 @@ from engine.policies import (
     deserved,
     find,
     guarded,
+    known_dialects,
     policy,
     priority,
     volcano,
@@ -61,7 +61,7 @@ def answer(
     if dialect == yunikorn.DIALECT:
         return _as_yunikorn(case, trace=trace)
     at = _situation(case, dialect, protect=protect)
-    decide = by.decide_by({})
+    decide = policy(case.policy, dialect)
     decision = decide(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace) | _notified(at, decision, decide)
     if not protect and (spared := _spared(at, decision)):
@@ -72,7 +72,7 @@ def answer(
 def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
     """The policy that decides a case, in a dialect, the case's own, or the policy's first."""
     try:
-        return find(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
+        return find(case.policy, dialect or case.dialect or known_dialects().get(case.policy, ("",))[0])
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
 

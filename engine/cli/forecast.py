@@ -19,7 +19,7 @@ from engine.model.snapshot import ClusterState, Safeguards
 from engine.model.snapshot.resource_quotas import limits
 from engine.planning.forecast import Eviction, Forecast, Settling, forecast
 from engine.planning.journal import PassInputs
-from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms, within_quotas
+from engine.policies import fence, foreign_dialects, guarded, known_dialects, policy, priority, terms, within_quotas
 
 
 class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class GivenTree(NamedTuple):
 def _ways(policy: str, dialect: str) -> tuple[str, str]:
     """A policy and a dialect where they need not be said: policy ``fence``, and the first dialect of a policy."""
     policy = policy or fence.POLICY
-    return policy, dialect or DIALECTS.get(policy, ("",))[0]
+    return policy, dialect or known_dialects().get(policy, ("",))[0]
 
 
 def given_by(document: Any) -> GivenTree:
@@ -70,7 +70,7 @@ def given_by(document: Any) -> GivenTree:
 def given_in(imported: Imported) -> GivenTree:
     """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
     terms = imported.terms
-    policy = terms.get("policy") or registry.POLICIES.get(imported.form, "")
+    policy = terms.get("policy") or registry.policy_of_format(imported.form)
     return GivenTree(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
 
 
@@ -85,7 +85,7 @@ def foretold(
     parameters that it does not have.
     """
     by = given.policy or fence.POLICY
-    dialect = given.dialect or DIALECTS.get(by, ("",))[0]
+    dialect = given.dialect or known_dialects().get(by, ("",))[0]
     decide = policy(by, dialect, given.parameters)
     if given.tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
@@ -98,8 +98,8 @@ def foretold(
         moment or PassInputs(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
         given.tree or BARE,
         decide,
-        terms=terms(given.parameters),
-        foreign=dialect in FOREIGN,
+        terms=terms(by, dialect, given.parameters),
+        foreign=dialect in foreign_dialects(),
     )
     return ForecastReport(
         policy=by,

@@ -44,7 +44,7 @@ def replayed(found: Bundle) -> Replayed:
 
 def _in_turn(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
     decide = policy(given.policy, given.dialect, given.parameters)
-    considered = replay(state, moment, _tree(given), decide, terms=terms(given.parameters))
+    considered = replay(state, moment, _tree(given), decide, terms=terms(given.policy, given.dialect, given.parameters))
     return next((one.decision for one in considered if one.decision.ask.uid == uid), None)
 
 

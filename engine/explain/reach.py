@@ -1,6 +1,7 @@
 """Why a border between two queues is open or shut: a label for a box, a clause for a row of a table."""
 
 from engine.model.message import Message, gettext_noop, short_name
+from engine.policies import texts_of
 from engine.tree.reach import Border, BorderReason, Reach
 
 LABELS: dict[BorderReason, str] = {
@@ -53,28 +54,6 @@ CLAUSES: dict[BorderReason, str] = {
         "the asker has no quota of its own below %(queue)s to take back, and may not preempt while it borrows"
     ),
 }
-CONDITIONS: dict[str, str] = {
-    "fence": gettext_noop(
-        "Whether an open border is used depends on the moment: the asker’s queue has to be below its guarantee, the "
-        "victim’s above its own, and the victim’s priority no higher."
-    ),
-    "priority": gettext_noop(
-        "Whether anything goes depends on the pods alone: the victim’s priority has to be lower, whichever its queue."
-    ),
-    "cohort": gettext_noop(
-        "Whether an open border is used depends on the moment: the victim’s queue has to use more than its own "
-        "quota, and so have the cohorts that hold it alone; in the queue itself priorities decide."
-    ),
-    "fair-share": gettext_noop(
-        "Whether an open border is used depends on the moment: the victim’s queue has to use more than its own "
-        "quota, and the shares of both sides decide; in the queue itself priorities do."
-    ),
-    "deserved": gettext_noop(
-        "Whether an open border is used depends on the moment: the asker has to stay within what it deserves, and the "
-        "victim’s queue to use more than it deserves, told so and past its grace period. What is reserved stays."
-    ),
-}
-"""Policy -> what else has to hold, which no tree tells."""
 UNFENCED = gettext_noop("the asker has no fence")
 
 
@@ -93,4 +72,4 @@ def border_clause(border: Border) -> Message:
 
 def conditions(reach: Reach) -> Message:
     """On what it depends whether an open border is used."""
-    return Message(CONDITIONS[reach.policy])
+    return Message(texts_of(reach.policy).reach)

@@ -20,7 +20,7 @@ from engine.formats.yaml.documents import expanded, failure, shares
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.quantities import FLAVOR
 from engine.model.queue_tree import QueueTree
-from engine.policies import cohort, deserved
+from engine.policies import cohort, deserved, fence
 
 
 class Format(StrEnum):
@@ -39,11 +39,22 @@ SYSTEMS: Mapping[str, str] = {
     Format.CONSUMERS: "kube-arbitrator",
 }
 """How the systems are called that keep trees in a cluster, by the format in which they do."""
-POLICIES: Mapping[str, str] = {
+_POLICIES: Mapping[Format, str] = {
+    Format.YUNIKORN: fence.POLICY,
     Format.KUEUE: cohort.POLICY,
-    **dict.fromkeys((Format.CONSUMERS, Format.VOLCANO, Format.KAI), deserved.POLICY),
+    Format.CONSUMERS: deserved.POLICY,
+    Format.VOLCANO: deserved.POLICY,
+    Format.KAI: deserved.POLICY,
+    Format.OWN: fence.POLICY,
 }
-"""The policy by which the system decides to which a format belongs, where that is not ``fence``."""
+
+
+def policy_of_format(form: str) -> str:
+    """Return the policy by which the system decides that a format belongs to; our own for no document at all.
+
+    Raises ValueError for an unknown format.
+    """
+    return _POLICIES[Format(form or Format.OWN)]
 
 
 LARGEST = 512 * 1024

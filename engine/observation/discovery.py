@@ -13,7 +13,7 @@ import msgspec
 from engine.formats import kueue, yunikorn
 from engine.formats.arbitrator import consumers
 from engine.formats.import_result import Imported
-from engine.formats.registry import POLICIES
+from engine.formats.registry import policy_of_format
 from engine.formats.volcano import queues as volcano
 from engine.model.notes import ImportFailure, Note
 from engine.model.objects import (
@@ -30,7 +30,7 @@ from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.model.snapshot import queue_of
 from engine.model.snapshot.resource_quotas import limits
-from engine.policies import cohort, fence
+from engine.policies import cohort
 from engine.tree.lint import errors
 
 SYSTEM = f"{ROOT}.system"
@@ -189,7 +189,7 @@ def _imported(
         imported = read(text)
     except ImportFailure as failure:
         return None, (), failure.notes
-    policy = POLICIES.get(imported.form, fence.POLICY)
+    policy = policy_of_format(imported.form)
     wrong = errors(imported.tree, policy=policy, form=imported.form)
     return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
 

@@ -10,7 +10,7 @@ from engine.model.decision import Decision, carried_out
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import FOREIGN, Decide
+from engine.policies import Decide, foreign_dialects
 
 
 @runtime_checkable
@@ -35,12 +35,12 @@ class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def refused(self) -> bool:
         """Whether a law is broken that it has to keep."""
-        return self.decision.dialect not in FOREIGN and bool(broken(self.laws))
+        return self.decision.dialect not in foreign_dialects() and bool(broken(self.laws))
 
     @property
     def against_laws(self) -> bool:
         """Whether a law of ours is broken that the rules of another scheduler do not keep."""
-        return self.decision.dialect in FOREIGN and bool(broken(self.laws))
+        return self.decision.dialect in foreign_dialects() and bool(broken(self.laws))
 
 
 def plan(

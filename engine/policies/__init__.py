@@ -1,4 +1,4 @@
-"""The ways to preempt. Each is pure: snapshot, tree, ask and parameters in, Decision out."""
+"""The ways to preempt. Each is pure: a snapshot, a tree, a pending pod and parameters give a Decision."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,37 +8,42 @@ from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import cohort, deserved, fence
 from engine.policies.common.parameters import Parameter, described
+from engine.policies.common.policy import Policy
+from engine.policies.common.policy_types import Decide
+from engine.policies.common.texts import PolicyTexts
 from engine.policies.registry import (
-    DIALECTS,
-    FOREIGN,
-    INHERITS_DELAY,
-    POLICIES,
-    Decide,
-    Policy,
     UnknownPolicyError,
+    delay_inheriting_dialects,
     find,
-    known_parameters,
+    foreign_dialects,
+    known_dialects,
+    policies,
+    register,
+    registered,
 )
 from engine.tree.reach import Reach
 
 __all__ = [
-    "DIALECTS",
-    "FOREIGN",
-    "INHERITS_DELAY",
-    "POLICIES",
     "Decide",
     "Policy",
+    "PolicyTexts",
     "UnknownPolicyError",
     "by_others",
+    "delay_inheriting_dialects",
     "enforceable",
     "find",
+    "foreign_dialects",
     "guarded",
+    "known_dialects",
     "parameters_of",
+    "policies",
     "policy",
     "reach_of",
+    "register",
+    "registered",
     "terms",
+    "texts_of",
     "within_quotas",
 ]
 
@@ -66,16 +71,21 @@ def within_quotas(name: str, dialect: str) -> bool:
 def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
     """Return the function that decides by a policy, a dialect and a revision's parameters.
 
-    Raises UnknownPolicyError, and msgspec.ValidationError for parameters that the policy does not have.
+    Raises UnknownPolicyError, also where nothing is decided by the policy, and msgspec.ValidationError for parameters
+    that the policy does not have.
     """
-    return find(name, dialect).decide_by(parameters or {})
+    decide = find(name, dialect).decide_by(parameters or {})
+    if decide is None:
+        raise UnknownPolicyError(name, dialect)
+    return decide
 
 
 def by_others(snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision) -> Iterator[Decision]:
-    """Yield what every other policy and dialect, without parameters, decides of an ask at the same moment."""
-    for one in POLICIES:
-        if one.decider is not None and (one.name, one.dialect) != (decision.policy, decision.dialect):
-            yield one.decide_by({})(snapshot if one.guarded else snapshot.guarded(None), tree, ask)
+    """Yield what every other policy and dialect, without parameters, decides of a pending pod at the same moment."""
+    for one in policies():
+        decide = one.decide_by({})
+        if decide is not None and (one.name, one.dialect) != (decision.policy, decision.dialect):
+            yield decide(snapshot if one.guarded else snapshot.guarded(None), tree, ask)
 
 
 def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
@@ -88,24 +98,18 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
 
 
 def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
-    """Return who may preempt whom under a policy with a revision's parameters. Raises UnknownPolicyError.
+    """Return which queues may preempt which under a policy with a revision's parameters. Raises UnknownPolicyError.
 
     Of a dialect that reproduces a scheduler that is what its design says.
     """
-    own = next((one for one in POLICIES if one.name == name), None)
-    if own is None:
-        raise UnknownPolicyError(name, "")
-    return own.reach(parameters)
+    return find(name, "").reach(parameters)
 
 
-def terms(parameters: Mapping[str, Any]) -> AuditTerms:
-    """Return what a revision's parameters say that an audit needs to know."""
-    own, shares = fence.Parameters(), known_parameters(parameters, deserved.Parameters)
-    return AuditTerms(
-        last_resort=str(parameters.get("last_resort", own.last_resort)),
-        check_delay=bool(parameters.get("check_delay", own.check_delay)),
-        reading=cohort.reading_of(known_parameters(parameters, cohort.Parameters)),
-        method=shares.method,
-        node_fit=shares.node_fit,
-        high_priority=shares.high_priority,
-    )
+def terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> AuditTerms:
+    """Return what a revision's parameters change about the audit. Raises UnknownPolicyError."""
+    return find(name, dialect).terms(parameters)
+
+
+def texts_of(name: str) -> PolicyTexts:
+    """Return the texts of a policy in its first dialect. Raises UnknownPolicyError."""
+    return find(name, "").texts

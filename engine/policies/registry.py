@@ -1,202 +1,86 @@
-"""Every policy that decides or explains preemption, in every dialect: one object each."""
+"""The registry of policies: what the product knows of a policy is found here, and an unknown one is an error.
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+To add a policy, write a package beside the others with a ``Policy`` object, and register it below.
+"""
 
-import msgspec
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from engine.model.decision import Decision
-from engine.model.objects import Pod
-from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import Snapshot
-from engine.policies import cohort, deserved, fence, priority, volcano, yunikorn
-from engine.tree.reach import BY_GUARANTEES, BY_PRIORITIES, BY_SHARES, Reach, by_quota
+from engine.audit import INVARIANTS
+from engine.policies.cohort import COHORT, FAIR
+from engine.policies.common.policy import Policy
+from engine.policies.deserved import DESERVED
+from engine.policies.fence import FENCE
+from engine.policies.priority import PRIORITY
+from engine.policies.volcano import VOLCANO
+from engine.policies.yunikorn import YUNIKORN
 
-Parameters = TypeVar("Parameters", bound=msgspec.Struct)
-Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """One policy in one dialect. A field that a policy has no use for is None; none has a default."""
-
-    name: str
-    dialect: str
-    parameters: type[msgspec.Struct] | None
-    """The parameters that a revision may set; None: nothing is decided by it, it only explains."""
-    decider: Callable[[Any], Decide] | None
-    """Return the function that decides, for parameters of that type; None likewise."""
-    reach: Callable[[Mapping[str, Any]], Reach]
-    """Return who may preempt whom as far as the tree tells, for a revision's parameters."""
-    foreign: bool
-    """Whether it reproduces another scheduler. Then no invariant of ours keeps a decision from being shown."""
-    by_quota: bool
-    """Whether it decides by quota alone and looks at no node."""
-    inherits_delay: bool
-    """Whether a leaf without a delay, or grace period, has that of the nearest queue above."""
-    within_quotas: bool
-    """Whether nobody deserves more than the ResourceQuotas of its namespace let it have."""
-    guarded: bool
-    """Whether it is given the safeguards to choose within also where nothing is carried out or advised."""
-
-    @property
-    def enforceable(self) -> bool:
-        """Whether its decisions may be carried out here."""
-        return not (self.foreign or self.by_quota)
-
-    def decide_by(self, parameters: Mapping[str, Any]) -> Decide:
-        """Return the function that decides by a revision's parameters.
-
-        Raises UnknownPolicyError where nothing is decided by it, msgspec.ValidationError for parameters that it does
-        not have.
-        """
-        if self.parameters is None or self.decider is None:
-            raise UnknownPolicyError(self.name, self.dialect)
-        return self.decider(msgspec.convert(dict(parameters), self.parameters))
+_REGISTERED: dict[tuple[str, str], Policy] = {}
 
 
 class UnknownPolicyError(LookupError):
     """A policy or dialect that this version can't decide by. ``str()`` is a sentence."""
 
     def __init__(self, name: str, dialect: str) -> None:
-        known = " or ".join(DIALECTS.get(name, ()))
+        known = " or ".join(known_dialects().get(name, ()))
         sentence = f"the dialect of policy {name} is {known}, not {dialect}" if known else f"policy {name}: not yet"
         super().__init__(sentence)
-        self.member = "dialect" if name in DIALECTS else "policy"
+        self.member = "dialect" if known else "policy"
         """Which of the two is not known."""
 
 
-def _fence(parameters: fence.Parameters) -> Decide:
-    return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, parameters)
+def register(policy: Policy) -> None:
+    """Add a policy in a dialect. Raises ValueError where it is registered already."""
+    key = policy.name, policy.dialect
+    if key in _REGISTERED:
+        raise ValueError(f"policy {policy.name} is registered already in dialect {policy.dialect}")
+    _REGISTERED[key] = policy
+    INVARIANTS[key] = policy.invariants
 
 
-def _yunikorn(parameters: yunikorn.Parameters) -> Decide:
-    return lambda snapshot, tree, ask: yunikorn.decide(snapshot, tree, ask, parameters)
+@contextmanager
+def registered(policy: Policy) -> Iterator[None]:
+    """Add a policy for as long as the context lasts."""
+    register(policy)
+    try:
+        yield
+    finally:
+        for table in (_REGISTERED, INVARIANTS):
+            del table[policy.name, policy.dialect]
 
 
-def _priority(parameters: priority.Parameters) -> Decide:
-    return lambda snapshot, tree, ask: priority.decide(snapshot, tree, ask, parameters)
-
-
-def _deserved(parameters: deserved.Parameters) -> Decide:
-    return lambda snapshot, tree, ask: deserved.decide(snapshot, tree, ask, parameters)
-
-
-def _cohort_reach(parameters: Mapping[str, Any]) -> Reach:
-    return by_quota(cohort.reading_of(known_parameters(parameters, cohort.Parameters)), fair=False)
-
-
-def _fair_reach(parameters: Mapping[str, Any]) -> Reach:
-    return by_quota(cohort.reading_of(known_parameters(parameters, cohort.Parameters)), fair=True)
-
-
-POLICIES = (
-    Policy(
-        name=fence.POLICY,
-        dialect=fence.DIALECT,
-        parameters=fence.Parameters,
-        decider=_fence,
-        reach=lambda _parameters: BY_GUARANTEES,
-        foreign=False,
-        by_quota=False,
-        inherits_delay=False,
-        within_quotas=False,
-        guarded=True,
-    ),
-    Policy(
-        name=fence.POLICY,
-        dialect=yunikorn.DIALECT,
-        parameters=yunikorn.Parameters,
-        decider=_yunikorn,
-        reach=lambda _parameters: BY_GUARANTEES,
-        foreign=True,
-        by_quota=False,
-        inherits_delay=True,
-        within_quotas=False,
-        guarded=False,
-    ),
-    Policy(
-        name=priority.POLICY,
-        dialect=priority.DIALECT,
-        parameters=priority.Parameters,
-        decider=_priority,
-        reach=lambda _parameters: BY_PRIORITIES,
-        foreign=False,
-        by_quota=False,
-        inherits_delay=False,
-        within_quotas=False,
-        guarded=False,
-    ),
-    Policy(
-        name=cohort.POLICY,
-        dialect=cohort.DIALECT,
-        parameters=cohort.Parameters,
-        decider=cohort.ByQuota,
-        reach=_cohort_reach,
-        foreign=False,
-        by_quota=True,
-        inherits_delay=False,
-        within_quotas=False,
-        guarded=False,
-    ),
-    Policy(
-        name=cohort.FAIR_SHARE,
-        dialect=cohort.DIALECT,
-        parameters=cohort.FairParameters,
-        decider=cohort.ByQuota,
-        reach=_fair_reach,
-        foreign=False,
-        by_quota=True,
-        inherits_delay=False,
-        within_quotas=False,
-        guarded=False,
-    ),
-    Policy(
-        name=deserved.POLICY,
-        dialect=deserved.DIALECT,
-        parameters=deserved.Parameters,
-        decider=_deserved,
-        reach=lambda _parameters: BY_SHARES,
-        foreign=False,
-        by_quota=False,
-        inherits_delay=True,
-        within_quotas=True,
-        guarded=True,
-    ),
-    Policy(
-        name=deserved.POLICY,
-        dialect=volcano.DIALECT,
-        parameters=None,
-        decider=None,
-        reach=lambda _parameters: BY_SHARES,
-        foreign=True,
-        by_quota=False,
-        inherits_delay=True,
-        within_quotas=False,
-        guarded=False,
-    ),
-)
-"""In the order in which people are shown them; of a policy's dialects the first is meant where none is named."""
-DIALECTS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(one.dialect for one in POLICIES if one.name == name and one.decider is not None)
-    for name in dict.fromkeys(one.name for one in POLICIES)
-}
-"""Policy -> the dialects that can be decided by; the first one is meant where none is named."""
-FOREIGN = frozenset(one.dialect for one in POLICIES if one.foreign)
-"""Dialects that reproduce another scheduler."""
-INHERITS_DELAY = frozenset(one.dialect for one in POLICIES if one.inherits_delay)
-"""Dialects under which a leaf without a delay, or grace period, has that of the nearest queue above."""
-_BY_KEY = {(one.name, one.dialect): one for one in POLICIES}
+def policies() -> tuple[Policy, ...]:
+    """Return every policy in every dialect, in the order in which people are shown them."""
+    return tuple(_REGISTERED.values())
 
 
 def find(name: str, dialect: str) -> Policy:
-    """Return a policy in a dialect. Raises UnknownPolicyError."""
-    found = _BY_KEY.get((name, dialect))
+    """Return a policy in a dialect; without a dialect, in its first. Raises UnknownPolicyError."""
+    found = _REGISTERED.get((name, dialect))
+    if found is None and not dialect:
+        found = next((one for one in policies() if one.name == name), None)
     if found is None:
         raise UnknownPolicyError(name, dialect)
     return found
 
 
-def known_parameters(parameters: Mapping[str, Any], kind: type[Parameters]) -> Parameters:
-    """Return those of a revision's parameters that a type has, with its defaults for the others."""
-    names = kind.__struct_fields__
-    return msgspec.convert({name: value for name, value in parameters.items() if name in names}, kind)
+def known_dialects() -> Mapping[str, tuple[str, ...]]:
+    """Return, of every policy, the dialects that can be decided by; the first one is meant where none is named."""
+    return {
+        name: tuple(one.dialect for one in policies() if one.name == name and one.decider is not None)
+        for name in dict.fromkeys(one.name for one in policies())
+    }
+
+
+def foreign_dialects() -> frozenset[str]:
+    """Return the dialects that reproduce another scheduler."""
+    return frozenset(one.dialect for one in policies() if one.foreign)
+
+
+def delay_inheriting_dialects() -> frozenset[str]:
+    """Return the dialects under which a leaf without a delay or grace period has that of the nearest queue above."""
+    return frozenset(one.dialect for one in policies() if one.inherits_delay)
+
+
+for _policy in (FENCE, YUNIKORN, PRIORITY, COHORT, FAIR, DESERVED, VOLCANO):
+    register(_policy)

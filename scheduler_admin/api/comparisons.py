@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.policies import DIALECTS
+from engine.policies import known_dialects
 from scheduler_admin.accounts.models import User
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
@@ -44,7 +44,7 @@ class AskedSideSerializer(serializers.Serializer[Any]):
         """As the service takes it."""
         read: dict[str, str] = super().to_internal_value(data)
         policy = read["policy"]
-        dialect = read["dialect"] or DIALECTS.get(policy, ("",))[0]
+        dialect = read["dialect"] or known_dialects().get(policy, ("",))[0]
         return Chosen(read["tree"], f"{policy}/{dialect}" if policy else "")
 
 

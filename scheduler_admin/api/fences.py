@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import border_clause, conditions
-from engine.policies import FOREIGN, reach_of
+from engine.policies import foreign_dialects, reach_of
 from engine.tree.reach import Border, BorderReason
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
@@ -183,7 +183,7 @@ class FencesView(ApiView):
             "revision": revision.number if revision else None,
             "policy": revision.policy if revision else None,
             "conditions": text(conditions(reach_of(revision.policy, revision.parameters))) if revision else None,
-            "applies": revision is None or revision.dialect not in FOREIGN,
+            "applies": revision is None or revision.dialect not in foreign_dialects(),
             **(borders.others() if borders else {"partial": revision is not None, **_NONE_OF_OTHERS}),
         }
         found, cursor = borders.page() if borders else ([], None)

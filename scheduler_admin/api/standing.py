@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import GuaranteeStatus, QueueTree
-from engine.policies import INHERITS_DELAY
+from engine.policies import delay_inheriting_dialects
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue
 
@@ -69,7 +69,7 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
         asks_waiting=read["asks"] if read else None,
         oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
         fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
-        delay_ms=tree.delay_ms(queue.path, inherited=dialect in INHERITS_DELAY) if queue.leaf else None,
+        delay_ms=tree.delay_ms(queue.path, inherited=dialect in delay_inheriting_dialects()) if queue.leaf else None,
         quota_delay_ms=tree.quota_delay_ms(queue.path),
     )
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.planning.comparison import ComparedSide
-from engine.policies import DIALECTS, FOREIGN, Decide, policy, terms
+from engine.policies import Decide, foreign_dialects, known_dialects, policy, terms
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
 
 def ways() -> list[str]:
     """All policies with their dialects that this version can decide by, as ``Chosen.terms``."""
-    return [f"{name}/{dialect}" for name, dialects in DIALECTS.items() for dialect in dialects]
+    return [f"{name}/{dialect}" for name, dialects in known_dialects().items() for dialect in dialects]
 
 
 def kept(user: Who, cluster: Cluster, chosen: Iterable[Chosen]) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def _kept(user: Who, cluster: Cluster, one: Chosen) -> dict[str, Any]:
     name, dialect, parameters = own
     if one.terms:
         name, _slash, dialect = one.terms.partition("/")
-    if dialect not in DIALECTS.get(name, ()):
+    if dialect not in known_dialects().get(name, ()):
         raise ValidationError(
             {"sides": _("This version can't decide by %(policy)s.") % {"policy": f"{name}/{dialect}"}}
         )
@@ -93,6 +93,6 @@ def side_of(one: Mapping[str, Any]) -> ComparedSide:
     return ComparedSide(
         tree=decode_tree(one["document"].encode()),
         decide=decide,
-        terms=terms(one["parameters"]),
-        foreign=one["dialect"] in FOREIGN,
+        terms=terms(one["policy"], one["dialect"], one["parameters"]),
+        foreign=one["dialect"] in foreign_dialects(),
     )

@@ -205,7 +205,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     decision = read(row)
     if decision is None:
         return "unknown"
-    tree, agreed = tree_of(revision), terms(revision.parameters)
+    tree, agreed = tree_of(revision), terms(revision.policy, revision.dialect, revision.parameters)
     now = timezone.now()
     state = watch.watcher.state()
     state.scheduler = scheduler_of(cluster, revision)
@@ -294,7 +294,9 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
             cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=not_ours(watch, leads=leads)
         )
         options["hold"] = limits.hold
-    considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
+    considered = plan(
+        snapshot, snapshot.tree, decide, terms=terms(revision.policy, revision.dialect, revision.parameters), **options
+    )
     standing = [*stops.holds(), *([*in_the_cluster(watch), *limited(cluster)] if enforced else ()), *breakers]
     return _Plan(
         state=state,

@@ -80,7 +80,9 @@ def each_decided(
     """What a pass decides one by one, each with the snapshot that it is decided on."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     whole = moment.snapshot(state, tree_of(revision))
-    return each(whole, whole.tree, decide, terms=terms(revision.parameters), hold=moment.hold)
+    return each(
+        whole, whole.tree, decide, terms=terms(revision.policy, revision.dialect, revision.parameters), hold=moment.hold
+    )
 
 
 def _place(row: Decision) -> tuple[int, int]:
@@ -91,5 +93,7 @@ def _place(row: Decision) -> tuple[int, int]:
 def _documents(state: ClusterState, moment: PassInputs, revision: Revision) -> dict[str, bytes]:
     """An ask's uid -> what the whole pass decides about it."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    considered = replay(state, moment, tree_of(revision), decide, terms=terms(revision.parameters))
+    considered = replay(
+        state, moment, tree_of(revision), decide, terms=terms(revision.policy, revision.dialect, revision.parameters)
+    )
     return {one.decision.ask.uid: encode(one.decision) for one in considered}

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.formats.undecodable import UNDECODABLE
-from engine.policies import DIALECTS, parameters_of
+from engine.policies import known_dialects, parameters_of
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.queues.draft_form import PLACEMENT, TERMS, assign, capacities, text_of
@@ -36,7 +36,7 @@ def set_term(*, draft: Draft, setting: str, text: str, was: str, actor: User) ->
     if now != was.strip():
         raise ConflictError(now, draft, draft)
     assign(draft, setting, text)
-    if setting == "policy" and draft.dialect not in (dialects := DIALECTS.get(text, (draft.dialect,))):
+    if setting == "policy" and draft.dialect not in (dialects := known_dialects().get(text, (draft.dialect,))):
         draft.dialect = dialects[0]
     return changed(draft, actor)
 

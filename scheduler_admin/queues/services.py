@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from engine.formats.registry import POLICIES, Format
+from engine.formats.registry import Format, policy_of_format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.tree_json.diff import known_before
 from engine.model.decision import BY_QUOTA
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.queue_tree import QueueTree
-from engine.policies import DIALECTS, UnknownPolicyError, enforceable
+from engine.policies import UnknownPolicyError, enforceable, known_dialects
 from engine.policies import policy as decide_by
 from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.following import follow, given_paths
@@ -49,8 +49,8 @@ class Native(NamedTuple):
 
 def default_terms(form: str) -> Terms:
     """By which policy a first tree is enforced that came from a document of a format: that of its own system."""
-    policy = POLICIES.get(form, Revision.Policy.FENCE)
-    return Terms(policy, DIALECTS[policy][0])
+    policy = policy_of_format(form)
+    return Terms(policy, known_dialects()[policy][0])
 
 
 class OutdatedError(Exception):

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine.policies import DIALECTS, FOREIGN
+from engine.policies import foreign_dialects, known_dialects
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
@@ -129,10 +129,10 @@ def trees(user: Who, cluster: Cluster) -> list[Option]:
 def terms() -> list[Option]:
     """The ways to decide."""
     found = [Option("", _("the tree’s own"))]
-    for name, dialects in DIALECTS.items():
+    for name, dialects in known_dialects().items():
         for dialect in dialects:
             word = f"{name} ({dialect})" if len(dialects) > 1 else name
-            note = _("%(policy)s: as that scheduler does") % {"policy": word} if dialect in FOREIGN else word
+            note = _("%(policy)s: as that scheduler does") % {"policy": word} if dialect in foreign_dialects() else word
             found.append(Option(f"{name}/{dialect}", note))
     return found
 

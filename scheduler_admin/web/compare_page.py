@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from engine.model.quantities import column
 from engine.planning.comparison import WHOLE, SideFigures
-from engine.policies import DIALECTS
+from engine.policies import known_dialects
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.web.words import SECONDS, exact, span, work_hours, work_unit
 
@@ -57,7 +57,7 @@ def side_name(side: Mapping[str, Any]) -> str:
 
 def terms_name(policy: str, dialect: str) -> str:
     """A policy, with its dialect where it has several."""
-    return f"{policy} ({dialect})" if len(DIALECTS.get(policy, ())) > 1 else policy
+    return f"{policy} ({dialect})" if len(known_dialects().get(policy, ())) > 1 else policy
 
 
 def columns(comparison: Comparison) -> list[tuple[str, SideFigures]]:

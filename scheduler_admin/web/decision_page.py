@@ -36,7 +36,7 @@ from engine.explain import (
 from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
 from engine.model.message import listed
 from engine.model.quantities import PODS, column
-from engine.policies import FOREIGN, fence
+from engine.policies import fence, foreign_dialects
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.rewinding import again_lines, running_of
@@ -152,7 +152,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
     seen, by = detail.observed, str(row.get_source_display())
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
-    promised = row.source == Decision.Source.ENGINE and row.dialect not in FOREIGN
+    promised = row.source == Decision.Source.ENGINE and row.dialect not in foreign_dialects()
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
     preventable = seen is not None or (engine is not None and not broken(detail.checks))
     judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
@@ -224,7 +224,7 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
         vain = in_vain(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
         return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
     found = [
-        against(check.law) if row.dialect in FOREIGN else unmet(check.law, row.policy)
+        against(check.law) if row.dialect in foreign_dialects() else unmet(check.law, row.policy)
         for check in broken(detail.checks)
     ]
     if tense is Tense.HELD and row.hold:

@@ -12,7 +12,7 @@ from engine.model.decision import Reason
 from engine.model.message import short_name, short_names
 from engine.model.quantities import Amounts, column
 from engine.observation.evictions import Flag
-from engine.policies import FOREIGN, fence
+from engine.policies import fence, foreign_dialects
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
 from scheduler_admin.history.sentences import LOST, outcome, text
@@ -70,7 +70,7 @@ def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
 def why(row: Decision, checks: list[LawCheck]) -> str:
     """Why in a word or two: the reason, and what it goes against; or the law that refused it."""
     failed = broken(checks)
-    if not failed or row.dialect in FOREIGN:
+    if not failed or row.dialect in foreign_dialects():
         wrong = _against(row.detail.split() if row.source != row.Source.ENGINE else [check.law for check in failed])
         return ", ".join([text(label(row.reason)), *wrong])
     counted = number(failed[0].law, row.policy)

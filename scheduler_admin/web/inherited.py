@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engine.formats.tree_json.durations import format_duration
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.policies import INHERITS_DELAY
+from engine.policies import delay_inheriting_dialects
 from scheduler_admin.queues.selectors import Figure
 
 
@@ -71,7 +71,7 @@ def from_above(tree: QueueTree, parent: str, setting: str, dialect: str) -> Inhe
             return Inherited(format_amount(resource, found[0]), found[1])
         case "preemption_policy" if by := tree.disabled_by(parent):
             return Inherited(PreemptionPolicy.DISABLED.value, by)
-        case "delay" if dialect in INHERITS_DELAY and (by := tree.delay_by(parent, inherited=True)):
+        case "delay" if dialect in delay_inheriting_dialects() and (by := tree.delay_by(parent, inherited=True)):
             return Inherited(format_duration(tree[by].delay_ms or 0), by)
         case "quota_delay" if by := tree.quota_delay_by(parent):
             return Inherited(format_duration(tree[by].quota_delay_ms or 0), by)
@@ -83,7 +83,7 @@ def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:
     """How long a leaf's asks wait before they may preempt, in milliseconds; None for queues that hold queues."""
     if not tree.is_leaf(path):
         return None
-    inherited = dialect in INHERITS_DELAY
+    inherited = dialect in delay_inheriting_dialects()
     return Inherited(tree.delay_ms(path, inherited=inherited), tree.delay_by(path, inherited=inherited))
 
 

@@ -10,7 +10,7 @@ from engine.formats.registry import Format
 from engine.model.decision import Decision
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import GuaranteeStatus, Queue, QueueTree
-from engine.policies import DIALECTS, policy
+from engine.policies import known_dialects, policy
 from tests.builders import snapshot
 from tests.engine.strategies import clusters, queue_trees
 
@@ -39,7 +39,7 @@ def outcome(decision: Decision) -> object:
 @pytest.mark.parametrize("name", ZERO_IS_ABSENT)
 @given(tree=queue_trees(), objects=clusters())
 def test_no_policy_tells_nothing_from_zero(name: str, tree: QueueTree, objects: list[object]) -> None:
-    decide, zeros = policy(name, DIALECTS[name][0], {}), zeros_for_nothing(tree)
+    decide, zeros = policy(name, known_dialects()[name][0], {}), zeros_for_nothing(tree)
     before, after = snapshot(tree, *objects), snapshot(zeros, *objects)
     for ask, same in zip(before.asks, after.asks, strict=True):
         assert outcome(decide(before, tree, ask)) == outcome(decide(after, zeros, same))

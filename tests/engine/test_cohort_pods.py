@@ -24,9 +24,10 @@ TWO = tree({"a": queue("4"), "b": queue("4")})
 
 def decided(at: Snapshot, name: str, *, fair: bool = False, **parameters: Any) -> Decision:
     """By whichever of both, its laws kept."""
-    decide = policy("fair-share" if fair else "cohort", "kueue", parameters)
+    policy_name = "fair-share" if fair else "cohort"
+    decide = policy(policy_name, "kueue", parameters)
     found = decide(at, at.tree, named(at, name))
-    assert not broken(audit(at, at.tree, found, terms=terms(parameters)))
+    assert not broken(audit(at, at.tree, found, terms=terms(policy_name, "kueue", parameters)))
     assert decode(encode(found)) == found
     return found
 

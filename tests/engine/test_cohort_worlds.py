@@ -26,7 +26,7 @@ def test_every_law_is_kept_and_a_forecast_ends(name: str, seed: int, guarantees:
     """Each decision is the same on the moment alone, without what was worked out before it in the pass."""
     state, where = world(random.Random(seed))
     parameters = {"guarantees": guarantees}
-    decide, said = policy(name, "kueue", parameters), terms(parameters)
+    decide, said = policy(name, "kueue", parameters), terms(name, "kueue", parameters)
     at = state.snapshot(where, now_ms=NOW)
     for seen, considered in each(at, where, decide, terms=said):
         assert not considered.refused

@@ -25,7 +25,7 @@ from engine.planning.comparison.figures import CoursePoint
 from engine.planning.comparison.outcome_counts import POINTS, thinned
 from engine.planning.comparison.queue_demand import jain
 from engine.planning.journal import PassInputs
-from engine.policies import DIALECTS, FOREIGN, policy, terms
+from engine.policies import foreign_dialects, known_dialects, policy, terms
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
 
@@ -36,7 +36,9 @@ PLAIN = tree({"prod": queue(), "test": queue()})
 
 def side(shape: QueueTree, name: str = "fence", dialect: str = "design") -> ComparedSide:
     """A tree under a policy."""
-    return ComparedSide(tree=shape, decide=policy(name, dialect), terms=terms({}), foreign=dialect in FOREIGN)
+    return ComparedSide(
+        tree=shape, decide=policy(name, dialect), terms=terms(name, dialect, {}), foreign=dialect in foreign_dialects()
+    )
 
 
 def frames(*seen: tuple[int, Sequence[Any]]) -> Iterable[tuple[ClusterState, PassInputs]]:
@@ -264,10 +266,10 @@ def test_a_course_is_thinned_to_its_ends() -> None:
 
 def every_side() -> list[ComparedSide]:
     """Every policy and dialect that this version can decide by."""
-    return [side(EQUAL, name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
+    return [side(EQUAL, name, dialect) for name, dialects in known_dialects().items() for dialect in dialects]
 
 
-@pytest.mark.parametrize("chosen", every_side(), ids=[f"{a}-{b}" for a, bs in DIALECTS.items() for b in bs])
+@pytest.mark.parametrize("chosen", every_side(), ids=[f"{a}-{b}" for a, bs in known_dialects().items() for b in bs])
 def test_every_policy_runs_and_comes_to_the_same_again(chosen: ComparedSide) -> None:
     """Whatever it is, twice the same figures, and the record stays as it was."""
     recording = read(*full_then_asked(), (30, [FOUR, *TESTS[:2], waiting("p", "prod", since=10)]), until=60)

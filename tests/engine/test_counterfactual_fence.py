@@ -4,7 +4,6 @@ import msgspec
 from hypothesis import given
 
 from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
-from engine.analysis.counterfactuals.victim_settings import _Own
 from engine.explain import otherwise
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome
@@ -12,6 +11,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import fence, yunikorn
+from engine.policies.common.counterfactuals import VictimSettings
 from tests.builders import OPTED_OUT, amounts, ask, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.properties import examples
@@ -80,7 +80,7 @@ def test_no_priority_is_tried_twice() -> None:
         return fence.decide(now, under, ask)
 
     uid = decision.victims[0].pod.uid
-    own = _Own(Again(at, TREE, asker, decide), decision, uid)
+    own = VictimSettings(Again(at, TREE, asker, decide), decision, uid)
     assert [one.priority for one in own.priority()] == [tried[-1]]
     assert len(set(tried)) == len(tried)
 

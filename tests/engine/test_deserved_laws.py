@@ -333,7 +333,7 @@ def test_shares_that_are_kept_are_those_worked_out_anew(where: World, data: st.D
 def test_a_pass_is_judged_as_each_of_its_decisions_by_itself(seed: int) -> None:
     """Also where what a decision says is not so."""
     at, under, parameters = world(Random(seed))
-    settings = terms(msgspec.structs.asdict(parameters))
+    settings = terms("deserved", "arbitrator", msgspec.structs.asdict(parameters))
     auditor = Auditor(at, under, terms=settings)
     for before, one in each(at, under, partial(decide, parameters=parameters), terms=settings):
         decision = one.decision

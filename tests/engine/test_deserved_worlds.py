@@ -20,7 +20,12 @@ PARTS = 4
 def planned(seed: int) -> list[AuditedDecision]:
     """What is decided in the world of a seed."""
     at, tree, parameters = world(random.Random(seed))
-    return plan(at, tree, partial(decide, parameters=parameters), terms=terms(msgspec.structs.asdict(parameters)))
+    return plan(
+        at,
+        tree,
+        partial(decide, parameters=parameters),
+        terms=terms("deserved", "arbitrator", msgspec.structs.asdict(parameters)),
+    )
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -8,11 +8,11 @@ from hypothesis import given
 
 from engine.analysis.optimum import MOST_CANDIDATES, Optimal
 from engine.analysis.optimum import optimal as least_of
-from engine.analysis.optimum.priority import PriorityWeighing
 from engine.feasibility.plain import refusal
 from engine.model.decision import Outcome
 from engine.model.objects import AffinityTerm, DisruptionBudget, Requirement
 from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.optimum import PriorityWeighing
 from tests.builders import ask, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, cluster, decide

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from engine.analysis.optimum import MOST_CANDIDATES, Optimal, branch_and_bound
 from engine.analysis.optimum import optimal as least_of
-from engine.analysis.optimum.fence import FenceWeighing
 from engine.audit import AuditTerms, audit, broken
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import AffinityTerm, Node, Pod, Requirement
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import fence
+from engine.policies.fence.optimum import FenceWeighing
 from tests.builders import (
     NOW,
     OPTED_OUT,

@@ -10,7 +10,7 @@ from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.planning.scheduling_pass import each, plan
-from engine.policies import DIALECTS, fence, policy
+from engine.policies import fence, known_dialects, policy
 from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
 from tests.engine import plain_fence
 from tests.engine.strategies import clusters, queue_trees
@@ -39,7 +39,9 @@ def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[N
         assert found.laws == audit(afresh(at), tree, found.decision)
 
 
-@pytest.mark.parametrize(("name", "dialect"), [(name, one) for name, known in DIALECTS.items() for one in known])
+@pytest.mark.parametrize(
+    ("name", "dialect"), [(name, one) for name, known in known_dialects().items() for one in known]
+)
 def test_without_nodes_nobody_goes(name: str, dialect: str) -> None:
     """Also while pods are still bound to those that were lost."""
     shape = tree({"prod": queue("7"), "test": queue()})

@@ -1,25 +1,38 @@
 """Every policy is one object of the registry, which says all of it; an unknown one is an error everywhere."""
 
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 
+from engine.analysis.counterfactuals import Again, counterfactuals
 from engine.analysis.pending_reasons import judges
-from engine.explain.decision.policy_texts import words
-from engine.model.decision import BY_QUOTA
+from engine.audit import audit, broken
+from engine.explain import pod_label, reason, sentence
+from engine.explain.decision.sentence import Tense
+from engine.model.decision import BY_QUOTA, Decision, Outcome, PodReason
+from engine.planning.scheduling_pass import plan
 from engine.policies import (
-    DIALECTS,
-    POLICIES,
     Policy,
     UnknownPolicyError,
     enforceable,
+    find,
     guarded,
+    known_dialects,
     parameters_of,
+    policies,
     policy,
     reach_of,
+    register,
+    registered,
+    terms,
+    texts_of,
     within_quotas,
 )
+from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
+from tests.engine.fifo import FIFO
 
-DECIDING = [one for one in POLICIES if one.decider is not None]
+DECIDING = [one for one in policies() if one.decider is not None]
 
 
 def test_no_field_of_a_policy_has_a_default() -> None:
@@ -27,22 +40,21 @@ def test_no_field_of_a_policy_has_a_default() -> None:
     assert [field.name for field in msgspec.structs.fields(Policy) if not field.required] == []
 
 
-@pytest.mark.parametrize("one", POLICIES, ids=lambda one: f"{one.name}/{one.dialect}")
+@pytest.mark.parametrize("one", policies(), ids=lambda one: f"{one.name}/{one.dialect}")
 def test_one_that_decides_has_parameters_and_one_that_only_explains_has_none(one: Policy) -> None:
     assert (one.decider is None) is (one.parameters is None)
     assert one.foreign or one.decider is not None
 
 
 @pytest.mark.parametrize("one", DECIDING, ids=lambda one: f"{one.name}/{one.dialect}")
-def test_whatever_names_policies_beside_the_registry_knows_each(one: Policy) -> None:
-    """Why work waits under it, and its words."""
+def test_one_that_decides_explains_why_pods_are_pending_and_what_would_have_changed_it(one: Policy) -> None:
     assert judges(one.name, one.dialect)
-    assert words(one.name)
+    assert one.counterfactuals is not None
     assert (one.name in BY_QUOTA) is one.by_quota
 
 
 def test_dialects_are_those_that_decide_in_their_order() -> None:
-    assert DIALECTS == {
+    assert known_dialects() == {
         "fence": ("design", "yunikorn"),
         "priority": ("kube-scheduler",),
         "cohort": ("kueue",),
@@ -55,9 +67,9 @@ def test_dialects_are_those_that_decide_in_their_order() -> None:
 def test_an_unknown_policy_is_an_error_everywhere(name: str, dialect: str) -> None:
     """It is taken for no other one."""
     assert parameters_of(name, dialect) == ()
-    for ask in (enforceable, within_quotas, policy):
+    for look_up in (enforceable, within_quotas, policy):
         with pytest.raises(UnknownPolicyError):
-            ask(name, dialect)
+            look_up(name, dialect)
     with pytest.raises(UnknownPolicyError):
         guarded(name, dialect, acting=True)
 
@@ -65,10 +77,84 @@ def test_an_unknown_policy_is_an_error_everywhere(name: str, dialect: str) -> No
 def test_nor_has_it_words_or_reach_of_another() -> None:
     with pytest.raises(UnknownPolicyError):
         reach_of("luck", {})
-    with pytest.raises(KeyError):
-        words("luck")
+    with pytest.raises(UnknownPolicyError):
+        texts_of("luck")
+    assert not judges("luck", "design")
+
+
+@pytest.mark.parametrize("one", policies(), ids=lambda one: f"{one.name}/{one.dialect}")
+def test_what_a_policy_has_no_use_for_is_none_and_only_there(one: Policy) -> None:
+    """A field that is missing by mistake would be None too: here is written which may be."""
+    missing = {name for name in msgspec.structs.asdict(one) if getattr(one, name) is None}
+    allowed = {
+        "fence/design": set(),
+        "fence/yunikorn": {"optimum"},
+        "priority/kube-scheduler": set(),
+        "cohort/kueue": {"optimum"},
+        "fair-share/kueue": {"optimum"},
+        "deserved/arbitrator": {"optimum"},
+        "deserved/volcano": {"parameters", "decider", "pending_tiers", "counterfactuals", "optimum"},
+    }
+    assert missing == allowed[f"{one.name}/{one.dialect}"]
 
 
 def test_a_dialect_that_only_explains_decides_nothing() -> None:
     with pytest.raises(UnknownPolicyError, match="the dialect of policy deserved is arbitrator, not volcano"):
         policy("deserved", "volcano")
+
+
+class TestASixthPolicy:
+    """It is registered, and nothing else: whatever looks a policy up knows it."""
+
+    AT = snapshot(
+        tree({"a": queue(), "b": queue()}),
+        node("n1", 4),
+        pod("old", queue="a", node="n1", cpu=2, started_ms=1_000),
+        pod("young", queue="a", node="n1", cpu=2, started_ms=2_000),
+        ask("first", queue="b", cpu=2, priority=5, created_ms=3_000),
+        ask("second", queue="b", cpu=2, priority=9, created_ms=4_000),
+    )
+
+    @pytest.fixture(autouse=True)
+    def _registered(self) -> Iterator[None]:
+        with registered(FIFO):
+            yield
+
+    def decided(self, name: str) -> Decision:
+        return policy("fifo", "plain")(self.AT, self.AT.tree, named(self.AT, name))
+
+    def test_it_is_known_everywhere(self) -> None:
+        assert known_dialects()["fifo"] == ("plain",)
+        assert find("fifo", "") is FIFO
+        assert enforceable("fifo", "plain")
+        assert not guarded("fifo", "plain", acting=False)
+        assert [one.name for one in parameters_of("fifo", "plain")] == ["strict"]
+        assert reach_of("fifo", {}).policy == "priority"
+
+    def test_its_decisions_keep_their_invariants(self) -> None:
+        decision = self.decided("first")
+        assert victims_of(decision) == ["young"]
+        assert not broken(audit(self.AT, self.AT.tree, decision, terms=terms("fifo", "plain", {})))
+
+    def test_a_victim_that_is_not_lower_is_found_by_the_audit(self) -> None:
+        decision = self.decided("first")
+        lower = msgspec.structs.replace(self.AT, pods=tuple(one for one in self.AT.pods))
+        pods = tuple(msgspec.structs.replace(one, priority=7) if one.name == "young" else one for one in lower.pods)
+        assert broken(audit(msgspec.structs.replace(self.AT, pods=pods), self.AT.tree, decision))
+
+    def test_it_explains_itself_in_its_own_words_and_in_the_general_ones(self) -> None:
+        assert reason(self.decided("first")).id == "It waits longest, so the youngest pods make room."
+        assert pod_label(PodReason.LOWER_PRIORITY, "fifo").id == "youngest"
+        assert "first" in str(sentence(self.decided("first"), Tense.WOULD).params)
+
+    def test_what_would_have_changed_its_decision_is_decided_by_it_again(self) -> None:
+        again = Again(self.AT, self.AT.tree, named(self.AT, "first"), policy("fifo", "plain"))
+        assert counterfactuals(again, self.decided("first")) == ()
+
+    def test_a_pass_plans_by_it(self) -> None:
+        planned = plan(self.AT, self.AT.tree, policy("fifo", "plain"), terms=terms("fifo", "plain", {}))
+        assert [one.decision.outcome for one in planned] == [Outcome.NOT_ELIGIBLE, Outcome.PREEMPT]
+
+    def test_it_is_forgotten_afterwards(self) -> None:
+        with pytest.raises(ValueError, match="registered already"):
+            register(FIFO)

@@ -14,7 +14,7 @@ from engine.model.decision import Decision, Outcome
 from engine.model.queue_tree import Queue, QueueTree, Take
 from engine.model.snapshot import Snapshot
 from engine.planning.scheduling_pass import each
-from engine.policies import DIALECTS, policy, reach_of, terms
+from engine.policies import known_dialects, policy, reach_of, terms
 from engine.tree.reach import BY_SHARES, BorderReason, Fences
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world as quota_world
@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**6)
 def decided(at: Snapshot, where: QueueTree, name: str, dialect: str, parameters: dict[str, Any]) -> Iterator[Decision]:
     """Every ask, each on what the former left."""
     decide = policy(name, dialect, parameters)
-    for _seen, considered in each(at, where, decide, terms=terms(parameters)):
+    for _seen, considered in each(at, where, decide, terms=terms(name, dialect, parameters)):
         yield considered.decision
 
 
@@ -160,7 +160,7 @@ def test_by_shares_the_border_says_who_has_to_use_too_much(asker: str, victim: s
 
 def test_a_fence_does_what_the_policy_makes_of_it() -> None:
     """One way, both ways, nothing."""
-    assert {name: reach_of(name, {}).fences for name in DIALECTS} == {
+    assert {name: reach_of(name, {}).fences for name in known_dialects()} == {
         "fence": Fences.ONE_WAY,
         "priority": Fences.NONE,
         "cohort": Fences.BOTH_WAYS,
@@ -172,7 +172,7 @@ def test_a_fence_does_what_the_policy_makes_of_it() -> None:
     assert reach_of("cohort", {}).open_to_itself(where, "root.a")
 
 
-@pytest.mark.parametrize("name", list(DIALECTS))
+@pytest.mark.parametrize("name", list(known_dialects()))
 def test_every_border_of_every_policy_is_said_and_on_what_it_depends(name: str) -> None:
     """With the queues' own names."""
     reach = reach_of(name, {})

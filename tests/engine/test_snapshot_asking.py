@@ -12,7 +12,7 @@ from engine.model.decision import Decision, encode
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import DIALECTS, deserved, fence, policy
+from engine.policies import deserved, fence, known_dialects, policy
 from tests.builders import NOW
 from tests.engine import reclaim_worlds
 from tests.engine.pod_worlds import world
@@ -44,7 +44,7 @@ def same_as_cold(snapshot: Snapshot, tree: QueueTree, decide: Decide, random: Ra
 @examples(60)
 def test_among_pods_of_many_priorities(name: str, seed: int) -> None:
     state, tree = world(random := Random(seed))
-    decide = policy(name, DIALECTS[name][0])
+    decide = policy(name, known_dialects()[name][0])
     same_as_cold(state.snapshot(tree, now_ms=NOW), tree, decide, random)
 
 

@@ -13,13 +13,13 @@ from engine.formats.kubernetes.placeholders import unread_budget, unread_class, 
 from engine.model.decision import Decision, NodeReason, Outcome, Reason
 from engine.model.objects import DisruptionBudget, PriorityClass, Shield
 from engine.model.snapshot import Snapshot
-from engine.policies import DIALECTS, policy
+from engine.policies import known_dialects, policy
 from tests.builders import ask, named, node, pod, queue, refused, snapshot, tree
 
 SHAPE = tree({"a": queue("4"), "b": queue(), "c": queue()})
 UNREAD = {"unread": True}
 EVERY_POLICY = pytest.mark.parametrize(
-    ("name", "dialect"), [(name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
+    ("name", "dialect"), [(name, dialect) for name, dialects in known_dialects().items() for dialect in dialects]
 )
 
 

@@ -6,13 +6,12 @@ from hypothesis import given
 
 from engine.analysis.pending_reasons import NODES, Change, Need, PendingReasons, Remedy, Tier, TierName, ahead, waiting
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
 from engine.model.quantities import PODS
 from engine.model.queue_tree import BARE, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
-from engine.policies import fence, priority
+from engine.policies import fence, find, priority
 from tests.builders import OPTED_OUT, amounts, ask, daemonset_ask, named, node, pod, queue, reservation, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.plain_waiting import PlainCase, free_on
@@ -351,7 +350,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
     """Of request, max, guarantee and priority."""
     at = _worlds((queues, list(objects)))
     for one in _asks(at):
-        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "design"]({}))
+        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=find("fence", "design").pending_tiers({}))
         _helps(case, waiting(at, queues, one, "fence"))
 
 
@@ -364,4 +363,6 @@ def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapsh
     if decision.reason in (Reason.WAITING_FOR_VICTIMS, Reason.UNREAD_RULES):
         return
     assert (decision.outcome in (Outcome.FITS, Outcome.PREEMPT)) is (found.refusing == ())
-    _helps(PendingCase(snapshot=at, tree=BARE, ask=one, rules=RULES["priority", "kube-scheduler"]({})), found)
+    _helps(
+        PendingCase(snapshot=at, tree=BARE, ask=one, rules=find("priority", "kube-scheduler").pending_tiers({})), found
+    )

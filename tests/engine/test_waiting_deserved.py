@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from engine.analysis.pending_reasons import PendingReasons, TierName, waiting
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.explain import tier_sentence
 from engine.model.change import Change
 from engine.model.decision import Reason
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.policies import policy
+from engine.policies import find, policy
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.reclaim_worlds import world
 from tests.properties import examples
@@ -134,7 +133,10 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(seed: int) ->
     """An ask gets room where every tier but the grace lets it through, and nowhere else."""
     at, where, by = world(random.Random(seed))
     parameters = msgspec.to_builtins(by)
-    decide, rules = policy("deserved", "arbitrator", parameters), RULES["deserved", "arbitrator"](parameters)
+    decide, rules = (
+        policy("deserved", "arbitrator", parameters),
+        find("deserved", "arbitrator").pending_tiers(parameters),
+    )
     for asking in at.asks:
         found = waiting(at, where, asking, "deserved", "arbitrator", parameters)
         if not found.tiers:

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from engine.analysis.pending_reasons import Need, PendingReasons, Tier, TierName, waiting
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.explain import Message
 from engine.explain.pending.tiers import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
 from engine.model.change import Change
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.policies import policy
+from engine.policies import find, policy
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples
@@ -116,7 +115,7 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(name: str, se
     """An ask gets room where every tier lets it through, and nowhere else."""
     state, where = world(random.Random(seed))
     at = state.snapshot(where, now_ms=NOW)
-    decide, rules = policy(name, "kueue"), RULES[name, "kueue"]({})
+    decide, rules = policy(name, "kueue"), find(name, "kueue").pending_tiers({})
     for asking in at.asks:
         found = waiting(at, where, asking, name)
         if not found.tiers:

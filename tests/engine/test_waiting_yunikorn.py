@@ -6,12 +6,11 @@ from hypothesis import given
 
 from engine.analysis.pending_reasons import Change, PendingReasons, TierName, judges, waiting
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.policy_tiers import RULES
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import yunikorn
+from engine.policies import find, yunikorn
 from tests.builders import amounts, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.strategies import clusters, queue_trees
@@ -119,7 +118,7 @@ def test_every_policy_that_is_decided_by_has_its_tiers() -> None:
     assert judges("fence", "design")
     assert judges("fence", "yunikorn")
     assert judges("priority", "kube-scheduler")
-    assert not judges("cohort", "")
+    assert not judges("deserved", "volcano")
 
 
 def _holds(at: Snapshot, queues: QueueTree) -> None:
@@ -130,7 +129,7 @@ def _holds(at: Snapshot, queues: QueueTree) -> None:
         if decision.reason in (Reason.NO_QUEUE, Reason.UNREAD, Reason.UNREAD_RULES):
             assert found.tiers == ()
             continue
-        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "yunikorn"]({}))
+        case = PendingCase(snapshot=at, tree=queues, ask=one, rules=find("fence", "yunikorn").pending_tiers({}))
         assert (found.refusing == ()) is case.gets_room()
         assert found.refusing or decision.outcome in (Outcome.FITS, Outcome.PREEMPT)
         assert decision.outcome is not Outcome.FITS or [tier.name for tier in found.tiers] == [TierName.NODE]

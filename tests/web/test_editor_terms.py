@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from engine.policies import DIALECTS, parameters_of
+from engine.policies import known_dialects, parameters_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.services import terms_of
@@ -43,7 +43,7 @@ def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> Non
 
 
 @pytest.mark.parametrize(
-    ("policy", "dialect"), [(name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
+    ("policy", "dialect"), [(name, dialect) for name, dialects in known_dialects().items() for dialect in dialects]
 )
 def test_every_parameter_of_every_policy_has_its_words(ada: Client, draft: Draft, policy: str, dialect: str) -> None:
     """A name, and what it means."""

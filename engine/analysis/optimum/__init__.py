@@ -4,30 +4,24 @@ The policies are greedy: they take pods in a fixed order and put back what was n
 that the policy's own rules let go and that makes room. The least is what the policy itself would prefer of two nodes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.analysis.optimum.branch_and_bound import DEAREST, MOST_CANDIDATES, Cost, OptimumSearch, Weighing
-from engine.analysis.optimum.fence import FenceWeighing
+from engine.analysis.optimum.branch_and_bound import DEAREST, MOST_CANDIDATES, OptimumSearch
 from engine.analysis.optimum.optimal import Optimal
-from engine.analysis.optimum.priority import PriorityWeighing
 from engine.model.decision import Decision, Outcome
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import fence, priority
+from engine.policies import UnknownPolicyError, find
+from engine.policies.common.weighing import Cost, Weighing
 
 __all__ = ["MOST_CANDIDATES", "Optimal", "known", "optimal"]
 
-_WEIGHINGS: dict[tuple[str, str], Callable[[Snapshot, QueueTree, Pod, Mapping[str, Any]], Weighing]] = {
-    (fence.POLICY, fence.DIALECT): FenceWeighing,
-    (priority.POLICY, priority.DIALECT): PriorityWeighing,
-}
-
 
 def known(policy: str, dialect: str) -> bool:
-    """Whether the least victims can be worked out for a policy's dialect."""
-    return (policy, dialect) in _WEIGHINGS
+    """Return whether the least victims can be worked out for a policy's dialect. Raises UnknownPolicyError."""
+    return find(policy, dialect).optimum is not None
 
 
 def optimal(
@@ -35,9 +29,11 @@ def optimal(
 ) -> Optimal | None:
     """The least victims beside the policy's ``decision``; None where no set helps, none is needed, or none may go.
 
-    Raises KeyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it does not have.
+    Raises UnknownPolicyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it lacks.
     """
-    weigh = _WEIGHINGS[decision.policy, decision.dialect]
+    weigh = find(decision.policy, decision.dialect).optimum
+    if weigh is None:
+        raise UnknownPolicyError(decision.policy, decision.dialect)
     if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
         return None
     if decision.safeguard:  # no set is let through: it is held against all that there are, as the policy's was

@@ -10,8 +10,11 @@ from typing import Any
 import msgspec
 
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.policy_tiers import RULES
-from engine.analysis.pending_reasons.reasons import (
+from engine.analysis.pending_reasons.remedies import combined, remedies
+from engine.analysis.pending_reasons.workloads import waiting_workload
+from engine.model.change import Change
+from engine.model.objects import Pod
+from engine.model.pending_reasons import (
     BORROWS,
     FLAVORS,
     NODES,
@@ -24,13 +27,9 @@ from engine.analysis.pending_reasons.reasons import (
     Tier,
     TierName,
 )
-from engine.analysis.pending_reasons.remedies import combined, remedies
-from engine.analysis.pending_reasons.workloads import waiting_workload
-from engine.model.change import Change
-from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import DIALECTS
+from engine.policies import UnknownPolicyError, find, known_dialects
 
 __all__ = [
     "BORROWS",
@@ -54,7 +53,10 @@ __all__ = [
 
 def judges(policy: str, dialect: str) -> bool:
     """Whether asks that wait under a policy are told of by tiers."""
-    return (policy, dialect) in RULES
+    try:
+        return find(policy, dialect).pending_tiers is not None
+    except UnknownPolicyError:
+        return False
 
 
 def waiting(
@@ -67,9 +69,13 @@ def waiting(
 ) -> PendingReasons:
     """Why ``ask``, a pending pod of the snapshot, waits under a policy that ``judges``, and a revision's parameters.
 
-    Without a dialect the policy's first is meant. Raises msgspec.ValidationError for parameters that it does not have.
+    Without a dialect the policy's first is meant. Raises UnknownPolicyError for a policy that does
+    not judge, msgspec.ValidationError for parameters that it does not have.
     """
-    rules = RULES[policy, dialect or DIALECTS[policy][0]](parameters or {})
+    tiers_by = find(policy, dialect or known_dialects()[policy][0]).pending_tiers
+    if tiers_by is None:
+        raise UnknownPolicyError(policy, dialect)
+    rules = tiers_by(parameters or {})
     case = PendingCase(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
     tiers = tuple(
         tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()

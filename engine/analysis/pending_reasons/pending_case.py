@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from engine.analysis.pending_reasons.policy_tiers import PolicyTiers
-from engine.analysis.pending_reasons.reasons import Remedy, Tier, TierName
 from engine.model.change import Change
 from engine.model.objects import Pod
+from engine.model.pending_reasons import Remedy, Tier, TierName
 from engine.model.quantities import subtract
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common.policy_types import PolicyTiers
 
 
 class PendingCase(msgspec.Struct, frozen=True, kw_only=True):

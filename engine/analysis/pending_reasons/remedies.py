@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from engine.analysis.pending_reasons.pending_case import PendingCase
-from engine.analysis.pending_reasons.reasons import NODES, Remedy, Tier, TierName
 from engine.model.change import Change
 from engine.model.objects import HIGHEST_PRIORITY
+from engine.model.pending_reasons import NODES, Remedy, Tier, TierName
 from engine.model.quantities import CPU, PODS, Amounts
 
 

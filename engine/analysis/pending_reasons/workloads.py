@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from engine.analysis.counterfactuals import Tries, least
-from engine.analysis.pending_reasons.reasons import (
+from engine.model.change import Change
+from engine.model.pending_reasons import (
     BORROWS,
     FLAVORS,
     WORKLOADS,
@@ -18,7 +19,6 @@ from engine.analysis.pending_reasons.reasons import (
     Tier,
     TierName,
 )
-from engine.model.change import Change
 from engine.model.quantities import FLAVOR, PODS, Amounts
 from engine.model.quota import FlavorQuota, FlavorResource, QuotaCluster, QuotaTree, QuotaUsage, Workload
 from engine.policies import cohort

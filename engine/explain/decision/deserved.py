@@ -1,9 +1,8 @@
 """The words of policy ``deserved``: what is reserved and deserved in place of guarantees."""
 
-from engine.audit import Law
 from engine.explain.decision.figures import asked, queues_of
 from engine.explain.decision.sentence_texts import Forms, Tense
-from engine.model.decision import Decision, DeservedFigures, PodReason, PodVerdict, Reason
+from engine.model.decision import Decision, DeservedFigures, PodVerdict, Reason
 from engine.model.message import (
     Message,
     Name,
@@ -18,35 +17,14 @@ from engine.model.message import (
     short_names,
 )
 from engine.model.quantities import column, format_amount
+from engine.policies.deserved.texts import REASONS
 
 POLICY = "deserved"
 
-REASONS: dict[Reason, str] = {
-    Reason.BELOW_DESERVED: gettext_noop(
-        "%(queue)s uses %(used)s and deserves %(deserved)s, so its asks may take from those who use more than they "
-        "deserve."
-    ),
-    Reason.GRACE: gettext_noop(
-        "%(queue)s uses %(used)s and deserves %(deserved)s. It is told to give back, and until %(due)s it may choose "
-        "itself what goes."
-    ),
-    Reason.BEYOND_DESERVED: gettext_noop(
-        "With it %(queue)s would use %(would)s, and it deserves %(deserved)s: what is beyond that it may only have "
-        "while it lies idle."
-    ),
-}
 OTHERS_IN_GRACE = gettext_noop(
     "Others use more than they deserve. They are told to give back, and until %(due)s they may choose themselves what "
     "goes."
 )
-POD_LABELS: dict[PodReason, str] = {PodReason.GUARANTEE: gettext_noop("reserved")}
-POD_SENTENCES: dict[PodReason, str] = {
-    PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below what is reserved for it"),
-    PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does"),
-    PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s"),
-    PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
-    PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class"),
-}
 NOTICE = gettext_noop("%(queue)s is to give back %(over)s by %(due)s.")
 ALLOWED = gettext_noop("%(queue)s uses %(before)s where it deserves %(deserved)s, and %(after)s without it")
 SENTENCE: Forms = {
@@ -80,15 +58,6 @@ SENTENCE: Forms = {
         "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
         "deserve (%(queues)s) would have been evicted, but the decision was stopped.",
     ),
-}
-
-LAWS: dict[Law, str] = {
-    Law.GUARANTEE: gettext_noop("No queue is taken below what is reserved for it"),
-    Law.MAX: gettext_noop("The ask’s queues stay within their hard limits"),
-}
-BROKEN: dict[Law, str] = {
-    Law.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its hard limit."),
-    Law.GUARANTEE: gettext_noop("Refused: a queue would be taken below what is reserved for it."),
 }
 
 

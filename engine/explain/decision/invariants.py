@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from engine.audit import ComparedValues, Law, LawCheck, Line, Relation, Sum
-from engine.explain.decision.policy_texts import words
 from engine.model.message import Message, Name, Param, gettext_noop, short_name
 from engine.model.quantities import format_amount
+from engine.policies import texts_of
 
 NUMBERS: dict[Law, int] = {
     Law.OPT_OUT: 1,
@@ -128,12 +128,12 @@ _WRITTEN_OUT = 4
 
 def law(which: Law, policy: str) -> Message:
     """What a law demands."""
-    return Message(words(policy).laws.get(which, SENTENCES[which]))
+    return Message(texts_of(policy).laws.get(which, SENTENCES[which]))
 
 
 def unmet(which: Law, policy: str) -> Message:
     """Why a decision was refused."""
-    return Message(words(policy).broken.get(which, BROKEN[which]))
+    return Message(texts_of(policy).broken.get(which, BROKEN[which]))
 
 
 def against(which: Law) -> Message:
@@ -143,7 +143,7 @@ def against(which: Law) -> Message:
 
 def number(which: Law, policy: str) -> int | None:
     """Which of the numbered laws it is, None for a condition of carrying out at all; only ``fence`` counts its laws."""
-    return NUMBERS.get(which) if words(policy).counts_laws else None
+    return NUMBERS.get(which) if texts_of(policy).numbers_laws else None
 
 
 def lines(check: LawCheck) -> tuple[Message, ...]:

@@ -1,15 +1,10 @@
 """The words of policy ``priority`` where they are others than those of ``fence``."""
 
-from engine.audit import Law
-from engine.model.decision import NodeReason, PodReason, Reason
+from engine.model.decision import NodeReason
 from engine.model.message import gettext_noop, ngettext_noop
 
 POLICY = "priority"
 
-REASONS: dict[Reason, str] = {
-    Reason.UNREAD: gettext_noop("It can’t be read, so nobody knows what it asks for, and it is left alone."),
-    Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it: none has a lower priority than %(priority)s."),
-}
 NO_CANDIDATES_COUNTED = ngettext_noop(
     "No pod may go for it: the %(count)s that runs does not have a lower priority than %(priority)s.",
     "No pod may go for it: none of the %(count)s that run has a lower priority than %(priority)s.",
@@ -18,12 +13,6 @@ ALL_PROTECTED = ngettext_noop(
     "No pod may go for it: %(count)s of lower priority than %(priority)s runs, and is protected.",
     "No pod may go for it: %(count)s of lower priority than %(priority)s run, and all are protected.",
 )
-POD_LABELS: dict[PodReason, str] = {PodReason.HIGHER_PRIORITY: gettext_noop("no lower priority")}
-POD_SENTENCES: dict[PodReason, str] = {
-    PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
-    PodReason.NOT_NEEDED: gettext_noop("may go, but was put back: the ask fits beside it"),
-    PodReason.OVER_BUDGET: gettext_noop("of the lower priority %(priority)s, beyond the disruption budget %(budget)s"),
-}
 PUT_BACK_FIRST = gettext_noop(
     "may go, but was put back first, as the disruption budget %(budget)s does not allow for it: the ask fits beside it"
 )
@@ -64,12 +53,3 @@ NODES: dict[NodeReason, tuple[str, str]] = {
     ),
 }
 """The ask is refused even when all pods of lower priority have left the node."""
-LAWS: dict[Law, str] = {
-    Law.MAY_PREEMPT: gettext_noop("The ask is pending, its rules can be judged, and nothing forbids it to preempt"),
-    Law.PRIORITY: gettext_noop("Victims have a lower priority than the ask"),
-    Law.SHIELDED: gettext_noop("No protected pod"),
-}
-BROKEN: dict[Law, str] = {
-    Law.PRIORITY: gettext_noop("Refused: a victim’s priority is not lower than the ask’s."),
-    Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
-}

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from engine.explain.decision import deserved, priority, quota
 from engine.explain.decision.figures import asked, decisive, figures, shortfall
 from engine.explain.decision.joint_limits import limited_decision
-from engine.explain.decision.policy_texts import words
 from engine.explain.observed.evictions import LABELS as OBSERVED_LABELS
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import (
@@ -20,7 +19,8 @@ from engine.model.message import (
     short_name,
 )
 from engine.model.quantities import format_amount
-from engine.policies import fence
+from engine.policies import fence, find
+from engine.policies.priority.texts import REASONS
 
 LABELS: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop("below guarantee"),
@@ -184,7 +184,7 @@ def reason(decision: Decision) -> Message:
         "priority": str(decision.ask.priority),
         "pod": Name(decision.detail.rpartition("/")[2]),
     }
-    template = words(decision.policy).reasons.get(decision.reason, SENTENCES[decision.reason])
+    template = find(decision.policy, decision.dialect).texts.reasons.get(decision.reason, SENTENCES[decision.reason])
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 
 
@@ -284,7 +284,7 @@ def _none_lower(decision: Decision) -> Message:
     if protected := counts.get("shielded", 0):
         return counted(priority.ALL_PROTECTED, protected, priority=own)
     if not counts:
-        return Message(priority.REASONS[Reason.NO_CANDIDATES], {"priority": own})
+        return Message(REASONS[Reason.NO_CANDIDATES], {"priority": own})
     return counted(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=own)
 
 

@@ -3,11 +3,10 @@
 from engine.explain.decision import deserved, priority
 from engine.explain.decision.figures import decisive, figures, narrowest
 from engine.explain.decision.joint_limits import limited_node
-from engine.explain.decision.policy_texts import words
 from engine.model.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
 from engine.model.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.model.quantities import PODS, format_amount
-from engine.policies import FOREIGN
+from engine.policies import foreign_dialects, texts_of
 
 POD_LABELS: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),
@@ -223,7 +222,7 @@ _ALL_BUDGETS = gettext_noop(
 
 def pod_label(reason: str, policy: str) -> Message:
     """A pod's reason in a word or two, for counts."""
-    labels = {**POD_LABELS, **words(policy).pod_labels}
+    labels = {**POD_LABELS, **texts_of(policy).pod_labels}
     return Message(labels[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
 
 
@@ -244,7 +243,7 @@ def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
 def _pod_sentence(verdict: PodVerdict, policy: str) -> str:
     if policy == priority.POLICY and verdict.reason is PodReason.NOT_NEEDED and verdict.detail:
         return priority.PUT_BACK_FIRST
-    return words(policy).pods.get(verdict.reason, POD_SENTENCES[verdict.reason])
+    return texts_of(policy).pods.get(verdict.reason, POD_SENTENCES[verdict.reason])
 
 
 def allowed(decision: Decision) -> tuple[Message, ...]:
@@ -273,7 +272,7 @@ def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str
         return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
     before = standing.before.get(resource, 0) - taken.get((pod.queue, resource), 0)
     return Message(
-        ALLOWED_THEIRS if decision.dialect in FOREIGN else ALLOWED,
+        ALLOWED_THEIRS if decision.dialect in foreign_dialects() else ALLOWED,
         {
             "queue": short_name(pod.queue),
             "before": format_amount(resource, before),

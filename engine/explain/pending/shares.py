@@ -1,7 +1,6 @@
 """The words of why an ask waits for what its queue deserves."""
 
 from engine.analysis.pending_reasons import Tier, TierName
-from engine.explain.decision import deserved
 from engine.explain.decision.verdicts import POD_LABELS
 from engine.explain.pending.amounts import LimitTexts, limited, there
 from engine.model.decision import PodReason, Reason
@@ -16,6 +15,7 @@ from engine.model.message import (
     short_name,
     short_names,
 )
+from engine.policies.deserved.texts import REASONS, TEXTS
 
 _HARD = LimitTexts(
     none=gettext_noop("No hard cap stands in its way."),
@@ -63,7 +63,7 @@ GRACE = ngettext_noop(
 )
 GRACE_OTHERS = gettext_noop("Others are told to give back, and until %(due)s they may choose themselves what goes.")
 
-_STAYING = {**POD_LABELS, **deserved.POD_LABELS}
+_STAYING = {**POD_LABELS, **TEXTS.pod_labels}
 
 
 def _hard(tier: Tier, _priority: int) -> Message:
@@ -72,7 +72,7 @@ def _hard(tier: Tier, _priority: int) -> Message:
 
 def _deserved(tier: Tier, _priority: int) -> Message:
     worst = min(tier.needs, key=there)
-    template = DESERVED_ENOUGH if tier.passes else deserved.REASONS[Reason.BEYOND_DESERVED]
+    template = DESERVED_ENOUGH if tier.passes else REASONS[Reason.BEYOND_DESERVED]
     return Message(
         template,
         {

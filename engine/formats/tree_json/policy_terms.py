@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.model.notes import DocumentPlace, Note, Notebook, gettext_noop
-from engine.policies import DIALECTS, parameters_of
+from engine.policies import known_dialects, parameters_of
 from engine.policies.common.parameters import text_of, value_of
 
 
@@ -14,7 +14,7 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     An empty text is the default, and left out; so is what was typed for another policy, which this one does not have.
     """
     found: dict[str, Any] = {}
-    book, known = Notebook(), DIALECTS.get(policy)
+    book, known = Notebook(), known_dialects().get(policy)
     if known is None:
         message = gettext_noop("This version can't decide by policy %(policy)s.")
         book.error(DocumentPlace().at("policy"), message, policy=policy)

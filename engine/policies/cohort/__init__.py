@@ -3,18 +3,33 @@
 No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
 """
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from engine.audit import AuditTerms
+from engine.audit.quota import INVARIANTS
 from engine.policies.cohort.admissible import Inadmissible, inadmissible, without_replaced
 from engine.policies.cohort.figures import figures
 from engine.policies.cohort.flavor_assignment import Assignment, Mode, SetAssignment
-from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, ByQuota, FairParameters, Parameters, reading_of
+from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
+from engine.policies.cohort.pending_tiers import tiers_by
+from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, ByQuota
 from engine.policies.cohort.search.candidates import may_go
 from engine.policies.cohort.search.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.search.quota_index import usage_of
 from engine.policies.cohort.search.targets import PreemptionReason, Target, TargetSearch
+from engine.policies.cohort.texts import FAIR_TEXTS, TEXTS
 from engine.policies.cohort.workload_decision import FAIR_SHARE, POLICY, WorkloadVerdict, decide
+from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
+from engine.policies.common.parameters import known_parameters
+from engine.policies.common.policy import Counterfactuals, Policy
+from engine.tree.reach import Reach, by_quota
 
 __all__ = [
+    "COHORT",
     "DIALECT",
+    "FAIR",
     "FAIR_SHARE",
     "POLICY",
     "STRATEGIES",
@@ -40,3 +55,49 @@ __all__ = [
     "usage_of",
     "without_replaced",
 ]
+
+
+def _reach(parameters: Mapping[str, Any]) -> Reach:
+    return by_quota(reading_of(known_parameters(parameters, Parameters)), fair=False)
+
+
+def _fair_reach(parameters: Mapping[str, Any]) -> Reach:
+    return by_quota(reading_of(known_parameters(parameters, Parameters)), fair=True)
+
+
+COHORT = Policy(
+    name=POLICY,
+    dialect=DIALECT,
+    parameters=Parameters,
+    decider=ByQuota,
+    audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
+    invariants=INVARIANTS,
+    reach=_reach,
+    pending_tiers=tiers_by(Parameters),
+    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
+    optimum=None,
+    texts=TEXTS,
+    foreign=False,
+    by_quota=True,
+    inherits_delay=False,
+    within_quotas=False,
+    guarded=False,
+)
+FAIR = Policy(
+    name=FAIR_SHARE,
+    dialect=DIALECT,
+    parameters=FairParameters,
+    decider=ByQuota,
+    audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
+    invariants=INVARIANTS,
+    reach=_fair_reach,
+    pending_tiers=tiers_by(FairParameters),
+    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
+    optimum=None,
+    texts=FAIR_TEXTS,
+    foreign=False,
+    by_quota=True,
+    inherits_delay=False,
+    within_quotas=False,
+    guarded=False,
+)

@@ -1,18 +1,15 @@
 """Policies ``cohort`` and ``fair-share`` on pods: all waiting pods of a workload are decided for at once."""
 
 from collections.abc import Sequence
-from typing import Literal
-
-import msgspec
 
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
-from engine.model.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
+from engine.model.quota import QuotaCluster
 from engine.model.quota.pod_workloads import Gathered, gathered
-from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.flavor_assignment import Mode
+from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
 from engine.policies.cohort.pass_reuse import ground_of, with_leaving
 from engine.policies.cohort.search.fair import STRATEGIES, Strategy
 from engine.policies.cohort.search.targets import PreemptionReason
@@ -27,42 +24,6 @@ _REASONS = {
     PreemptionReason.WHILE_BORROWING: PodReason.RECLAIMED_BORROWING,
     PreemptionReason.FAIR_SHARING: PodReason.FAIR_SHARING,
 }
-
-
-class _Common(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    guarantees: Literal["nested", "kueue"] = "nested"
-    """Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."""
-    within_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
-    """Whom in their own queue asks may preempt, of queues that say nothing."""
-    reclaim: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"] = "Any"
-    """Whom in other queues that borrow."""
-
-
-class Parameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for policy ``cohort``."""
-
-    while_borrowing: bool = False
-    """Whether asks may take from other queues, at lower priority, while their own borrows."""
-
-
-class FairParameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for policy ``fair-share``."""
-
-    strategies: Literal["both", "final", "initial"] = "both"
-    """When a share allows to take: by the share afterwards, by the one before, or first by this and then by that."""
-
-
-def reading_of(parameters: Parameters | FairParameters) -> QuotaReading:
-    """How a tree is meant by them."""
-    allowed = isinstance(parameters, Parameters) and parameters.while_borrowing
-    return QuotaReading(
-        nested=parameters.guarantees == "nested",
-        preemption=Preemption(
-            within=Take(parameters.within_queue),
-            reclaim=Take(parameters.reclaim),
-            borrow=BorrowWithinCohort(allowed=allowed),
-        ),
-    )
 
 
 class ByQuota:

@@ -1,8 +1,11 @@
 """What a policy may be told by a revision: the fields of its ``Parameters``, for those who edit them."""
 
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+
+Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -48,3 +51,9 @@ def _choices(hint: Any) -> tuple[str, ...]:
     if hint == tuple[str, ...]:
         return ()
     raise TypeError(f"a parameter is a choice or names, not {hint}")
+
+
+def known_parameters(parameters: Mapping[str, Any], kind: type[Parameters]) -> Parameters:
+    """Return those of a revision's parameters that a type has, with its defaults for the others."""
+    names = kind.__struct_fields__
+    return msgspec.convert({name: value for name, value in parameters.items() if name in names}, kind)

@@ -1,13 +1,24 @@
 """Policy ``deserved``: how much of a cluster each consumer deserves, and who gives it back (kube-arbitrator)."""
 
+from functools import partial
+
+from engine.audit import AuditTerms
+from engine.audit.deserved import INVARIANTS
 from engine.model.snapshot.resource_quotas import SYSTEM
-from engine.policies.deserved.attempt import Parameters
+from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
+from engine.policies.common.policy import Counterfactuals, Policy
+from engine.policies.common.policy_types import Decide
 from engine.policies.deserved.decision import DIALECT, POLICY, decide
+from engine.policies.deserved.parameters import Parameters
+from engine.policies.deserved.pending_tiers import tiers_by
 from engine.policies.deserved.shares.division import Method, deserved
 from engine.policies.deserved.shares.share_index import ShareIndex, ground
 from engine.policies.deserved.shares.share_status import ShareStatus, standing
+from engine.policies.deserved.texts import TEXTS
+from engine.tree.reach import BY_SHARES
 
 __all__ = [
+    "DESERVED",
     "DIALECT",
     "POLICY",
     "SYSTEM",
@@ -20,3 +31,31 @@ __all__ = [
     "ground",
     "standing",
 ]
+
+
+def _decider(parameters: Parameters) -> Decide:
+    return lambda snapshot, tree, ask: decide(snapshot, tree, ask, parameters)
+
+
+def _audit_terms(parameters: Parameters) -> AuditTerms:
+    return AuditTerms(method=parameters.method, node_fit=parameters.node_fit, high_priority=parameters.high_priority)
+
+
+DESERVED = Policy(
+    name=POLICY,
+    dialect=DIALECT,
+    parameters=Parameters,
+    decider=_decider,
+    audit_terms=_audit_terms,
+    invariants=INVARIANTS,
+    reach=lambda _parameters: BY_SHARES,
+    pending_tiers=tiers_by,
+    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
+    optimum=None,
+    texts=TEXTS,
+    foreign=False,
+    by_quota=False,
+    inherits_delay=True,
+    within_quotas=True,
+    guarded=True,
+)

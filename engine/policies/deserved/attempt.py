@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import lcm
-from typing import Literal
 
-import msgspec
 import numpy as np
 
 from engine.model.columns.node_columns import Flags, Numbers
@@ -15,21 +13,11 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.shares.division import Method, deserved
 from engine.policies.deserved.shares.share_index import ground
 from engine.policies.deserved.shares.share_ledger import ShareLedger
 from engine.policies.deserved.shares.share_status import Standings, standing_on
-
-
-class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this policy."""
-
-    method: Literal["drf", "proportional"] = "drf"
-    """How the cluster is divided."""
-    node_fit: bool = True
-    """Whether all who go for an ask go from one node, where it then fits; else so much is free in all."""
-    high_priority: tuple[str, ...] = ()
-    """Priority classes whose pods may take beyond what their queue deserves."""
 
 
 class ReclaimAttempt:

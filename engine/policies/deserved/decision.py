@@ -13,9 +13,10 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
-from engine.policies.deserved.attempt import Parameters, ReclaimAttempt
+from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
+from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.trace import notices_of, trace_of
 
 POLICY = "deserved"

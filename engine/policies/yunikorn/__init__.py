@@ -1,16 +1,28 @@
 """Policy ``fence``, dialect ``yunikorn``: what YuniKorn decides, its departures from its own design included."""
 
-from engine.policies.yunikorn.decision import DIALECT, Parameters, decide, reckoning
+from functools import partial
+
+from engine.audit import AuditTerms
+from engine.audit.fence import INVARIANTS_OF_DIALECT
+from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
+from engine.policies.common.policy import Counterfactuals, Policy
+from engine.policies.common.policy_types import Decide
+from engine.policies.yunikorn.decision import DIALECT, POLICY, decide, reckoning
 from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.parameters import Parameters
+from engine.policies.yunikorn.pending_tiers import tiers_by
 from engine.policies.yunikorn.pod_table import table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances
 from engine.policies.yunikorn.quirk_effects import QuirkEffect, effects, quota_effects
 from engine.policies.yunikorn.quirks import ALL, Quirk, Quirks
 from engine.policies.yunikorn.quota_change import Enforcement, enforce
+from engine.policies.yunikorn.texts import TEXTS
+from engine.tree.reach import BY_GUARANTEES
 
 __all__ = [
     "ALL",
     "DIALECT",
+    "YUNIKORN",
     "Enforcement",
     "NodeCandidates",
     "Parameters",
@@ -25,3 +37,27 @@ __all__ = [
     "reckoning",
     "table_of",
 ]
+
+
+def _decider(parameters: Parameters) -> Decide:
+    return lambda snapshot, tree, ask: decide(snapshot, tree, ask, parameters)
+
+
+YUNIKORN = Policy(
+    name=POLICY,
+    dialect=DIALECT,
+    parameters=Parameters,
+    decider=_decider,
+    audit_terms=lambda parameters: AuditTerms(check_delay=parameters.check_delay),
+    invariants=INVARIANTS_OF_DIALECT,
+    reach=lambda _parameters: BY_GUARANTEES,
+    pending_tiers=tiers_by,
+    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
+    optimum=None,
+    texts=TEXTS,
+    foreign=True,
+    by_quota=False,
+    inherits_delay=True,
+    within_quotas=False,
+    guarded=False,
+)

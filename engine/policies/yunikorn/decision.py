@@ -19,6 +19,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn import design_rules, required_node
 from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pod_table import opted_out, table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances, figures
 from engine.policies.yunikorn.quirks import ALL, Quirks
@@ -28,15 +29,6 @@ POLICY = "fence"
 DIALECT = "yunikorn"
 _BEYOND = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE, PodReason.NO_QUEUE}
 """Why no pod may go where it is the fence that keeps the ask from them."""
-
-
-class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this dialect: what a partition of queues.yaml says of preemption."""
-
-    preemption: bool = True
-    """Whether asks may preempt at all."""
-    check_delay: bool = True
-    """Whether asks wait for their queue's delay; off only to ask what would happen."""
 
 
 def decide(

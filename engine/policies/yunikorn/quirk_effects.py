@@ -6,7 +6,8 @@ from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.yunikorn.decision import Parameters, decide
+from engine.policies.yunikorn.decision import decide
+from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.quirks import ALL, Quirk
 from engine.policies.yunikorn.quota_change import Enforcement, enforce
 

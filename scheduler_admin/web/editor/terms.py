@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from engine.model.notes import Note
-from engine.policies import DIALECTS, FOREIGN, parameters_of
+from engine.policies import find, foreign_dialects, known_dialects, parameters_of
 from engine.policies.common.parameters import Parameter
 from scheduler_admin.queues.draft_form import capacities, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
@@ -92,13 +92,15 @@ def _held(draft: Draft, resource: str) -> tuple[Choice, ...]:
 
 def _policies() -> tuple[Choice, ...]:
     words = [(value, str(word)) for value, word in Revision.Policy.choices]
-    return tuple(Choice(value, word) for value, word in words if value in DIALECTS)
+    return tuple(Choice(value, word) for value, word in words if value in known_dialects())
 
 
 def _dialects(policy: str) -> tuple[Choice, ...]:
-    names = DIALECTS.get(policy, ())
+    names = known_dialects().get(policy, ())
     return tuple(
-        Choice(name, _("%(dialect)s: explains, never enforced") % {"dialect": name} if name in FOREIGN else name)
+        Choice(
+            name, _("%(dialect)s: explains, never enforced") % {"dialect": name} if name in foreign_dialects() else name
+        )
         for name in names
     )
 
@@ -112,29 +114,11 @@ def _values(parameter: Parameter) -> tuple[Choice, ...]:
 
 
 def _meaning(policy: str) -> str:
-    return {
-        "fence": _("Below its guarantee a queue takes from those above theirs, never out of a fence."),
-        "priority": _("A pod takes from pods of lower priority, whatever queues are guaranteed."),
-        "cohort": _(
-            "Queues lend each other what they do not use, and claim it back. No cluster that enforces can have it."
-        ),
-        "fair-share": _(
-            "Queues lend each other what they do not use; who borrows most gives first. No cluster that enforces can"
-            " have it."
-        ),
-        "deserved": _("Who uses more than it deserves is told, given time, and then gives back to who uses less."),
-    }.get(policy, "")
+    return _(find(policy, "").texts.summary) if policy in known_dialects() else ""
 
 
 def _dialect_meaning(policy: str, dialect: str) -> str:
-    return {
-        ("fence", "design"): _("The rules of the design, law by law."),
-        ("fence", "yunikorn"): _("What YuniKorn does as it is implemented. No cluster that enforces can have it."),
-        ("priority", "kube-scheduler"): _("As kube-scheduler's own preemption."),
-        ("cohort", "kueue"): _("As Kueue's classic preemption."),
-        ("fair-share", "kueue"): _("As Kueue's fair sharing."),
-        ("deserved", "arbitrator"): _("As the proposal of kube-arbitrator has it."),
-    }.get((policy, dialect), "")
+    return _(find(policy, dialect).texts.dialect) if dialect in known_dialects().get(policy, ()) else ""
 
 
 def _parameter_meaning(name: str) -> str:

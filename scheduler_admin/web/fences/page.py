@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from engine.explain import Message, conditions
 from engine.model.queue_tree import GuaranteeStatus
-from engine.policies import FOREIGN, reach_of
+from engine.policies import foreign_dialects, reach_of
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
@@ -77,7 +77,7 @@ class FencesPage:
     @property
     def foreign(self) -> bool:
         """Whether it is decided by another scheduler's rules, which do not keep to these borders."""
-        return self.revision is not None and self.revision.dialect in FOREIGN
+        return self.revision is not None and self.revision.dialect in foreign_dialects()
 
     @property
     def pods(self) -> int:

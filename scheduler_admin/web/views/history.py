@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engine.policies import FOREIGN
+from engine.policies import foreign_dialects
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
@@ -65,7 +65,7 @@ def _queues(cluster: Cluster) -> tuple[str, ...]:
 
 def _may_break(row: Decision) -> bool:
     """Whether a law may not hold of it: of those that are refused, and those that follow another scheduler's rules."""
-    return row.ending == Decision.Ending.REFUSED or row.dialect in FOREIGN
+    return row.ending == Decision.Ending.REFUSED or row.dialect in foreign_dialects()
 
 
 def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:

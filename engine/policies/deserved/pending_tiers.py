@@ -1,24 +1,27 @@
 """The tiers of policy ``deserved``: all but a grace period let an ask through exactly where the policy makes room."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nearest_node
-from engine.analysis.pending_reasons.fence_tiers import fits
-from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.columns.node_columns import Flags
 from engine.model.decision import PodReason, Reason
 from engine.model.objects import Pod
+from engine.model.pending_reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.resource_quotas import SYSTEM
+from engine.policies.common import nearest_node
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
-from engine.policies.deserved import SYSTEM, Parameters
+from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.decision import surveyed
+from engine.policies.deserved.decision import decide, surveyed
 from engine.policies.deserved.node_candidates import NodeCandidates
+from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.placement_goal import Anywhere
 from engine.policies.deserved.trace import notice, trace_of
 
@@ -31,7 +34,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters)
     for leaving_counted in (False, True):
         node = question.nodes.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            yield fits(question.nodes, node, soon=leaving_counted)
+            yield nearest_node.fits(question.nodes, node, soon=leaving_counted)
             return
     yield from _Judged(question).tiers()
 
@@ -196,3 +199,18 @@ class _Judged:
             need = Need(resource=name, required=wanted, available=free.get(name, 0), evictable=held)
             if wanted > 0 and (name != PODS or need.missing):
                 yield need
+
+
+def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
+    """Return the tiers for a revision's parameters, as if all grace periods were over. Raises ValidationError."""
+    own = msgspec.convert(dict(parameters), Parameters)
+
+    def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Iterable[Tier]:
+        return judge(snapshot.asking(ask), tree, ask, own)
+
+    def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
+        tried = msgspec.structs.replace(ask, unschedulable_ms=ask.unschedulable_ms or 0)
+        found = decide(snapshot.asking(tried), tree, tried, own)
+        return found.outcome in MAKES_ROOM or found.reason is Reason.GRACE
+
+    return PolicyTiers(judge=judged, gets_room=gets_room, ranks=bool(own.high_priority), quick=False)

@@ -1,14 +1,23 @@
 """The tiers of policy ``priority``: no queue, guarantee or fence has a say."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nearest_node
-from engine.analysis.pending_reasons.reasons import NODES, Need, Tier, TierName
 from engine.feasibility import unjudged
 from engine.model.objects import Pod
+from engine.model.pending_reasons import NODES, Need, Tier, TierName
 from engine.model.quantities import PODS
+from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common import nearest_node
+from engine.policies.common.policy_types import PolicyTiers, room_by
+from engine.policies.priority.decision import decide
 from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.parameters import Parameters
 
 
 def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
@@ -57,3 +66,13 @@ def _node(found: NodeCandidates) -> Tier:
     refusing = {} if could else {str(reason): count for reason, count in sorted(found.reasons().items()) if count}
     first = Need(resource=NODES, required=1, available=could)
     return Tier.of(TierName.NODE, [first, *needs], refusing=refusing)
+
+
+def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
+    """Return the tiers for a revision's parameters. Raises msgspec.ValidationError."""
+    own = msgspec.convert(dict(parameters), Parameters)
+
+    def judged(snapshot: Snapshot, _tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
+        return judge(snapshot, ask)
+
+    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)))

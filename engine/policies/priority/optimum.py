@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.branch_and_bound import Bound, Cost, NeededAmount, Weighing
 from engine.feasibility.checks import AmountCheck
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
+from engine.policies.common.weight_bounds import Bounds
 from engine.policies.priority.node_candidates import NodeCandidates
 from engine.policies.priority.victims import PRIORITY_SHIFT
 

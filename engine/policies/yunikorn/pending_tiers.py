@@ -4,23 +4,26 @@ YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks): whether t
 is decided again here, and one that does not is not told to get room.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nearest_node
-from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.columns.node_columns import Flags
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import Pod
+from engine.model.pending_reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies import Decide
-from engine.policies.yunikorn import ALL, NodeCandidates
-from engine.policies.yunikorn.decision import YuniKornAttempt
+from engine.policies.common import nearest_node
+from engine.policies.common.policy_types import Decide, PolicyTiers
+from engine.policies.yunikorn.decision import YuniKornAttempt, decide
+from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.parameters import Parameters
+from engine.policies.yunikorn.quirks import ALL
 
 _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
 
@@ -191,3 +194,16 @@ class _Judged:
             return self.columns.place.get(name)
         open_to = ~self.question.reserved & ~self.columns.unschedulable
         return nearest_node.nearest(self.question.snapshot, self.ask, self.question.feasibility, gone, open_to)
+
+
+def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
+    """Return the tiers for a revision's parameters, as if every delay were over. Raises msgspec.ValidationError."""
+    at_once = partial(decide, parameters=msgspec.convert({**parameters, "check_delay": False}, Parameters))
+
+    def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
+        return judge(snapshot, tree, ask, at_once)
+
+    def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
+        return room(snapshot, tree, ask, at_once).node is not None
+
+    return PolicyTiers(judge=judged, gets_room=gets_room)

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
-from engine.analysis.counterfactuals.retry import Retrying, Tries, key_of, limit_of, room
 from engine.feasibility.checks import AmountCheck
 from engine.model.change import Change
 from engine.model.columns.node_columns import Flags, Numbers
+from engine.model.counterfactual import Counterfactual, Then
 from engine.model.decision import PodVerdict
 from engine.model.snapshot import Snapshot
+from engine.policies.common.decide_again import Tries
 from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.retry import Retrying, key_of, limit_of, room
 from engine.policies.priority.victims import PRIORITY_SHIFT, covers
 
 _TIGHTER = 3

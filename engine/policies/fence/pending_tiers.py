@@ -1,22 +1,27 @@
 """The tiers of policy ``fence``, dialect ``design``: all let an ask through exactly where the policy makes room."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons import nearest_node
-from engine.analysis.pending_reasons.reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import Reason
 from engine.model.objects import Pod
+from engine.model.pending_reasons import NODES, Need, Reached, Tier, TierName
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common import nearest_node
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
+from engine.policies.common.policy_types import PolicyTiers, room_by
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
+from engine.policies.fence.decision import decide
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
+from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts
 from engine.policies.fence.selection import Selection
 from engine.policies.fence.victim_selection import NodeCandidateOrder
@@ -32,7 +37,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) ->
     for leaving_counted in (False, True):
         node = attempt.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            return (fits(attempt, node, soon=leaving_counted),)
+            return (nearest_node.fits(attempt, node, soon=leaving_counted),)
     selection = _selection(attempt, last_resort)
     may_go = candidates(attempt, selection.node_candidates)
     return (
@@ -161,15 +166,6 @@ def _priority(selection: Selection, may_go: Flags) -> Tier:
     )
 
 
-def fits(attempt: PreemptionAttempt, node: str, *, soon: bool) -> Tier:
-    """The one tier where a node has room; ``soon``: once those on their way out are gone."""
-    place = attempt.columns.place[node]
-    needs = nearest_node.needs(
-        attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating
-    )
-    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs], soon=soon)
-
-
 def _node(selection: Selection) -> Tier:
     """The node that the policy takes; else the one that comes nearest with all gone that may go together."""
     attempt, columns = selection.attempt, selection.attempt.columns
@@ -221,3 +217,13 @@ def most_gone(selection: Selection) -> Flags:
         allowance.take(index)
         gone[turns.rows[index]] = True
     return gone
+
+
+def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
+    """Return the tiers for a revision's parameters, as if every delay were over. Raises msgspec.ValidationError."""
+    own = msgspec.convert({**parameters, "check_delay": False}, Parameters)
+
+    def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
+        return judge(snapshot, tree, ask, last_resort=own.last_resort)
+
+    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)))

@@ -1,16 +1,21 @@
 """The tiers of policies ``cohort`` and ``fair-share``: quota alone, no node is looked at."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from engine.analysis.pending_reasons.reasons import BORROWS, Need, Tier, TierName
+import msgspec
+
 from engine.model.objects import Pod
+from engine.model.pending_reasons import BORROWS, Need, Tier, TierName
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import FlavorResource, Workload
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.flavor_assignment import Mode
+from engine.policies.cohort.parameters import FairParameters, Parameters
 from engine.policies.cohort.pod_decision import ByQuota
 from engine.policies.cohort.trace import WorkloadDecision
+from engine.policies.common.policy_types import PolicyTiers, TiersBy, room_by
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
@@ -65,3 +70,17 @@ def _priority(told: WorkloadDecision, ask: Pod) -> Tier:
 
 def _held(workloads: Sequence[Workload], of: FlavorResource) -> int:
     return sum(one.usage.get(of, 0) for one in workloads)
+
+
+def tiers_by(kind: type[Parameters | FairParameters]) -> TiersBy:
+    """Return the function that makes the tiers for a revision's parameters of one type."""
+
+    def by(parameters: Mapping[str, Any]) -> PolicyTiers:
+        quota = ByQuota(msgspec.convert(dict(parameters), kind))
+
+        def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
+            return judge(snapshot, tree, ask, quota)
+
+        return PolicyTiers(judge=judged, gets_room=room_by(quota))
+
+    return by

@@ -6,43 +6,46 @@ One thing at a time, as little of it as does, each decided again by the policy.
 from collections.abc import Iterator
 from typing import Any
 
-from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
-from engine.analysis.counterfactuals.decide_again import Again, least
-from engine.analysis.counterfactuals.victim_changes import by_budget, by_priority
 from engine.model.change import Change
-from engine.model.decision import Decision
+from engine.model.counterfactual import Counterfactual, Then
+from engine.model.decision import Decision, Outcome
 from engine.model.quantities import PODS
 from engine.model.queue_tree import WEIGHT_ONE
-from engine.policies import cohort, deserved
-from engine.policies.priority import POLICY as BY_PRIORITY
+from engine.policies.common.decide_again import Again, least
 
 _STEP = WEIGHT_ONE // 1000
 _MOST_WEIGHT = 1_000_000
 """So many thousandths more are tried."""
 
 
-def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
-    """What would have spared one of the ``decision``'s victims that only its own people can change."""
-    victim = next((one for one in decision.victims if one.pod.uid == uid), None)
-    if victim is None:
-        return
-    if decision.policy == BY_PRIORITY:
-        own = _Own(again.seeing(again.retrying.decisive[0]), decision, uid)
-        yield from by_priority(again.retrying, victim)
-        yield from own.requests()
-        yield from own.start()
-        yield from by_budget(again.retrying, victim)
-        return
-    own = _Own(again, decision, uid)
+def changes_of_victim(again: Again, decision: Decision, uid: str, *, weights: bool) -> Iterator[Counterfactual]:
+    """Yield changes of a victim's own settings that would have spared it; ``weights``: weights decide, too."""
+    own = VictimSettings(again, decision, uid)
     yield from own.guarantees()
-    if decision.policy in (cohort.FAIR_SHARE, deserved.POLICY):
+    if weights:
         yield from own.weight()
     yield from own.priority()
     yield from own.requests()
     yield from own.start()
 
 
-class _Own:
+def changes_of_request(again: Again, _decision: Decision) -> Iterator[Counterfactual]:
+    """Yield, for each resource alone, how much smaller a request would fit without any preemption."""
+    for name, asked in sorted(again.ask.requests.items()):
+        if name == PODS or asked <= 0:
+            continue
+
+        def decided(less: int, name: str = name, asked: int = asked) -> Decision:
+            return again.ask_with(requests={**again.ask.requests, name: asked - less})
+
+        found = least(0, asked - 1, decided, lambda one: one.outcome is Outcome.FITS, again.tries(), guess=0)
+        if found is not None:
+            yield Counterfactual.of(decided(found), Then.FITS, Change.REQUEST, smaller={name: found})
+
+
+class VictimSettings:
+    """A victim of a decision, whose own settings are changed one at a time."""
+
     def __init__(self, again: Again, decision: Decision, uid: str) -> None:
         self.again, self.decision = again, decision
         self.pod = next(pod for pod in again.snapshot.pods if pod.uid == uid)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from engine.analysis.counterfactuals.counterfactual import Counterfactual, Then
-from engine.analysis.counterfactuals.retry import Retrying, key_of, limit_of, room
 from engine.model.change import Change
 from engine.model.columns.node_columns import Flags, Numbers
+from engine.model.counterfactual import Counterfactual, Then
 from engine.model.decision import Decision, Outcome, PodReason, PodVerdict
 from engine.model.quantities import Amounts
+from engine.policies.priority.retry import Retrying, key_of, limit_of, room
 
 _PARTS = 1_000_000
 _MORE = 8

@@ -6,16 +6,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from engine.analysis.optimum.bounds import Bounds
-from engine.analysis.optimum.branch_and_bound import Bound, Cost, NeededAmount, Weighing
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence import Parameters, may_resort
+from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
+from engine.policies.common.weight_bounds import Bounds
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.constraints import Constraints
+from engine.policies.fence.decision import may_resort
 from engine.policies.fence.node_candidates import node_candidates_of
+from engine.policies.fence.parameters import Parameters
 
 _LEAST = -(2**62)
 _FIRST = 20

@@ -15,11 +15,10 @@ from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS, Amounts, subtract
 from engine.model.queue_tree import BARE
 from engine.model.snapshot import Snapshot
-from engine.policies import priority
+from engine.policies.common.decide_again import Again
+from engine.policies.priority.decision import decide
 from engine.policies.priority.node_candidates import NodeCandidates
 
-_TRIES = 24
-"""So often at most one question is decided again: even with 5,000 nodes that takes less than a second."""
 _ELSEWHERE = frozenset(
     {NodeReason.SPREAD, NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT, NodeReason.CLAIM_IN_USE}
 )
@@ -35,7 +34,7 @@ class Retrying:
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """What the policy decides on a changed snapshot, or for a changed ask."""
-        return priority.decide(snapshot, BARE, ask or self.ask)
+        return decide(snapshot, BARE, ask or self.ask)
 
     def smaller(self, by: Mapping[str, int]) -> Pod:
         """The ask with less requested."""
@@ -99,16 +98,9 @@ class Retrying:
         return self.around([best, *others]), others
 
 
-class Tries:
-    """How often one question may still be decided again."""
-
-    def __init__(self, left: int = _TRIES) -> None:
-        self.left = left
-
-    def take(self) -> bool:
-        """Whether one more is left; it is then taken."""
-        self.left -= 1
-        return self.left >= 0
+def retrying_of(again: Again) -> Retrying:
+    """Return the pending pod of a question as policy ``priority`` decides about it; it is worked out once."""
+    return again.once("priority", lambda: Retrying(again.snapshot, again.ask))
 
 
 def key_of(budget: DisruptionBudget) -> str:

@@ -3,14 +3,15 @@
 import msgspec
 import numpy as np
 
-from engine.analysis.pending_reasons.reasons import Need
 from engine.feasibility import FITS, Feasibility
 from engine.model.columns.departures import Leaving
 from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
+from engine.model.pending_reasons import NODES, Need, Tier, TierName
 from engine.model.quantities import PODS, Amounts
 from engine.model.snapshot import Snapshot
+from engine.policies.common.attempt import PreemptionAttempt
 
 _PARTS = 1_000_000
 
@@ -87,3 +88,10 @@ def _free(feasibility: Feasibility, ask: Pod, resource: str) -> Numbers | None:
         return None
     free: Numbers = limit.cap + ask.requests[resource] - limit.held
     return free - np.maximum(limit.more(), 0) if limit.added else free
+
+
+def fits(attempt: PreemptionAttempt, node: str, *, soon: bool) -> Tier:
+    """The one tier where a node has room; ``soon``: once those on their way out are gone."""
+    place = attempt.columns.place[node]
+    lacking = needs(attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating)
+    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *lacking], soon=soon)

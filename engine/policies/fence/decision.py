@@ -1,0 +1,124 @@
+"""Policy ``fence``, dialect ``design``: guarantees and fences as YuniKorn's design document promises them.
+
+The numbered laws are those of the design document "Preemption" of Apache YuniKorn, read for several resources and
+levels as docs/policies/fence.md says. Whatever keeps an ask, a pod, a node or a set from being chosen is a named guard:
+``common.eligibility`` (who may preempt), ``candidates`` (who may be a victim), ``node_candidates`` (where), ``spare``,
+``room`` and ``sets`` (how many together). ``selection`` takes the cheapest node with its victims.
+"""
+
+from collections.abc import Mapping
+
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
+from engine.policies.common.safeguards import within_safeguards
+from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.node_candidates import node_candidates_of
+from engine.policies.fence.parameters import Parameters
+from engine.policies.fence.selection import Selection
+
+POLICY = "fence"
+DIALECT = "design"
+
+
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
+    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+    attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
+    refused = _refused(attempt, UNDECIDABLE)
+    if refused is not None:
+        return refused
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = attempt.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return _answer(attempt, Outcome.FITS, reason, node=node)
+    waits = WAITS if parameters.check_delay else {}
+    return _refused(attempt, {**GUARDS, **waits}) or _preempt(attempt, parameters)
+
+
+def _refused(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Decision | None:
+    """Why the ask may not preempt, None when it may."""
+    for reason, guard in guards.items():
+        detail = guard(attempt)
+        if detail is not None:
+            due = due_ms(attempt) if reason is Reason.DELAY else None
+            return _answer(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail, due=due)
+    return None
+
+
+def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
+    """Choose the victims, among those whom safeguards let go if there are any."""
+
+    def choose(snapshot: Snapshot) -> Decision:
+        same = snapshot is attempt.snapshot
+        return _within(attempt if same else PreemptionAttempt(snapshot, attempt.tree, attempt.ask), parameters)
+
+    return within_safeguards(attempt.snapshot, attempt.tree, attempt.ask, choose)
+
+
+def _within(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
+    """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
+    found = _choose(attempt, opted_out=False)
+    if found.outcome is not Outcome.PREEMPT and may_resort(attempt.ask, parameters):
+        resort = _choose(attempt, opted_out=True)
+        if resort.outcome is Outcome.PREEMPT:
+            return resort
+    return found
+
+
+def may_resort(ask: Pod, parameters: Parameters) -> bool:
+    """Whether an ask may take pods that opted out when nothing else makes room."""
+    allowed = parameters.last_resort
+    return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
+
+
+def _choose(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
+    ask, claim = attempt.ask, claim_of(attempt, opted_out=opted_out)
+    node_candidates = node_candidates_of(attempt, claim)
+    selection = Selection(attempt, claim, node_candidates)
+    if selection.best is None:
+        if node_candidates.gave_up:
+            return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=selection.trace())
+        reason, detail = selection.why_none()
+        return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=selection.trace())
+    victims = selection.pods(selection.victims)
+    reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
+    if any(pod.opted_out for pod in victims):
+        reason = Reason.LAST_RESORT
+    node = attempt.columns.nodes[selection.best].name
+    verdicts = tuple(map(_victim, victims))
+    return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=selection.trace())
+
+
+def _victim(pod: Pod) -> PodVerdict:
+    reason = PodReason.LAST_RESORT if pod.opted_out else PodReason.OVER_GUARANTEE
+    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
+
+
+def _answer(
+    attempt: PreemptionAttempt,
+    outcome: Outcome,
+    reason: Reason,
+    *,
+    detail: str = "",
+    due: int | None = None,
+    node: str | None = None,
+    victims: tuple[PodVerdict, ...] = (),
+    trace: Trace | None = None,
+) -> Decision:
+    if trace is None:
+        trace = Trace(queues=attempt.usage.figures(attempt.ask.queue, attempt.ask.requests, ()))
+    return Decision(
+        policy=POLICY,
+        dialect=DIALECT,
+        ask=PodFacts.of(attempt.ask),
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        due_ms=due,
+        node=node,
+        victims=victims,
+        trace=trace,
+    )
