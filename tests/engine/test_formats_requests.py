@@ -55,6 +55,11 @@ def test_a_limit_without_a_request_is_the_request():
     }
 
 
+def test_nothing_asks_for_less_than_nothing():
+    """An API server refuses negative amounts; in a file of manifests they would free what others hold."""
+    assert requests(containers=[container({"cpu": "-1"})], overhead={"cpu": "-1", "gpu": "-2"}) == {"cpu": 0, "gpu": 0}
+
+
 CPU = st.integers(0, 9).map(lambda cores: {"cpu": f"{cores}"})
 
 

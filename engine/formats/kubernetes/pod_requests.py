@@ -100,7 +100,8 @@ def _pod_requests(
         requests, limits = own
         stated = _effective(_pod_level(requests), own_held if requests else None, infeasible)
         result = _pod_level(limits) | result | {name: stated.get(name, 0) for name in _pod_level(requests)}
-    return _bounded(total((result, _amounts(overhead), {PODS: 1})))
+    more = {name: max(0, amount) for name, amount in _amounts(overhead).items()}  # as of containers: none asks for less
+    return _bounded(total((result, more, {PODS: 1})))
 
 
 def _effective(requests: Amounts, held: Held, infeasible: bool) -> Amounts:
