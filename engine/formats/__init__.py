@@ -1,1 +1,1 @@
-"""Native documents of Kubernetes and its schedulers, read into our types and written back."""
+"""Readers and writers of the documents of Kubernetes and its schedulers."""

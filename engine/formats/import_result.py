@@ -1,4 +1,4 @@
-"""What reading a foreign document gives: the tree, what each queue was there, and all there is to say."""
+"""The result of reading another system's document: the queue tree, the source of each queue, and notes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,39 +10,40 @@ from engine.model.queue_tree import QueueTree
 
 
 class QueueSource(msgspec.Struct, frozen=True):
-    """What a queue is in the document that it was read from."""
+    """The place in a document from which a queue was read."""
 
     title: str
-    """As people call it there: ``ClusterQueue team-a``."""
+    """Kind and name of the object in the document, for example ``ClusterQueue team-a``."""
     line: int | None
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree and what there is to say about the document it came from."""
+    """A queue tree and the notes about the document from which it was read."""
 
     form: str
-    """The document's format: engine.formats.registry.Format."""
+    """Format of the document, a value of engine.formats.registry.Format."""
     tree: QueueTree
     notes: tuple[Note, ...]
     terms: Mapping[str, Any] = {}
-    """Policy, dialect and parameters, as far as the document says any."""
+    """Policy, dialect and parameters, as far as the document states them."""
     sources: Mapping[str, QueueSource]
-    """Path -> what it was; a queue that the document only implies is not in it."""
+    """Path -> the queue's place in the document; queues that the document only implies are absent."""
     others: Mapping[tuple[str, str], tuple[int | None, Any]] = {}
-    """What means nothing here: see Notebook.others."""
+    """Fields that have no meaning here; see Notebook.others."""
 
 
 OTHERWISE = gettext_noop(
     "%(field)s is otherwise in the cluster’s own document, and is not written there: only what queues are set to is."
 )
-"""A note's message: of what a document says and nobody would see in the cluster."""
+"""Message of a note about a field whose value differs from the cluster's own document and is not written to it."""
 LEFT_OUT = gettext_noop("%(field)s is in the cluster’s own document and not in this one: it stays there.")
 
 
 def not_written(imported: Imported, there: Imported) -> tuple[Note, ...]:
-    """What a document says beside the tree, other than the cluster's own document does: writing changes the tree alone.
+    """Return notes on settings outside the tree that differ between a document and the cluster's own document.
 
-    In the order of lines; first what the cluster has and the document has not.
+    Writing changes only the tree, so these settings have no effect on the cluster. Notes are in the order of lines;
+    fields that only the cluster's document has come first.
     """
     keys = sorted({*imported.others, *there.others}, key=lambda key: (imported.others.get(key, (0, None))[0] or 0, key))
     found = []

@@ -1,8 +1,9 @@
-"""The Queues of KAI, Run:ai's scheduler <-> QueueTree. What has no field here is kept.
+"""Conversion between the Queues of KAI, the scheduler of Run:ai, and a QueueTree.
 
-``quota`` is guaranteed, ``limit`` max, in thousandths of a core, in millions of bytes and in devices. A limit of -1 is
-none, one that is not there is 0; by a quota of -1 a resource counts for nothing, as without a guarantee here.
-``overQuotaWeight`` is the weight: of devices, else of cpu, else of memory.
+Fields without a counterpart here are kept. ``quota`` is guaranteed and ``limit`` is max, in thousandths of a core, in
+millions of bytes and in devices. A limit of -1 means no limit; a missing limit is 0. A quota of -1 means that the
+resource does not count, as for a queue without a guarantee here. ``overQuotaWeight`` is the weight: the weight of
+devices if present, else of cpu, else of memory.
 
 Source: QueueSpec of NVIDIA/KAI-Scheduler, pkg/apis/scheduling/v2, and its plugin proportion.
 """
@@ -28,20 +29,23 @@ GPU = "nvidia.com/gpu"
 _PARENT, _RESOURCES = "parentQueue", "resources"
 _QUOTA, _LIMIT, _WEIGHT = "quota", "limit", "overQuotaWeight"
 _UNITS = {"gpu": (GPU, ""), "cpu": ("cpu", "m"), "memory": ("memory", "M")}
-"""What a resource is called there -> what it is called here, and in which unit its numbers are."""
+"""KAI's name of a resource -> the name here, and the unit of KAI's numbers."""
 _SIZES = {"gpu": 1, "cpu": 1, "memory": 10**6}
-"""How many of our units are one of theirs."""
+"""KAI's name of a resource -> the number of our units in one of KAI's units."""
 _KNOWN = ("displayName", "priority", "preemptMinRuntime", "reclaimMinRuntime")
 _ENDLESS = -1
 
 
 def read(text: str) -> Imported:
-    """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    """Return the tree of the Queues in a text.
+
+    Raise ImportFailure, with every error in it, for a text without Queues or with errors.
+    """
     return parented_objects.read(_SYSTEM, text)
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """As engine.formats.parented_objects.write."""
+    """Write a tree into a text of Queues; see engine.formats.parented_objects.write."""
     return parented_objects.write(_SYSTEM, text, tree)
 
 
@@ -66,7 +70,7 @@ def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
 
 
 def _each(one: Object, path: str, book: Notebook) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The name of every resource there is in KAI, and what a queue says of it."""
+    """Return every resource that KAI knows with the fields that a queue sets for it."""
     resources = mapping_at(one.spec, _RESOURCES, path, book)
     return ((name, mapping_at(resources, name, path, book)) for name in _UNITS)
 
@@ -86,7 +90,7 @@ def _limits(one: Object, path: str, book: Notebook) -> Amounts:
 
 
 def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: Notebook) -> int | None:
-    """What a field says, in our unit; None: nothing, or -1."""
+    """Return the amount in a field, in our unit; None if the field is missing or -1."""
     value = fields.get(field)
     if value is None or str(value) in ("-1", "-1.0"):
         return None
@@ -133,7 +137,7 @@ def _say(one: Object, queue: Queue) -> None:
 
 
 def _put(one: Object, name: str, field: str, amount: int | None) -> None:
-    """Let a field say an amount, rounded up to whole units of theirs: an annotation has the rest."""
+    """Set a field to an amount, rounded up to whole units of KAI; an annotation keeps the exact amount."""
     if amount is not None:
         _fields(one, name)[field] = -(-amount // _SIZES[name])
     elif field == _LIMIT:
@@ -143,7 +147,7 @@ def _put(one: Object, name: str, field: str, amount: int | None) -> None:
 
 
 def _fields(one: Object, name: str) -> Fields:
-    """What a queue says of a resource, to be written to; made where it says nothing."""
+    """Return the writable fields of a queue for a resource, creating them if they are missing."""
     holder: Fields = one.own_spec()
     for key in (_RESOURCES, name):
         if not isinstance(holder.get(key), MutableMapping):

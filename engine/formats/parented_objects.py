@@ -1,6 +1,7 @@
-"""Objects of one kind, each of which names the one above <-> QueueTree. What has no field here is kept.
+"""Conversion between a QueueTree and objects of one kind, each of which names its parent.
 
-kube-arbitrator's Consumers are such, Volcano's Queues and KAI's: see arbitrator.consumers, volcano.queues and kai.
+Fields without a counterpart here are kept. Objects of this form are kube-arbitrator's Consumers, Volcano's Queues and
+KAI's Queues: see arbitrator.consumers, volcano.queues and kai.
 """
 
 import re
@@ -24,49 +25,53 @@ _DEEPEST = 200
 
 
 class FormatMessages(NamedTuple):
-    """What a system's documents are told of, as message ids."""
+    """Message ids of the notes about documents of one system."""
 
     none: str
-    """There is no queue in a text."""
+    """The text contains no queue."""
     orphan: str
-    """The queue above, ``parent``, is not there."""
+    """The parent queue, ``parent``, does not exist."""
     unsaid: str
-    """The ``settings`` of a queue that its object can't say: an annotation keeps them."""
+    """The ``settings`` of a queue that its object cannot express; an annotation keeps them."""
     unplaced: str
     """Placement rules are left out."""
 
 
 @dataclass(frozen=True)
 class System:
-    """How a system says its queues."""
+    """How the objects of one system describe queues."""
 
     form: str
-    """engine.formats.registry.Format."""
+    """Format name, a value of engine.formats.registry.Format."""
     parent: str
-    """The field of a spec that names the queue above."""
+    """Name of the spec field that names the parent queue."""
     is_queue: Callable[[Object], bool]
     native: Callable[[Object, str, bool, Notebook], Queue]
-    """What an object says, as the queue of a path, which holds queues or not; what is wrong with it is noted."""
+    """Convert an object to the queue at a path, given whether it has children; errors are added to the notebook."""
     say: Callable[[Object, Queue], None]
-    """Let an object say what a queue's amounts and weight are; what it says already stays as it was typed."""
+    """Set an object's fields to a queue's amounts and weight; values that already agree keep their notation."""
     new: Callable[[str], Mapping[str, Any]]
-    """An object of a name without anything in it."""
+    """Create an object with a name and an empty spec."""
     words: FormatMessages
     called: Callable[[Object], str] = lambda one: one.name
-    """What others name it."""
+    """Return the name by which other objects refer to an object."""
     above: str = ""
-    """The name of the queue above where an object names none, and there is such an object; empty: it is at the top."""
+    """Default parent of an object that names none, if an object of that name exists; empty: such an object is at the
+    top."""
 
 
 class _Read(NamedTuple):
     objects: dict[str, Object]
     native: dict[str, Queue]
-    """Path -> what its object says itself, without our annotation."""
+    """Path -> the queue as its object describes it, without our annotation."""
     queues: dict[str, Queue]
 
 
 def read(system: System, text: str) -> Imported:
-    """The tree of the objects in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    """Return the tree of the objects in a text.
+
+    Raise ImportFailure, with every error in it, for a text without queues or with errors.
+    """
     book = Notebook()
     manifests = ObjectList(text)
     manifests.note_unnamed(book)
@@ -87,10 +92,10 @@ def read(system: System, text: str) -> Imported:
 
 
 def write(system: System, text: str, tree: QueueTree) -> Written:
-    """A text of objects, empty for a new one, with its queues made those of ``tree``; ``read`` gives it back.
+    """Write the queues of ``tree`` into a text of objects; ``read`` returns the tree again.
 
-    Placement rules are left out, and all parents are declared as such. Raises ImportFailure for a text that ``read``
-    refuses.
+    An empty text means a new document. Placement rules are left out, and every parent is declared as a parent.
+    Raise ImportFailure for a text that ``read`` rejects.
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
@@ -115,7 +120,10 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
 
 
 def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
-    """What they say. Raises ImportFailure where they form no tree; other errors are noted."""
+    """Return the queues that the objects describe.
+
+    Raise ImportFailure if the objects form no tree; other errors are added to ``book``.
+    """
     below = _below(system, _known(system, manifests, book), book)
     tops = below.get("", [])
     alone = len(tops) == 1 and name_of(tops[0]) == ROOT
@@ -138,7 +146,7 @@ def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
 
 
 def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, Object]:
-    """Every queue by what others call it. Raises ImportFailure."""
+    """Return every queue object by the name that other objects use for it. Raise ImportFailure."""
     known: dict[str, Object] = {}
     for one in filter(system.is_queue, manifests.objects):
         one.called = system.called(one)
@@ -156,7 +164,10 @@ def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, O
 
 
 def _below(system: System, known: Mapping[str, Object], book: Notebook) -> dict[str, list[Object]]:
-    """Name -> the queues below it, of all that have some; empty: at the top. Raises ImportFailure."""
+    """Return the children of each queue that has any, by name; top-level queues are below the empty name.
+
+    Raise ImportFailure if a parent does not exist.
+    """
     below: dict[str, list[Object]] = {}
     for one in known.values():
         above = _said_above(system, one) or (system.above if one.called != system.above else "")
@@ -176,7 +187,10 @@ def _said_above(system: System, one: Object) -> str:
 
 
 def _free_name(queue: Queue, leaf: bool, taken: set[str]) -> str:
-    """Of the namespace that a leaf claims, else as the queue is called; one that is not taken."""
+    """Return an unused object name for a queue, and add it to ``taken``.
+
+    The name is that of the only namespace that a leaf claims, else that of the queue.
+    """
     claims = queue.namespaces if leaf else ()
     wanted = claims[0] if len(claims) == 1 else queue.name
     name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-") or "queue"
@@ -189,7 +203,7 @@ def _free_name(queue: Queue, leaf: bool, taken: set[str]) -> str:
 
 
 def _put_below(system: System, one: Object, above: Object | None) -> None:
-    """Let it name the queue above, unless it says so already."""
+    """Set the parent field of an object to the queue above it, unless it already names that queue."""
     said = _said_above(system, one)
     if above is not None and above.called == (said or system.above):
         return
@@ -200,7 +214,10 @@ def _put_below(system: System, one: Object, above: Object | None) -> None:
 
 
 def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
-    """What the objects can't say goes into our annotation. Yields what that is, and what is left out altogether."""
+    """Write the settings that the objects cannot express into our annotation.
+
+    Yield a note for each queue with an annotated setting, and one for placement rules, which are left out.
+    """
     native = _read(system, manifests, Notebook()).native if objects else {}
     for path, one in objects.items():
         settings = differing(native[path], tree[path])

@@ -1,4 +1,4 @@
-"""The formats in which trees come and go, by name."""
+"""The document formats that queue trees are read from and written to, by name."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ SYSTEMS: Mapping[str, str] = {
     Format.VOLCANO: "Volcano",
     Format.CONSUMERS: "kube-arbitrator",
 }
-"""How the systems are called that keep trees in a cluster, by the format in which they do."""
+"""Format -> the display name of the system that keeps trees of this format in a cluster."""
 _POLICIES: Mapping[Format, str] = {
     Format.YUNIKORN: fence.POLICY,
     Format.KUEUE: cohort.POLICY,
@@ -58,7 +58,7 @@ def policy_of_format(form: str) -> str:
 
 
 LARGEST = 512 * 1024
-"""Bytes of a document: some 3,000 queues."""
+"""Largest size of a document in bytes; enough for about 3,000 queues."""
 
 _MARKS = {
     Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
@@ -68,13 +68,13 @@ _MARKS = {
     Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
     Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
 }
-"""Words that a document of a format has; the first that fits counts."""
+"""Format -> a pattern that identifies its documents; the first pattern that matches counts."""
 
 
 def detect(text: str) -> Format | None:
-    """Which format a text is written in, as far as its words tell; None: in none that is known.
+    """Return the format of a text, judged by its keywords; None if no known format matches.
 
-    Of a queues.yaml inside another document that one's. Raises ImportFailure for a document with several in it.
+    A queues.yaml inside another document counts as YuniKorn's. Raise ImportFailure for a document with several of them.
     """
     return Format.YUNIKORN if unwrapped(text) else _detect(text)
 
@@ -84,9 +84,9 @@ def _detect(text: str) -> Format | None:
 
 
 def read(text: str, form: Format | None = None, capacity: PercentageBase = PercentageBase()) -> Imported:  # noqa: B008 - frozen
-    """The tree in a text, of a format that its words tell where none is given. Raises ImportFailure.
+    """Return the tree in a text; the format is detected if none is given. Raise ImportFailure.
 
-    ``capacity`` is what shares of the cluster are of, which our own form knows.
+    ``capacity`` is the base of percentages of the cluster, which only the product's own format supports.
     """
     if len(text.encode(errors="replace")) > LARGEST:
         raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
@@ -109,7 +109,7 @@ def read(text: str, form: Format | None = None, capacity: PercentageBase = Perce
 
 
 def _read_yunikorn(text: str) -> yunikorn.YuniKornDocument:
-    """A queues.yaml, as it is or inside another document."""
+    """Read a queues.yaml, either by itself or inside another document."""
     wrapped = unwrapped(text)
     if wrapped is None:
         return yunikorn.read(text)
@@ -126,13 +126,14 @@ def _read_yunikorn(text: str) -> yunikorn.YuniKornDocument:
 
 
 def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
-    """A tree written into a document of a format, empty for a new one, with nothing else changed in it.
+    """Write a tree into a document of a format; nothing else in the document is changed.
 
-    ``terms`` (policy, dialect, parameters) are said by our own form alone. Raises ImportFailure for what can't be read.
+    An empty text means a new document. ``terms`` (policy, dialect, parameters) are written only in the product's
+    own format. Raise ImportFailure for a document that can't be read.
     """
     if not shares(text):
         return _written(form, text, tree, terms)
-    apart = expanded(text)  # what is shared can't be changed in one place alone
+    apart = expanded(text)  # a value shared by aliases can't be changed in one place alone
     written = _written(form, apart, tree, terms)
     return msgspec.structs.replace(written, text=text) if written.text == apart else written
 
@@ -161,7 +162,7 @@ def _write_yunikorn(text: str, tree: QueueTree) -> Written:
 
 
 def _only_ours(tree: QueueTree) -> list[Note]:
-    """What stands in a queues.yaml that YuniKorn itself passes over."""
+    """Return a note for each queue with settings that are written to a queues.yaml but ignored by YuniKorn."""
     notes = []
     for path in tree.walk():
         queue = tree[path]

@@ -1,4 +1,4 @@
-"""Lists of resources in foreign objects, ``{cpu: "4", memory: 16Gi}``, read as amounts and changed in place."""
+"""Resource lists of other systems' objects, ``{cpu: "4", memory: 16Gi}``: read as amounts and changed in place."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from engine.model.notes import Notebook, Severity, gettext_noop
 from engine.model.quantities import Amounts, format_amount, is_resource_name
 
 Named = Callable[[str], str | None]
-"""What a resource is called here; None: nothing here is decided by it, and it is kept."""
+"""Maps another system's resource name to the name here; None for a resource that is only kept."""
 
 
 def read_quantities(
     holder: Mapping[str, Any], field: str, path: str, book: Notebook, named: Named = lambda name: name
 ) -> Amounts:
-    """The amounts that a field says; each that can't be read is an error noted at its line, and left out."""
+    """Return the amounts in a field. Each amount that can't be read is left out, with an error at its line."""
     given = mapping_at(holder, field, path, book)
     amounts: Amounts = {}
     for name, value in given.items():
@@ -47,7 +47,7 @@ def write_quantities(
     named: Named = lambda name: name,
     spelled: Callable[[str], str] = lambda resource: resource,
 ) -> None:
-    """Let a field say the amounts; those that it says already stay as they were typed."""
+    """Set a field to the given amounts; values that already agree keep their notation."""
     said = read_quantities(holder, field, "", Notebook(), named)
     if said == wanted:
         return

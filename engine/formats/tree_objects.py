@@ -1,4 +1,4 @@
-"""Objects of which a cluster keeps a tree, down to what that is read from; and what of them a tree decides."""
+"""The objects in which a cluster keeps a queue tree, reduced to the fields that the tree is read from or decides."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from engine.formats.yaml.object_list import Object, ObjectList
 
 
 class TreeObject(msgspec.Struct, frozen=True):
-    """One object, without status and what the API server notes of it. Two that say the same are equal."""
+    """An object without its status and server-set metadata; two with the same content are equal."""
 
     body: dict[str, Any]
 
     @classmethod
     def of(cls, obj: Mapping[str, Any]) -> "TreeObject":
-        """Down to apiVersion, kind, name, namespace, our annotation, and spec."""
+        """Return an object reduced to apiVersion, kind, name, namespace, our annotation and spec."""
         one = Object(dict(obj))
         ours = one.annotation(ANNOTATION)
         annotations = {} if ours is None else {"annotations": {ANNOTATION: str(ours)}}
@@ -38,57 +38,61 @@ class TreeObject(msgspec.Struct, frozen=True):
 
     @property
     def namespace(self) -> str:
-        """Empty where its kind lies in none."""
+        """Return the namespace; empty for an object of a cluster-scoped kind."""
         return str(self.body["metadata"].get("namespace", ""))
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is told apart by."""
+        """Return kind, namespace and name, which identify the object."""
         return self.kind, self.namespace, self.name
 
     @property
     def title(self) -> str:
-        """As people call it: ``ClusterQueue team-a``."""
+        """Return kind and name for display, for example ``ClusterQueue team-a``."""
         return Object(self.body).title
 
 
 @dataclass(frozen=True)
 class Family:
-    """The kinds that keep one tree together."""
+    """The kinds of objects that together hold one queue tree."""
 
     group: str
     versions: tuple[str, ...]
-    """The newest first."""
+    """API versions, the newest first."""
     resources: Mapping[str, str]
-    """Kind -> resource, those first that others name."""
+    """Kind -> API resource name; kinds that others refer to come first."""
     anchor: str
-    """The kind without which none of them is there."""
+    """The kind that must be installed; without it, none of the other kinds is present."""
     decided: Callable[[TreeObject], tuple[str, ...]]
-    """The fields of an object's spec that say what a tree says."""
+    """Returns the fields of an object's spec that the tree decides."""
     by_key: tuple[str, ...] = ()
-    """Those of them that are mappings of which every key is decided."""
+    """The decided fields that are mappings; the tree decides every key in them."""
     inside: tuple[str, str, str] | None = None
-    """Where inside a field that a tree does not decide it decides one."""
+    """Path of the only nested field that is removed by itself when the tree no longer sets it."""
 
 
 def manifest(family: Family, found: Iterable[TreeObject]) -> str:
-    """Objects as one text, the same for the same objects."""
+    """Return objects as one text; equal objects always result in the same text."""
     order = list(family.resources)
     ordered = sorted(found, key=lambda one: (order.index(one.kind), one.namespace, one.name))
     return dump([one.body for one in ordered], "---") if ordered else ""
 
 
 def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:
-    """The objects of such a text, those first that others name. Raises ImportFailure."""
+    """Return the objects of a text that ``manifest`` wrote; kinds that others refer to come first.
+
+    Raise ImportFailure for a text that can't be read.
+    """
     order = list(family.resources)
     found = [TreeObject.of(plain(one.fields)) for one in ObjectList(text).objects if one.kind in order]
     return {one.key: one for one in sorted(found, key=lambda one: order.index(one.kind))}
 
 
 def sent(family: Family, before: TreeObject | None, wanted: TreeObject, own: Iterable[str] = ()) -> dict[str, Any]:
-    """What is applied to make an object what it is to be: of one that is there only what a tree decides.
+    """Return the body to apply in order to turn an object into ``wanted``.
 
-    ``own``: the fields of its spec that we applied before, which go if they are no longer sent.
+    For an existing object it contains only the fields that a tree decides. ``own`` lists the spec fields that we
+    applied before; the API server removes them if they are no longer sent.
     """
     if before is None:
         return wanted.body
@@ -98,20 +102,20 @@ def sent(family: Family, before: TreeObject | None, wanted: TreeObject, own: Ite
 
 
 def halfway(family: Family, before: TreeObject, wanted: TreeObject) -> TreeObject:
-    """What an object says when all was sent, and nothing taken away yet."""
+    """Return an object's content after all fields are applied but before any field is removed."""
     body = sent(family, before, wanted)
     metadata = {**before.body["metadata"], **body["metadata"]}
     return TreeObject({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
 
 
 def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """As applying does: what others answer for stays, within mappings as well."""
+    """Merge two specs as server-side apply does: fields of other managers are kept, within mappings too."""
     both = [name for name in sent if isinstance(sent[name], Mapping) and isinstance(before.get(name), Mapping)]
     return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
 def taken_away(family: Family, there: TreeObject, wanted: TreeObject) -> dict[str, Any]:
-    """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
+    """Return a merge patch that removes what the tree decides but no longer contains; empty if nothing is removed."""
     has, wants = there.body["spec"], wanted.body["spec"]
     gone = [one for one in family.decided(wanted) if one in has and one not in wants]
     spec: dict[str, Any] = dict.fromkeys(gone)
@@ -131,7 +135,7 @@ def taken_away(family: Family, there: TreeObject, wanted: TreeObject) -> dict[st
 
 
 def _at(path: Iterable[str], spec: Mapping[str, Any]) -> Any:
-    """What stands there, None: nothing."""
+    """Return the value at a path of keys; None if it is missing."""
     found: Any = spec
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None

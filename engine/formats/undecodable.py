@@ -1,6 +1,7 @@
-"""What is raised for bytes, or a text, that are not the JSON which was asked for."""
+"""The exceptions that are raised for bytes or text that are not the expected JSON."""
 
 import msgspec
 
 UNDECODABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
-"""Beside what it calls an error, msgspec raises UnicodeError for half a character, RecursionError for much depth."""
+"""Besides its own error, msgspec raises UnicodeError for an incomplete character and RecursionError for deep nesting.
+"""

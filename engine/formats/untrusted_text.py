@@ -1,6 +1,6 @@
-"""Texts that anybody may have written into a cluster, as far as they are kept."""
+"""Truncation of texts that any user of a cluster may have written."""
 
 
 def kept_text(text: str | None, longest: int) -> str:
-    """Return the beginning of a text, at most ``longest`` characters of it, without NUL: no database takes that one."""
+    """Return at most the first ``longest`` characters of a text, without NUL characters, which no database accepts."""
     return (text or "").replace("\0", "")[:longest]

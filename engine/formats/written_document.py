@@ -1,4 +1,4 @@
-"""What writing a tree into a foreign document gives."""
+"""The result of writing a tree into another system's document."""
 
 import msgspec
 
@@ -6,8 +6,8 @@ from engine.model.notes import Note
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The document, and what of the tree it can't say."""
+    """The written document, with notes on settings of the tree that it cannot express."""
 
     text: str
     notes: tuple[Note, ...] = ()
-    """Settings that only we read there, and those that are left out, each with its queue."""
+    """Notes on settings that only this product reads there, and on settings that are left out, each with its queue."""

@@ -1,6 +1,7 @@
-"""What every namespace is told of what it deserves: its Allocation, and the Consumer that it gets where it has none.
+"""The Allocation that reports what a namespace deserves, and the Consumer that a namespace without one gets.
 
-A namespace is told what its leaf deserves, if the leaf is its alone. Source: the proposal of k8s-arbitrator.
+A namespace gets the deserved amounts of its leaf, provided that no other namespace uses the leaf. Source: the proposal
+of k8s-arbitrator.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -18,7 +19,7 @@ from engine.model.snapshot.resource_quotas import SYSTEM, Narrower, alone, leave
 from engine.policies.deserved import ShareStatus
 
 NAME = "defaults"
-"""What is written is called so, as in the proposal."""
+"""Name of every object that is written, as in the proposal."""
 OVERUSED, RESERVED_KEPT, HARD_ABOVE_QUOTA = "Overused", "ReservedKept", "HardAboveQuota"
 _TRUE, _FALSE, _UNKNOWN = "True", "False", "Unknown"
 
@@ -26,10 +27,10 @@ _TRUE, _FALSE, _UNKNOWN = "True", "False", "Unknown"
 def missing_consumers(
     tree: QueueTree, namespaces: Mapping[str, Namespace], consumers: Iterable[Consumer]
 ) -> dict[str, dict[str, Any]]:
-    """Namespace -> the spec of the Consumer that it is to get.
+    """Return the spec of the Consumer that each namespace without one gets, by namespace.
 
-    It says what the leaf says, and where the tree has none for it, nothing: no limit, nothing reserved. Namespaces that
-    share a leaf get none, as a Consumer is the leaf of one.
+    The spec has the settings of the leaf. If the tree has no leaf for the namespace, the spec is empty: no limit,
+    nothing reserved. Namespaces that share a leaf get none, because a Consumer represents a leaf of a single namespace.
     """
     places = leaves(tree, namespaces)
     own, known = alone(places), {one.namespace for one in consumers}
@@ -49,23 +50,23 @@ def _spec(tree: QueueTree, leaf: str | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class AllocationInputs:
-    """What Allocations are made of."""
+    """The state from which Allocations are computed."""
 
     tree: QueueTree
     standings: Mapping[str, ShareStatus]
     namespaces: Mapping[str, Namespace]
     told: Mapping[str, int]
-    """Queue -> when it was told to give back."""
+    """Queue -> the time in milliseconds at which it was notified to give back what it borrows."""
     less: Mapping[str, Narrower] | None
-    """Leaf -> its namespace, whose ResourceQuotas allow less than the tree does; None: that is not known."""
+    """Leaf -> its namespace, if ResourceQuotas there allow less than the tree does; None if quotas can't be read."""
     now_ms: int
 
 
 def allocations(picture: AllocationInputs, known: Collection[Allocation] = ()) -> dict[str, Allocation]:
-    """Namespace -> its Allocation.
+    """Return the Allocation of each namespace, by namespace.
 
-    ``known``: those that are there; conditions that stay as they are keep their time, and one whose namespace has no
-    leaf of its own any more deserves nothing.
+    ``known`` holds the existing Allocations. A condition whose status does not change keeps its time. A namespace that
+    no longer has a leaf of its own deserves nothing.
     """
     before = {one.namespace: one for one in known if one.name == NAME}
     places = alone(leaves(picture.tree, picture.namespaces))

@@ -1,10 +1,10 @@
-"""kube-arbitrator's Consumers <-> QueueTree. What has no field here is kept.
+"""Conversion between kube-arbitrator's Consumers and a QueueTree.
 
-A Consumer is the leaf of its namespace: the one that it is in, else the one that it is named after. ``hard`` is max,
-``reserved`` guaranteed, ``weight`` a whole number; ``cpu`` and ``requests.cpu`` are one. One that others name as
-``spec.parent`` is a parent.
+Fields without a counterpart here are kept. A Consumer is the leaf of its namespace: the namespace that it is in, else
+the namespace that it is named after. ``hard`` is max, ``reserved`` is guaranteed, and ``weight`` is a whole number;
+``cpu`` and ``requests.cpu`` are the same resource. A Consumer that others name in ``spec.parent`` is a parent.
 
-Source: the proposal of k8s-arbitrator; the hierarchy is from its list of what was to come.
+Source: the proposal of k8s-arbitrator; the hierarchy is from its list of planned features.
 """
 
 import re
@@ -26,7 +26,7 @@ from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, is_namespace
 
 CONSUMER = "Consumer"
 GROUP = "arbitrator.incubator.k8s.io"
-"""The end of it: the proposal writes kuabe-arbitrator, its code kube-arbitrator."""
+"""End of the API group: the proposal writes kuabe-arbitrator, its code kube-arbitrator."""
 VERSION = "kube-arbitrator.incubator.k8s.io/v1"
 HARD, RESERVED, PARENT, WEIGHT = "hard", "reserved", "parent", "weight"
 FAMILY = Family(
@@ -37,20 +37,23 @@ FAMILY = Family(
     decided=lambda _one: (HARD, RESERVED, PARENT, WEIGHT),
     by_key=(HARD, RESERVED),
 )
-"""Of which a cluster keeps its tree."""
+"""The kinds of objects in which a cluster keeps a tree of Consumers."""
 _DEFAULTS = "defaults"
 _REQUESTS = "requests."
 _NOT_DIVIDED = re.compile(r"limits\..*|requests\.storage|count/.*")
-"""Kept: nothing here is decided by them."""
+"""Resources that are kept but decide nothing here."""
 
 
 def read(text: str) -> Imported:
-    """The tree of the Consumers in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    """Return the tree of the Consumers in a text.
+
+    Raise ImportFailure, with every error in it, for a text without Consumers or with errors.
+    """
     return parented_objects.read(_SYSTEM, text)
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """As engine.formats.parented_objects.write."""
+    """Write a tree into a text of Consumers; see engine.formats.parented_objects.write."""
     return parented_objects.write(_SYSTEM, text, tree)
 
 
@@ -84,7 +87,7 @@ def _weight(spec: Mapping[str, Any], path: str, book: Notebook) -> int:
 
 
 def spelled(resource: str) -> str:
-    """What a resource is called in a Consumer: ``requests.cpu``."""
+    """Return the name of a resource in a Consumer, for example ``requests.cpu``."""
     return resource if resource in (PODS, "storage") else f"{_REQUESTS}{resource}"
 
 
@@ -96,7 +99,7 @@ def _our(name: str) -> str | None:
 
 
 def _new(name: str) -> dict[str, Any]:
-    """In the namespace that is called as it is itself."""
+    """Return a new Consumer in the namespace of the same name."""
     return {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": name, "namespace": name}, "spec": {}}
 
 

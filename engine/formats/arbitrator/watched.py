@@ -1,4 +1,4 @@
-"""Consumers and Allocations as a watch brings them, JSON; whatever is wrong with one, the only error is DecodeError."""
+"""Decoders of Consumers and Allocations in JSON, as a watch delivers them; the only error they raise is DecodeError."""
 
 import msgspec
 
@@ -64,10 +64,10 @@ _allocations = Reader("Allocation", _AllocationObject, _to_allocation)
 
 
 def consumer_from_bytes(data: bytes | msgspec.Raw) -> Consumer:
-    """One Consumer. Raises DecodeError."""
+    """Decode a Consumer from JSON. Raise DecodeError if it is invalid."""
     return _consumers.from_bytes(data)
 
 
 def allocation_from_bytes(data: bytes | msgspec.Raw) -> Allocation:
-    """One Allocation. Raises DecodeError."""
+    """Decode an Allocation from JSON. Raise DecodeError if it is invalid."""
     return _allocations.from_bytes(data)

@@ -1,1 +1,1 @@
-"""Kubernetes objects, read into the types that policies decide on, and written back."""
+"""Conversion of Kubernetes objects to the types that policies use, and back."""

@@ -1,4 +1,4 @@
-"""Placement rules of pods, from the wire to the types that policies decide on."""
+"""Conversion of the placement rules of pods from their wire form to the types that policies use."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,8 @@ from engine.model.objects import (
 
 MATCHES_NOTHING = Requirement("", "In", ())
 MOST_TERMS = 100
-"""A pod with more rules on other pods than that is left alone: it would hold up the asks of everybody else."""
+"""Largest number of a pod's rules about other pods; a pod with more is not judged, because it would delay all others.
+"""
 
 
 def _requirements(expressions: tuple[SelectorExpression, ...] | None) -> tuple[Requirement, ...]:
@@ -41,7 +42,7 @@ def _sorted(items: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
 
 
 def selector(given: LabelSelector | None) -> Selector:
-    """A label selector: none is met by nothing, an empty one by everything."""
+    """Convert a label selector: a missing one matches nothing, an empty one everything."""
     if given is None:
         return None
     return _sorted(tuple((given.match_labels or {}).items())) + _requirements(given.match_expressions)
@@ -49,7 +50,7 @@ def selector(given: LabelSelector | None) -> Selector:
 
 @shared
 def node_terms(given: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
-    """Terms of which one must match a node; a rule without any matches none, and so does an empty term."""
+    """Convert terms of which at least one must match a node; a missing list and an empty term match no node."""
     terms = tuple(
         NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
         for term in given.node_selector_terms or ()
@@ -58,19 +59,19 @@ def node_terms(given: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
 
 
 def node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
-    """The required terms, none where there is no such rule."""
+    """Return the required node affinity terms; empty if the pod has no required node affinity."""
     affinity = rules.node_affinity
     return () if affinity is None or affinity.required is None else node_terms(affinity.required)
 
 
 @shared
 def tolerations(given: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
-    """A pod's tolerations, defaults filled in."""
+    """Convert the tolerations of a pod, with defaults filled in."""
     return tuple(Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "") for one in given)
 
 
 def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
-    """The ports of its node that a pod takes for itself, those of its sidecars included."""
+    """Return the ports of its node that a pod occupies, including those of its sidecars."""
     running = [*(spec.containers or ()), *[one for one in spec.init_containers or () if one.sidecar]]
     ports = tuple([port for container in running for port in container.ports or ()])
     return _on_host(ports, bool(spec.host_network)) if ports else ()
@@ -80,7 +81,7 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
 def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[HostPort, ...]:
     found = []
     for port in ports:
-        # On the host's network a container's port is the host's, as the API server fills in.
+        # On the host network a container port is also a host port, as the API server fills in.
         number = port.host_port or (port.container_port if host_network else None)
         if number:
             found.append(HostPort(number, port.protocol or "TCP", port.host_ip or ANY_ADDRESS))
@@ -88,9 +89,9 @@ def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[Host
 
 
 def affinity_terms(rules: PodAffinity | None, namespace: str) -> tuple[AffinityTerm, ...]:
-    """The required terms; one that names no namespaces in any way means the pod's own.
+    """Convert the required terms of a pod affinity; a term without namespaces refers to the pod's own namespace.
 
-    matchLabelKeys are in the selector already: the API server puts them there.
+    The selector already includes matchLabelKeys: the API server adds them.
     """
     return tuple(
         AffinityTerm(
@@ -106,7 +107,7 @@ def affinity_terms(rules: PodAffinity | None, namespace: str) -> tuple[AffinityT
 def spread_constraints(
     given: tuple[TopologySpread, ...] | None, labels: Mapping[str, str]
 ) -> tuple[SpreadConstraint, ...]:
-    """Those that must be kept, of a pod with these labels: their matchLabelKeys become part of the selectors."""
+    """Convert the mandatory spread constraints of a pod; its labels complete the selectors as matchLabelKeys demand."""
     return tuple(
         SpreadConstraint(
             topology_key=one.topology_key or "",
@@ -128,7 +129,7 @@ def _with_labels(found: Selector, keys: tuple[str, ...] | None, labels: Mapping[
 
 
 def unread_rules(spec: PodSpec) -> tuple[str, ...]:
-    """The rules of a pod that can't be judged here, or not within reason."""
+    """Return the names of a pod's rules that can't be evaluated here, or only at unreasonable cost."""
     rules = {
         "affinity": _terms(spec) > MOST_TERMS,
         "volumes": any(_conflicts(one) for one in spec.volumes or ()),
@@ -138,13 +139,16 @@ def unread_rules(spec: PodSpec) -> tuple[str, ...]:
 
 
 def _terms(spec: PodSpec) -> int:
-    """How many rules of the pod speak of other pods."""
+    """Return the number of the pod's rules that depend on other pods."""
     affinity = spec.affinity
     kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
     return len(spec.topology_spread_constraints or ()) + sum(len(one.required or ()) for one in kinds if one)
 
 
 def _conflicts(volume: PodVolume) -> bool:
-    """Of these kinds, which clusters of today have as PersistentVolumes, two pods may be kept apart."""
+    """Return whether a volume may keep two pods apart.
+
+    Current clusters have volumes of these kinds as PersistentVolumes.
+    """
     kinds = (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
     return any(kind is not None for kind in kinds)

@@ -1,4 +1,4 @@
-"""Wire structs -> the types that policies decide on."""
+"""Conversion of Kubernetes objects from their wire form to the types that policies use."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -57,20 +57,23 @@ from engine.model.objects import (
 )
 
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
-"""Where a pod names its queue; the first one present wins. Before the last one comes the annotation."""
+"""Labels that name the queue of a pod; the first that is present wins. The annotation comes before the last label."""
 QUEUE_ANNOTATIONS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue")
-"""Our own, which manifests of ours have where labels say something else, counts before all labels."""
+"""Annotations that name the queue of a pod.
+
+The first is our own and comes before all labels: our manifests have it where the labels say something else.
+"""
 APPLICATION_LABELS = (
     "scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId", "spark-app-selector"
 )  # fmt: skip
-"""The same of its application; before the last two comes the annotation.
+"""Labels that name the application of a pod; the annotation comes before the last two.
 
 Source: GetQueueNameFromPod and GetApplicationIDFromPod of yunikorn-k8shim.
 """
 APPLICATION_ANNOTATIONS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id")
-"""Likewise."""
+"""Annotations that name the application of a pod; the first is our own and comes before all labels."""
 _OWN_SUFFIX = "-uniqueautogen"
-"""Of an application that YuniKorn's admission controller made for one pod alone."""
+"""Suffix of an application that YuniKorn's admission controller created for a single pod."""
 WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
@@ -79,11 +82,11 @@ MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 NEVER = "Never"
 PARENT_QUEUE_ANNOTATION = "yunikorn.apache.org/parentqueue"
 CLASS_SCOPE = "PriorityClass"
-"""The scope by which a ResourceQuota goes by priority class."""
+"""Scope that makes a ResourceQuota depend on the priority class."""
 FINISHED = ("Succeeded", "Failed")
-"""Phases of pods that hold nothing any more."""
+"""Phases of pods that no longer hold any resources."""
 LONGEST_MESSAGE = 1_000
-"""Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
+"""Number of characters of a condition's message that are kept: schedulers list many reasons on large clusters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -97,14 +100,17 @@ _ZONE_LABELS = (
 
 
 def to_ms(moment: datetime) -> int:
-    """Milliseconds since 1970, finer parts cut off. A time without an offset (YAML loaders give such) is UTC."""
+    """Convert a time to milliseconds since 1970, rounded down.
+
+    A time without an offset, which YAML loaders produce, is taken as UTC.
+    """
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     since = aware - _EPOCH
     return (since.days * _DAY_S + since.seconds) * 1000 + since.microseconds // 1000
 
 
 def to_pod(pod: PodObject) -> Pod:
-    """The pod as policies see it. Raises ValueError for a missing name, a bad quantity or a number out of range."""
+    """Convert a pod. Raise ValueError for a missing name, an invalid quantity or a number out of range."""
     meta, spec, status = pod.metadata, pod.spec or PodSpec(), pod.status or PodStatus()
     labels = shared_map(tuple(meta.labels.items())) if meta.labels else {}
     name, namespace = _name(meta), meta.namespace or "default"
@@ -164,34 +170,34 @@ def to_pod(pod: PodObject) -> Pod:
 
 
 def _deleted_ms(meta: ObjectMeta) -> int | None:
-    """The deletionTimestamp is when its grace period is over."""
+    """Return when deletion was requested: the deletionTimestamp is the end of the grace period."""
     if meta.deletion_timestamp is None:
         return None
     return to_ms(meta.deletion_timestamp) - 1000 * (meta.deletion_grace_period_seconds or 0)
 
 
 def _grace_s(told: int | None) -> int:
-    """As the API server goes by it: one below zero, which it takes, means one second."""
+    """Return the grace period in seconds that the API server uses; a negative one is valid and means one second."""
     if told is None:
         return 30
     return told if told >= 0 else 1
 
 
 def queue_label(labels: Mapping[str, str], annotations: Mapping[str, str] = MappingProxyType({})) -> str:
-    """What a pod's labels and annotations say of its queue; empty: nothing."""
+    """Return the queue that a pod's labels and annotations name; empty if they name none."""
     own, theirs = (annotations.get(key, "") for key in QUEUE_ANNOTATIONS)
     return own or _first(labels, QUEUE_LABELS[:2]) or theirs or _first(labels, QUEUE_LABELS[2:])
 
 
 def application_label(labels: Mapping[str, str], annotations: Mapping[str, str], uid: str) -> str:
-    """What they say of its application; empty: nothing."""
+    """Return the application that a pod's labels and annotations name; empty if they name none."""
     own, theirs = (annotations.get(key, "") for key in APPLICATION_ANNOTATIONS)
     said = own or _first(labels, APPLICATION_LABELS[:2]) or theirs or _first(labels, APPLICATION_LABELS[2:])
     return f"{said.removesuffix(_OWN_SUFFIX)}-{uid}" if said.endswith(_OWN_SUFFIX) else said
 
 
 def to_node(node: NodeObject) -> Node:
-    """The node as policies see it; one without a Ready condition counts as ready. Raises ValueError."""
+    """Convert a node; a node without a Ready condition counts as ready. Raise ValueError."""
     meta, spec, status = node.metadata, node.spec, node.status
     taints = (spec.taints if spec else None) or ()
     conditions = (status.conditions if status else None) or ()
@@ -209,7 +215,7 @@ def to_node(node: NodeObject) -> Node:
 
 
 def to_priority_class(priority_class: PriorityClassObject) -> PriorityClass:
-    """The priority class as policies see it. Raises ValueError for a missing name."""
+    """Convert a priority class. Raise ValueError for a missing name."""
     annotations = priority_class.metadata.annotations or {}
     return PriorityClass(
         name=_name(priority_class.metadata),
@@ -227,9 +233,9 @@ def to_priority_class(priority_class: PriorityClassObject) -> PriorityClass:
 
 
 def to_class_quota(quota: QuotaObject) -> ClassQuota:
-    """What a quota says of priority classes, and of all pods. Raises ValueError for a missing name.
+    """Convert a quota that limits priority classes, or all pods of its namespace. Raise ValueError for a missing name.
 
-    Of one that says nothing of classes what it has used is left out: it may change all the time.
+    For a quota that does not depend on priority classes, its usage is left out, because it may change all the time.
     """
     meta, spec = quota.metadata, quota.spec
     found = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
@@ -254,7 +260,7 @@ def _texts(quantities: Quantities | None) -> dict[str, str]:
 
 
 def to_budget(budget: BudgetObject) -> DisruptionBudget:
-    """The disruption budget as policies see it. Raises ValueError for a missing name."""
+    """Convert a disruption budget. Raise ValueError for a missing name."""
     meta, spec, status = budget.metadata, budget.spec, budget.status
     met = selector(spec.selector) if spec else None
     return DisruptionBudget(
@@ -267,7 +273,7 @@ def to_budget(budget: BudgetObject) -> DisruptionBudget:
 
 
 def to_claim(claim: ClaimObject) -> Claim:
-    """The claim with the volume that it is bound to for good. Raises ValueError for a missing name."""
+    """Convert a volume claim with the volume that it is permanently bound to. Raise ValueError for a missing name."""
     meta, spec = claim.metadata, claim.spec
     stays, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
     return Claim(
@@ -281,7 +287,7 @@ def to_claim(claim: ClaimObject) -> Claim:
 
 
 def to_volume(volume: VolumeObject) -> Volume:
-    """The volume with the nodes that can reach it. Raises ValueError for a missing name."""
+    """Convert a volume with the nodes that can reach it. Raise ValueError for a missing name."""
     meta, spec = volume.metadata, volume.spec
     reach = spec.node_affinity.required if spec and spec.node_affinity else None
     labels = meta.labels or {}
@@ -294,13 +300,16 @@ def to_volume(volume: VolumeObject) -> Volume:
 
 @shared
 def _zones(labels: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
-    """Several zones stand in one label with two underscores between; what is no such list says nothing."""
+    """Return the requirements of zone labels; a label may list several zones, separated by two underscores.
+
+    A value that is not such a list is ignored.
+    """
     named = ((key, tuple(part.strip() for part in value.split("__"))) for key, value in labels)
     return tuple(Requirement(key, "In", zones) for key, zones in named if all(zones))
 
 
 def to_namespace(namespace: NamespaceObject) -> Namespace:
-    """The namespace with its labels, its name among them as the API server fills in. Raises ValueError."""
+    """Convert a namespace, adding its name to its labels as the API server does. Raise ValueError."""
     meta = namespace.metadata
     name = _name(meta)
     return Namespace(
@@ -327,12 +336,12 @@ def _controller(meta: ObjectMeta) -> str:
     for owner in meta.owner_references or ():
         if owner.controller:
             found = f"{owner.kind or ''}/{owner.name or ''}"
-            return intern(kept_text(found, LONGEST_MESSAGE))  # any text may stand there
+            return intern(kept_text(found, LONGEST_MESSAGE))  # the owner reference may contain any text
     return ""
 
 
 def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
-    """The conditions that say that no room was found for a pod, and that somebody makes it go."""
+    """Return the condition that reports a pod as unschedulable, and the condition that reports its disruption."""
     waiting = disruption = volcano = None
     for one in conditions:
         if one.type == "PodScheduled" and (one.status, one.reason) == ("False", "Unschedulable"):

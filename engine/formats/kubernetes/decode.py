@@ -1,7 +1,7 @@
-"""Kubernetes objects -> the engine's types.
+"""Decoders of Kubernetes objects into the engine's types.
 
-``decode_*`` read one object given as plain dictionaries (JSON, or YAML loaded safely), ``*_from_bytes`` one given as
-JSON bytes, and ``cluster_state`` a whole pile of documents. Whatever is wrong with an object, the only error is
+``decode_*`` read an object given as plain dictionaries (JSON, or YAML loaded safely), ``*_from_bytes`` an object given
+as JSON bytes, and ``cluster_state`` a collection of documents. The only error that they raise for an invalid object is
 DecodeError.
 """
 
@@ -101,111 +101,118 @@ _volumes = Reader("PersistentVolume", VolumeObject, to_volume)
 
 
 def decode_pod(obj: Mapping[str, Any]) -> Pod:
-    """One Pod manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a Pod from plain dictionaries. Raise DecodeError if it is invalid."""
     return _pods.from_dict(obj)
 
 
 def decode_node(obj: Mapping[str, Any]) -> Node:
-    """One Node manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a Node from plain dictionaries. Raise DecodeError if it is invalid."""
     return _nodes.from_dict(obj)
 
 
 def decode_priority_class(obj: Mapping[str, Any]) -> PriorityClass:
-    """One PriorityClass manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a PriorityClass from plain dictionaries. Raise DecodeError if it is invalid."""
     return _classes.from_dict(obj)
 
 
 def decode_budget(obj: Mapping[str, Any]) -> DisruptionBudget:
-    """One PodDisruptionBudget manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a PodDisruptionBudget from plain dictionaries. Raise DecodeError if it is invalid."""
     return _budgets.from_dict(obj)
 
 
 def decode_namespace(obj: Mapping[str, Any]) -> Namespace:
-    """One Namespace manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a Namespace from plain dictionaries. Raise DecodeError if it is invalid."""
     return _namespaces.from_dict(obj)
 
 
 def decode_claim(obj: Mapping[str, Any]) -> Claim:
-    """One PersistentVolumeClaim manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a PersistentVolumeClaim from plain dictionaries. Raise DecodeError if it is invalid."""
     return _claims.from_dict(obj)
 
 
 def decode_volume(obj: Mapping[str, Any]) -> Volume:
-    """One PersistentVolume manifest, as plain dictionaries. Raises DecodeError."""
+    """Decode a PersistentVolume from plain dictionaries. Raise DecodeError if it is invalid."""
     return _volumes.from_dict(obj)
 
 
 def pod_from_bytes(data: bytes | msgspec.Raw) -> Pod:
-    """One Pod in JSON. Raises DecodeError."""
+    """Decode a Pod from JSON. Raise DecodeError if it is invalid."""
     return _pods.from_bytes(data)
 
 
 def node_from_bytes(data: bytes | msgspec.Raw) -> Node:
-    """One Node in JSON. Raises DecodeError."""
+    """Decode a Node from JSON. Raise DecodeError if it is invalid."""
     return _nodes.from_bytes(data)
 
 
 def priority_class_from_bytes(data: bytes | msgspec.Raw) -> PriorityClass:
-    """One PriorityClass in JSON. Raises DecodeError."""
+    """Decode a PriorityClass from JSON. Raise DecodeError if it is invalid."""
     return _classes.from_bytes(data)
 
 
 def budget_from_bytes(data: bytes | msgspec.Raw) -> DisruptionBudget:
-    """One PodDisruptionBudget in JSON. Raises DecodeError."""
+    """Decode a PodDisruptionBudget from JSON. Raise DecodeError if it is invalid."""
     return _budgets.from_bytes(data)
 
 
 def class_quota_from_bytes(data: bytes | msgspec.Raw) -> ClassQuota:
-    """One ResourceQuota in JSON, as far as it goes by priority class. Raises DecodeError."""
+    """Decode a ResourceQuota from JSON, reduced to its limits on pods and priority classes. Raise DecodeError."""
     return _quotas.from_bytes(data)
 
 
 def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
-    """One Event with reason Preempted in JSON. Raises DecodeError."""
+    """Decode an Event with the reason Preempted from JSON. Raise DecodeError if it is invalid."""
     return _preempted.from_bytes(data)
 
 
 def preempted_by_yunikorn_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
-    """One Event with reason Informational in JSON, None where it is about something else. Raises DecodeError."""
+    """Decode an Event with the reason Informational from JSON. Raise DecodeError if it is invalid.
+
+    The result is None if the Event is not about a preemption.
+    """
     return _preempted_by_yunikorn.from_bytes(data)
 
 
 def preempted_by_volcano_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
-    """One Event with reason Evict in JSON, None where it is about something else. Raises DecodeError."""
+    """Decode an Event with the reason Evict from JSON. Raise DecodeError if it is invalid.
+
+    The result is None if the Event is not about an eviction.
+    """
     return _preempted_by_volcano.from_bytes(data)
 
 
 def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:
-    """One Namespace in JSON. Raises DecodeError."""
+    """Decode a Namespace from JSON. Raise DecodeError if it is invalid."""
     return _namespaces.from_bytes(data)
 
 
 def claim_from_bytes(data: bytes | msgspec.Raw) -> Claim:
-    """One PersistentVolumeClaim in JSON. Raises DecodeError."""
+    """Decode a PersistentVolumeClaim from JSON. Raise DecodeError if it is invalid."""
     return _claims.from_bytes(data)
 
 
 def volume_from_bytes(data: bytes | msgspec.Raw) -> Volume:
-    """One PersistentVolume in JSON. Raises DecodeError."""
+    """Decode a PersistentVolume from JSON. Raise DecodeError if it is invalid."""
     return _volumes.from_bytes(data)
 
 
 class DecodedManifests(NamedTuple):
-    """What manifests describe."""
+    """The cluster state that manifests describe, with the objects that were ignored or unreadable."""
 
     state: ClusterState
     ignored: tuple[str, ...]
-    """``Kind namespace/name`` of each object that is of no kind read here."""
+    """``Kind namespace/name`` of each object of a kind that is not read here."""
     unread: tuple[str, ...]
-    """A sentence for each object of a kind read here that could not be read: it stands in the state as unread."""
+    """A sentence for each object that could not be read; the state has a placeholder for it, marked as unread."""
 
 
 def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifests:
-    """The state that the manifests describe.
+    """Return the cluster state that the manifests describe.
 
-    Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
-    that of its PriorityClass, or, while it is not bound, that of the default class, as on admission. An object that
-    can't be read stops nobody else. Raises DecodeError for what is no object, or an object without a name.
+    Lists (kind List, PodList ...) are split into their items, and empty documents (None) are ignored. A pod without a
+    priority gets that of its PriorityClass or, while it is not bound, that of the default class, as on admission. An
+    object that can't be read does not affect the others. Raise DecodeError for a document that is no object, or for an
+    unreadable object without a name.
     """
     state, ignored, unread, default = ClusterState(), list[str](), list[str](), None
     incomplete: list[str] = []
@@ -230,7 +237,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
 
 
 def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
-    """Put an object into the state, as its last one; whether it is of a kind that is read here. Raises DecodeError."""
+    """Put an object into the state, as its last one; return whether its kind is read here. Raise DecodeError."""
     match obj.get("kind"):
         case "Pod":
             pod = _as_marked(decode_pod(obj), obj)
@@ -264,9 +271,9 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
 
 
 def _stand_in(obj: Mapping[str, Any], state: ClusterState) -> bool:
-    """Put into the state what stands for an object that can't be read, unless its name can't be read either.
+    """Put a placeholder for an unreadable object into the state; return whether its identity could be read.
 
-    Nothing stands for claims, volumes and namespaces.
+    Claims, volumes and namespaces get no placeholder.
     """
     try:
         _put_unread(obj, state)
@@ -309,7 +316,7 @@ def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mappin
 
 
 def _as_marked(one: Markable, obj: Mapping[str, Any]) -> Markable:
-    """The object; unread where a saved snapshot says that it was."""
+    """Return the object, marked as unread if a saved snapshot marks it so."""
     annotations = obj["metadata"].get("annotations") or {}
     if annotations.get(UNREAD_ANNOTATION) != "true":
         return one
@@ -323,7 +330,10 @@ def _has_priority(obj: Mapping[str, Any]) -> bool:
 
 
 def _admitted(pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None) -> Pod:
-    """The pod as its class makes it. Of a bound one without a class nothing is made up: it counts as priority 0."""
+    """Return the pod with the priority of its class, as admission sets it.
+
+    For a bound pod without a class nothing is assumed: it has priority 0.
+    """
     usual = default if pod.node is None else None
     found = classes.get(pod.priority_class) if pod.priority_class else usual
     if found is None:

@@ -1,16 +1,16 @@
-"""Events that tell of a preemption, as kube-scheduler, schedulers made of its parts, and YuniKorn write them.
+"""Conversion of Events about a preemption, as kube-scheduler, schedulers built from it, and YuniKorn write them.
 
-Source: kube-scheduler's preemption executor and its predecessors. The pod that went is the involved object, the one
-that it went for is ``related``, and the message takes one of these forms:
+Source: kube-scheduler's preemption executor and its predecessors. The preempted pod is the involved object, the
+preemptor is ``related``, and the message has one of these forms:
 
     Preempted by <namespace>/<name> on node <node>    up to 1.22, and forks of it
     Preempted by a pod on node <node>                 up to 1.26
     Preempted by pod <uid> on node <node>             since
     Preempted by podgroup <uid> on node <node>        for several pods at once; also compositepodgroup
 
-YuniKorn has words of its own, see yunikorn.preemption_message. Its Events (PublishEvents in yunikorn-k8shim's
-pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``. Those of
-Volcano, see volcano.eviction_message, have the reason ``Evict``.
+YuniKorn uses other messages, see yunikorn.preemption_message. Its Events (PublishEvents in yunikorn-k8shim's
+pkg/cache/context.go) always have the reason ``Informational``, whatever they are about, and no ``related`` object.
+Volcano's Events, see volcano.eviction_message, have the reason ``Evict``.
 """
 
 import re
@@ -23,7 +23,8 @@ from engine.formats.yunikorn.preemption_message import told as told_by_yunikorn
 from engine.model.objects import Preempted
 
 _UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"
-"""Anybody may write an Event, and the API server checks little of it: what could name no object is kept out here."""
+"""Anybody may write an Event, and the API server checks little of it, so text that can't be a valid name is rejected.
+"""
 _FORM = re.compile(
     rf"Preempted by (?:(?P<kind>pod|podgroup|compositepodgroup) (?P<uid>{_UID})"
     rf"|(?P<namespace>{_NAMESPACE})/(?P<name>{_NAME})|a pod) on node (?P<node>{_NAME})",
@@ -34,9 +35,10 @@ _GROUPS = {"podgroup": "PodGroup", "compositepodgroup": "CompositePodGroup"}
 
 
 def to_preempted(event: EventObject) -> Preempted:
-    """What the Event tells. Raises ValueError when it does not say which pod, or when, in a way that can be.
+    """Convert an Event about a preemption. Raise ValueError if the pod or the time is missing or invalid.
 
-    Others use the same reason (we do, so does Kueue): one that is not in kube-scheduler's form is not ``by_scheduler``.
+    Other components use the same reason, among them this product and Kueue: an Event whose message is not in
+    kube-scheduler's form is not ``by_scheduler``.
     """
     victim, related = event.involved_object, event.related or ObjectReference()
     uid, name = _named(victim)
@@ -58,7 +60,10 @@ def to_preempted(event: EventObject) -> Preempted:
 
 
 def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
-    """The same of an Event of YuniKorn's; None for one about something else. Raises ValueError as ``to_preempted``."""
+    """Convert an Event of YuniKorn; return None if it is not about a preemption.
+
+    Raise ValueError if the pod or the time is missing or invalid.
+    """
     victim, told = event.involved_object, told_by_yunikorn(event.message or "")
     if told is None or victim.kind != "Pod":
         return None
@@ -67,7 +72,10 @@ def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
 
 
 def to_preempted_by_volcano(event: EventObject) -> Preempted | None:
-    """The same of an Event of Volcano's, which never says for whom."""
+    """Convert an Event of Volcano, which never names the preemptor; return None if it is not about an eviction.
+
+    Raise ValueError if the pod or the time is missing or invalid.
+    """
     victim, why = event.involved_object, told_by_volcano(event.message or "")
     if why is None or victim.kind != "Pod":
         return None
@@ -76,7 +84,7 @@ def to_preempted_by_volcano(event: EventObject) -> Preempted | None:
 
 
 def _named(victim: ObjectReference) -> tuple[str, str]:
-    """Its uid and name."""
+    """Return uid and name of the preempted pod. Raise ValueError if one of them is missing or invalid."""
     if not victim.uid or not victim.name:
         raise ValueError("it does not say which pod was preempted")
     _check(victim)
@@ -91,7 +99,7 @@ def _check(reference: ObjectReference) -> None:
 
 
 def _at_ms(event: EventObject) -> int:
-    """When it happened first: an Event that comes again keeps that time."""
+    """Return the time of the first occurrence in milliseconds; a repeated Event keeps it. Raise ValueError."""
     at = event.event_time or event.first_timestamp or event.metadata.creation_timestamp
     if at is None:
         raise ValueError("it does not say when")

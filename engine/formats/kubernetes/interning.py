@@ -1,12 +1,13 @@
-"""What many objects of a cluster say alike is made once and shared: it saves the making, and the memory."""
+"""Sharing of equal values among the objects of a cluster, which saves conversion time and memory."""
 
 from functools import lru_cache
 
 shared = lru_cache(maxsize=16_384)
-"""For what is made of an object's parts, which are few in very many pods. What is made is never changed by anybody."""
+"""Cache for values made from parts of objects that have few distinct values in many pods. Cached values never change.
+"""
 
 
 @shared
 def shared_map(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Labels and the like, by their items."""
+    """Return a mapping such as labels from its items; equal items share a mapping."""
     return dict(items)

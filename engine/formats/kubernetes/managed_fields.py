@@ -1,4 +1,4 @@
-"""Who wrote a field of an object last, and when, as the API server keeps it in ``metadata.managedFields``."""
+"""The last writer of a field of an object, from the API server's ``metadata.managedFields``."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -10,23 +10,24 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Writer(NamedTuple):
-    """Who, and when; neither where the API server does not tell."""
+    """The manager that wrote a field, and when; both are empty if the API server does not report them."""
 
     name: str = ""
     at: datetime | None = None
 
 
 def last_writer(entries: Iterable[FieldsOfManager], *path: str) -> Writer:
-    """Of those that own the field at a path, such as ``data``, ``queues.yaml``, the one that wrote last.
+    """Return the last writer among the owners of the field at a path, for example ``data``, ``queues.yaml``.
 
-    Whoever loses a field to another's value is no owner any more. A time is of the manager's last write of any field.
+    A manager whose value was overwritten by another manager no longer owns the field. The time is that of the manager's
+    last write to any field.
     """
     found = [Writer(one.manager or "", one.time) for one in entries if _owns(one.fields_v1 or {}, path)]
     return max(found, key=lambda one: (one.at or _NEVER, one.name), default=Writer())
 
 
 def applied_by(entries: Iterable[FieldsOfManager], manager: str, field: str) -> tuple[str, ...]:
-    """The names below a field that a manager applied (by the server) and still answers for."""
+    """Return the names below a field that a manager set by server-side apply and still owns."""
     own = [one.fields_v1 or {} for one in entries if (one.manager, one.operation) == (manager, "Apply")]
     found = [entry.get(f"f:{field}") for entry in own]
     return tuple(name.removeprefix("f:") for one in found if isinstance(one, dict) for name in one if name != ".")

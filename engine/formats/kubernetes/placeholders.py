@@ -1,7 +1,8 @@
-"""What stands for an object that can't be read, so that nobody takes what it holds for free.
+"""Placeholders for objects that can't be read, so that the resources they hold do not count as free.
 
-What was known of it stays, marked as unread. Of one that was never read only what identifies it is known, and as much
-of the rest as can be read by itself. Where something has to be assumed, it is what takes the least from anybody.
+What was known of the object before is kept, and marked as unread. For an object that was never read, only its identity
+is known, and every other part that can be read by itself. Where an assumption is needed, it is the one that leads to
+the least preemption.
 """
 
 from typing import TypeVar
@@ -13,7 +14,7 @@ from engine.formats.kubernetes.wire import Identity, NamedObject, PodStatus, Wir
 from engine.model.objects import DisruptionBudget, Node, Pod, PriorityClass
 
 UNREAD_ANNOTATION = "scheduler-admin.io/unread"
-"""On an object of a saved snapshot: it stands for one that could not be read."""
+"""Annotation in a saved snapshot that marks a placeholder for an object that could not be read."""
 Part = TypeVar("Part")
 Data = bytes | msgspec.Raw
 
@@ -39,7 +40,10 @@ class _InPhase(Wire, frozen=True):
 
 
 def unread_pod(data: Data, known: Pod | None) -> Pod:
-    """It still holds room on its node and in its queue, nobody can say how much. Raises msgspec.DecodeError."""
+    """Return a placeholder for a pod, which occupies an unknown amount on its node and in its queue.
+
+    Raise msgspec.DecodeError if the pod's identity can't be read.
+    """
     meta = _meta(data)
     labels = _part(data, _Labelled()).metadata.labels
     spec, status = _part(data, _Placed()).spec, _part(data, _InPhase()).status
@@ -56,24 +60,27 @@ def unread_pod(data: Data, known: Pod | None) -> Pod:
 
 
 def unread_node(data: Data, known: Node | None) -> Node:
-    """It takes no pods. Raises msgspec.DecodeError."""
+    """Return a placeholder for a node, which accepts no pods. Raise msgspec.DecodeError."""
     return msgspec.structs.replace(known or Node(name=_meta(data).name or ""), unread=True)
 
 
 def unread_class(data: Data, known: PriorityClass | None) -> PriorityClass:
-    """Its pods count as having opted out. Raises msgspec.DecodeError."""
+    """Return a placeholder for a priority class, whose pods count as opted out. Raise msgspec.DecodeError."""
     return msgspec.structs.replace(known or PriorityClass(name=_meta(data).name or ""), opted_out=True, unread=True)
 
 
 def unread_budget(data: Data, known: DisruptionBudget | None) -> DisruptionBudget:
-    """It allows no disruption of the pods that it covered, or of its whole namespace. Raises msgspec.DecodeError."""
+    """Return a placeholder for a disruption budget, which allows no disruption.
+
+    It covers the same pods as before, or the whole namespace if it was never read. Raise msgspec.DecodeError.
+    """
     meta = _meta(data)
     nothing = DisruptionBudget(namespace=meta.namespace or "default", name=meta.name or "")
     return msgspec.structs.replace(known or nothing, allowed=0)
 
 
 def not_known(_data: Data, _known: object) -> None:
-    """Nothing stands for it: of a namespace, a claim or a volume that isn't there nobody assumes anything."""
+    """Return no placeholder: nothing is assumed about a namespace, claim or volume that can't be read."""
 
 
 def _meta(data: Data) -> Identity:
@@ -81,7 +88,7 @@ def _meta(data: Data) -> Identity:
 
 
 def _part(data: Data, nothing: Part) -> Part:
-    """One part of an object, ``nothing`` where that can't be read either."""
+    """Decode a part of an object; return ``nothing`` if that can't be read either."""
     try:
         return msgspec.json.decode(data, type=type(nothing))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a pod asks for in all, as kube-scheduler and the quota system add it up."""
+"""The total resource requests of a pod, added up as kube-scheduler and the quota system do."""
 
 from collections.abc import Iterable
 
@@ -8,22 +8,22 @@ from engine.formats.tree_json.amounts import LARGEST
 from engine.model.quantities import CPU, PODS, Amounts, add, parse_amount, total
 
 Items = tuple[tuple[str, str | int | float], ...]
-"""Quantities as they stand in the object, so that they can be looked up."""
+"""Quantities as written in the object, as a tuple that can be a cache key."""
 _PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
-"""What a quota limits the requests of without the prefix ``requests.``."""
+"""Resources whose requests a quota limits by their plain name, without the prefix ``requests.``."""
 Size = tuple[Items, Items]
-"""Requests and limits."""
+"""Requests and limits of a container or a pod."""
 Held = tuple[Items, Items] | None
-"""What the kubelet has made of it, and what it has set aside for it; None where its status does not say."""
+"""The requests that the kubelet has configured, and the amounts allocated; None if the status does not report them."""
 
 
 def amounts(quantities: Quantities | None) -> Amounts:
-    """A Kubernetes resource list in integer units; equal ones share one mapping. Raises QuantityError."""
+    """Convert a Kubernetes resource list to integer units. Equal lists share a mapping. Raise QuantityError."""
     return _amounts(_items(quantities))
 
 
 def quota_requests(hard: Quantities) -> Amounts:
-    """What a quota limits of requests; limits, storage and counts of objects are left out. Raises QuantityError."""
+    """Return the requests that a quota limits, without limits, storage and object counts. Raise QuantityError."""
     found: Amounts = {}
     for name, text in hard.items():
         resource = name.removeprefix("requests.")
@@ -34,11 +34,13 @@ def quota_requests(hard: Quantities) -> Amounts:
 
 
 def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
-    """The effective requests of a pod, ``pods: 1`` included; equal ones share one mapping. Raises QuantityError.
+    """Return the effective requests of a pod, including ``pods: 1``. Raise QuantityError.
 
-    The sum of containers and sidecars; at least what each ordinary init container and the sidecars started before it
-    need together; replaced by the pod's own requests where it states them; plus overhead. While a bound pod is being
-    resized in place, it holds the largest of what it asks for and what its status says it has.
+    The result is the sum of the containers and sidecars, but at least what each ordinary init container needs together
+    with the sidecars started before it. Requests of the pod itself replace that sum; overhead is added. While a bound
+    pod is being resized in place, it holds the larger of its requests and of the amounts in its status. Equal results
+    share a mapping.
+
     Source: PodRequests of k8s.io/component-helpers/resource; requests default to limits, as the API server fills in.
     """
     at = status if status is not None and spec.node_name else None
@@ -71,7 +73,7 @@ def _held_by_pod(status: PodStatus) -> Held:
 
 
 def _infeasible(status: PodStatus | None) -> bool:
-    """Whether its node will never have room for what it asks for now."""
+    """Return whether the node can never hold the pod's new requests, so that the resize is not carried out."""
     told = next((one for one in (status and status.conditions) or () if one.type == "PodResizePending"), None)
     return told is not None and told.reason == "Infeasible"
 
@@ -144,7 +146,7 @@ def _at_least(one: Amounts, other: Amounts) -> Amounts:
 
 
 def _pod_level(items: Items) -> Amounts:
-    """Of a pod's own resources only these count; Kubernetes ignores any other there."""
+    """Return the amounts that count among a pod's own resources; Kubernetes ignores all others there."""
     return {
         resource: amount
         for resource, amount in _amounts(items).items()
@@ -153,7 +155,7 @@ def _pod_level(items: Items) -> Amounts:
 
 
 def _bounded(found: Amounts) -> Amounts:
-    """The same amounts, none beyond 64 bits: Kubernetes accepts such, and counts them as the largest number it has.
+    """Return the amounts limited to 64 bits: Kubernetes accepts larger amounts and counts them as its largest number.
 
     Source: Quantity.Value and MilliValue of k8s.io/apimachinery/pkg/api/resource.
     """

@@ -1,4 +1,4 @@
-"""What a PriorityClass may be, and what may change of it, said before an API server refuses it.
+"""Validation of PriorityClasses and of changes to them, in advance of the API server's own validation.
 
 Sources: pkg/apis/scheduling/validation, plugin/pkg/admission/priority and apimachinery's validation of names, labels
 and annotations, of Kubernetes 1.36.
@@ -14,18 +14,21 @@ from engine.model.notes import gettext_noop
 from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 
 LOWEST = -(2**31)
-"""A value has 32 bits."""
+"""Lowest priority value, which has 32 bits."""
 RESERVED = "system-"
 _LONGEST_NAME = 253
 _LONGEST_PART = 63
 _MOST_BYTES = 256 * 1024
-"""Of all annotations of an object together, keys and values."""
+"""Largest total size of an object's annotations, keys and values."""
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Why a class can't be as it is wanted: ``message`` % ``params``, about a field of PriorityClass; empty: all."""
+    """The reason why a class is invalid: ``message`` % ``params``.
+
+    ``field`` is a field of PriorityClass; empty if the fault concerns the whole class.
+    """
 
     field: str
     message: str
@@ -36,13 +39,13 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
-    """Why a new class would be refused beside those that are there; empty: it wouldn't."""
+    """Return why a new class would be rejected, given the existing classes; empty if it would be accepted."""
     known = tuple(known)
     return (*_name(wanted.name, known), *_value(wanted.value), *_either_way(wanted, known))
 
 
 def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
-    """Why a change would be refused; ``known`` may hold the class itself."""
+    """Return why a change would be rejected; empty if it would be accepted. ``known`` may include the class itself."""
     fixed = {
         "name": gettext_noop("A class keeps its name. Make another one."),
         "value": gettext_noop("A class keeps its value. Make another one."),
@@ -57,12 +60,15 @@ def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterabl
 
 
 def faults_of_removal(name: str) -> tuple[Fault, ...]:
-    """Why it can't be deleted."""
+    """Return why a class can't be deleted; empty if it can."""
     return (Fault("", gettext_noop("The cluster can't do without this class.")),) if is_system(name) else ()
 
 
 def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None) -> PriorityClass:
-    """The class with annotations that say so; None: as those that it has say. What is said already keeps its words."""
+    """Return the class with its annotations set to these values; None keeps what they say now.
+
+    An annotation that already means the value is not rewritten.
+    """
     notes = dict(one.annotations)
     for key, counts, wanted in (
         (OPT_OUT_ANNOTATION, "false", opted_out),
@@ -81,10 +87,10 @@ def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: 
 
 
 def merged(seen: PriorityClass, wanted: PriorityClass, now: PriorityClass) -> tuple[PriorityClass, tuple[str, ...]]:
-    """What somebody wants who saw the class as it was, put over the class as it is now; and the fields that clash.
+    """Merge the changes from ``seen`` to ``wanted`` into ``now``; return the class and the conflicting fields.
 
-    Labels and annotations are merged key by key. Where both changed the same thing otherwise, theirs is given up, and
-    its field named.
+    Labels and annotations are merged key by key. Where both sides changed the same value differently, the wanted value
+    wins and the field is named.
     """
     clashes: list[str] = []
     after = now
@@ -108,7 +114,7 @@ def _merged(seen: Mapping[str, str], wanted: Mapping[str, str], now: Mapping[str
 
 
 def is_system(name: str) -> bool:
-    """Whether it is one of the cluster's own."""
+    """Return whether a name belongs to a class of the cluster itself."""
     return name.startswith(RESERVED)
 
 
@@ -137,7 +143,7 @@ def _value(value: int) -> Iterator[Fault]:
 
 
 def _either_way(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
-    """What holds for new ones and for changed ones."""
+    """Yield the faults that apply to both new and changed classes."""
     holder = next((one.name for one in known if one.global_default and one.name != wanted.name), "")
     if wanted.global_default and holder:
         message = gettext_noop("%(name)s is the default already, and there can be only one: take it from there first.")

@@ -1,4 +1,4 @@
-"""Reads one kind of object, and turns whatever is wrong with one into an error that names it."""
+"""A decoder for one kind of object, whose errors name the object."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -12,7 +12,7 @@ Wired = TypeVar("Wired", bound=Wire)
 
 
 class DecodeError(ValueError):
-    """An object that can't be read: ``kind``, ``name`` (``namespace/name`` or empty) and a ``sentence`` for people."""
+    """An object that can't be read: ``kind``, ``name`` (``namespace/name`` or empty) and a ``sentence`` for users."""
 
     def __init__(self, kind: str, name: str, sentence: str) -> None:
         super().__init__(f"{kind} {name or 'without a name'}: {sentence}")
@@ -22,24 +22,24 @@ class DecodeError(ValueError):
 
 
 class Reader(Generic[Wired, Read]):
-    """Reads one kind, from dictionaries or bytes, and turns whatever goes wrong into DecodeError."""
+    """Decodes objects of one kind from dictionaries or JSON, and turns every failure into DecodeError."""
 
     def __init__(self, kind: str, wire: type[Wired], convert: Callable[[Wired], Read]) -> None:
-        """``convert`` makes the engine's type of what ``wire`` describes."""
+        """Create a reader; ``convert`` turns an object described by ``wire`` into the engine's type."""
         self.kind = kind
         self._wire: type[Wired] = wire
         self._convert: Callable[[Wired], Read] = convert
         self._decoder: msgspec.json.Decoder[Wired] = msgspec.json.Decoder(wire)
 
     def from_dict(self, obj: Any) -> Read:
-        """One given as plain dictionaries. Raises DecodeError."""
+        """Decode an object given as plain dictionaries. Raise DecodeError if it is invalid."""
         try:
             return self._convert(msgspec.convert(obj, self._wire))
         except (ValueError, ArithmeticError, RecursionError) as error:
             raise DecodeError(self.kind, _identity(obj), _sentence(error)) from error
 
     def from_bytes(self, data: bytes | msgspec.Raw) -> Read:
-        """One given as JSON. Raises DecodeError."""
+        """Decode an object given as JSON. Raise DecodeError if it is invalid."""
         try:
             return self._convert(self._decoder.decode(data))
         except (ValueError, ArithmeticError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""What the engine reads of Kubernetes objects, as they come over the wire.
+"""The Kubernetes objects in their wire form, reduced to the fields that the engine reads.
 
-Only the fields that are read: msgspec skips the rest without building it. Every field may be missing or null, because
-documents written by people and objects stripped by tools leave out what the API server would fill in.
+msgspec skips all other fields without building them. Every field may be missing or null, because documents written by
+people and objects stripped by tools leave out what the API server would fill in.
 """
 
 from datetime import datetime
@@ -69,7 +69,7 @@ class Container(Wire, frozen=True):
 
     @property
     def sidecar(self) -> bool:
-        """Whether this init container keeps running beside the others."""
+        """Return whether this init container is a sidecar, which keeps running alongside the other containers."""
         return self.restart_policy == "Always"
 
 
@@ -90,7 +90,7 @@ class NodeAffinity(Wire, frozen=True):
 
 
 class Presence(Wire, frozen=True):
-    """Something of which only its being there is read."""
+    """An object of which only the presence matters."""
 
 
 class LabelSelector(Wire, frozen=True):
@@ -169,7 +169,7 @@ class PodSpec(Wire, frozen=True):
 
 
 class ContainerStatus(Wire, frozen=True):
-    """What a container holds, which differs from what it asks for while it is being resized in place."""
+    """The resources that a container holds, which differ from its requests while it is being resized in place."""
 
     name: str | None = None
     resources: ResourceRequirements | None = None
@@ -278,7 +278,7 @@ class ObjectReference(Wire, frozen=True):
 
 
 class EventObject(Wire, frozen=True):
-    """An Event of core/v1. Those written through events.k8s.io have ``eventTime`` and leave the older times out."""
+    """An Event of core/v1; Events written through events.k8s.io have ``eventTime`` and no older time fields."""
 
     metadata: ObjectMeta = ObjectMeta()
     involved_object: ObjectReference = ObjectReference()
@@ -315,7 +315,7 @@ class QuotaObject(Wire, frozen=True):
 
 
 class FieldsOfManager(Wire, frozen=True):
-    """An entry of metadata.managedFields: which fields somebody wrote, and when."""
+    """An entry of metadata.managedFields: the fields that a manager wrote, and when."""
 
     manager: str | None = None
     operation: str | None = None
@@ -324,7 +324,7 @@ class FieldsOfManager(Wire, frozen=True):
 
 
 class WrittenMeta(Wire, frozen=True):
-    """What identifies one version of an object, and who wrote it."""
+    """The metadata that identifies a version of an object, and its writers."""
 
     name: str | None = None
     namespace: str | None = None
@@ -344,21 +344,21 @@ class ListMeta(Wire, frozen=True):
 
 
 class ListPage(Wire, frozen=True):
-    """One page of a list; its items stay undecoded, so that one odd object does not spoil the page."""
+    """A page of a list; its items stay undecoded, so that an invalid object does not spoil the page."""
 
     metadata: ListMeta = ListMeta()
     items: list[msgspec.Raw] | None = None
 
 
 class WatchEvent(Wire, frozen=True):
-    """One line of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, with its object undecoded."""
+    """A line of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, with its object undecoded."""
 
     type: str
     object: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Identity(Wire, frozen=True):
-    """The part of an object's metadata that says which it is, and of which version."""
+    """The part of an object's metadata that identifies the object and its version."""
 
     name: str | None = None
     namespace: str | None = None
@@ -367,7 +367,7 @@ class Identity(Wire, frozen=True):
 
 
 class NamedObject(Wire, frozen=True):
-    """Any object, down to what identifies it: readable where the rest is not, and all that a BOOKMARK carries."""
+    """Any object, reduced to its identity: readable even if the rest is not, and all that a BOOKMARK carries."""
 
     metadata: Identity = Identity()
 
@@ -378,6 +378,6 @@ class BookmarkMeta(Wire, frozen=True):
 
 
 class Bookmark(Wire, frozen=True):
-    """The object of a BOOKMARK."""
+    """The object of a BOOKMARK event of a watch."""
 
     metadata: BookmarkMeta = BookmarkMeta()

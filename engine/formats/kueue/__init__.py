@@ -1,4 +1,7 @@
-"""Kueue's Cohorts, ClusterQueues and LocalQueues <-> QueueTree, and its Workloads. What has no field here is kept."""
+"""Conversion between Kueue's Cohorts, ClusterQueues and LocalQueues and a QueueTree, and reading of its Workloads.
+
+Fields without a counterpart here are kept.
+"""
 
 from engine.formats.kueue.read import read
 from engine.formats.kueue.write import write

@@ -1,4 +1,4 @@
-"""Kueue's objects read as a cluster's quota: flavors, queues, cohorts, and the workloads that hold it or wait."""
+"""Conversion of Kueue's objects to the quota of a cluster: its flavors, queues, cohorts and workloads."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -36,14 +36,17 @@ _TRY_NEXT = "TryNextFlavor"
 _PREEMPTION_FIRST = "PreemptionOverBorrowing"
 _HELD = {"Hold", "HoldAndDrain"}
 _ACTIVE = "Active"
-"""The condition by which Kueue says whether it admits anything of a queue."""
+"""Condition in which Kueue reports whether it admits any workload of a queue."""
 
 T = TypeVar("T")
 Read = TypeVar("Read")
 
 
 def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> QuotaCluster:
-    """All of Kueue's among some manifests. Raises ValueError (a decoder's, or of a quantity) with what is wrong."""
+    """Return the cluster that Kueue's objects in a list of manifests describe.
+
+    Raise ValueError, with the error of the decoder or of a quantity, if an object is invalid.
+    """
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for obj in objects:
         kinds.setdefault(str(obj.get("kind") or ""), []).append(obj)
@@ -68,7 +71,7 @@ def _meta(namespace: wire.KueueNamespaceObject) -> ObjectMeta:
 
 
 def to_flavor(flavor: wire.FlavorObject) -> Flavor:
-    """What is read of a ResourceFlavor."""
+    """Convert a ResourceFlavor from its wire form."""
     spec = flavor.spec
     taints = spec.node_taints or ()
     return Flavor(
@@ -80,7 +83,7 @@ def to_flavor(flavor: wire.FlavorObject) -> Flavor:
 
 
 def to_local_queue(queue: wire.LocalQueueObject) -> LocalQueue:
-    """What is read of a LocalQueue."""
+    """Convert a LocalQueue from its wire form."""
     meta = queue.metadata
     return LocalQueue(
         namespace=meta.namespace or "default",
@@ -91,7 +94,7 @@ def to_local_queue(queue: wire.LocalQueueObject) -> LocalQueue:
 
 
 def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
-    """What is read of a ClusterQueue. Raises ValueError."""
+    """Convert a ClusterQueue from its wire form. Raise ValueError if a value is invalid."""
     spec = queue.spec
     groups = spec.resource_groups or ()
     said = {one.type: one.status for one in queue.status.conditions or ()}
@@ -132,7 +135,7 @@ def _fungibility(fields: wire.FungibilityFields) -> Fungibility:
 
 
 def to_cohort(cohort: wire.QuotaOwner) -> Cohort:
-    """What is read of a Cohort. Raises ValueError."""
+    """Convert a Cohort from its wire form. Raise ValueError if a value is invalid."""
     spec = cohort.spec
     return Cohort(
         name=cohort.metadata.name or "",

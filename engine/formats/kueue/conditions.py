@@ -1,15 +1,16 @@
-"""What the conditions of Kueue's Workloads say of a preemption.
+"""Parsing of the conditions of Kueue's Workloads that report a preemption.
 
-Source: Kueue's pkg/scheduler/preemption, for the words. A Workload that is preempted gets the conditions ``Preempted``,
-whose reason says which way, and ``Evicted`` with the reason ``Preempted`` (at first that alone), both with the same
-message; both turn false once it is admitted again. The message takes one of these forms:
+Source: Kueue's pkg/scheduler/preemption, for the words. A preempted Workload gets two conditions with the same message:
+``Preempted``, whose reason says which kind of preemption it was, and ``Evicted`` with the reason ``Preempted``; the
+oldest versions set only the latter. Both become false once the Workload is admitted again. The message has one of these
+forms:
 
     Preempted to accommodate a higher priority Workload
     Preempted to accommodate a workload (UID: <uid>) due to <words>
     Preempted to accommodate a workload (UID: <uid>, JobUID: <uid>) due to <words>
     the same; preemptor path: /<cohort>/<ClusterQueue>; preemptee path: /<cohort>/<ClusterQueue>
 
-The first is of the oldest versions, the last of the newest. What is not known is ``UNKNOWN`` there.
+The oldest versions write the first form, the newest the last. A value that Kueue does not know is ``UNKNOWN``.
 """
 
 import re
@@ -20,7 +21,7 @@ from engine.formats.kubernetes.wire import Condition, ObjectMeta
 from engine.model.objects import Preempted
 
 _UID, _PATH, _UNKNOWN = r"[-\w.]{1,64}", r"(?:/[-\w.]{1,253}){1,50}|UNKNOWN", "UNKNOWN"
-"""Whoever may write a Workload's status writes what stands there: what could name nothing is kept out."""
+"""Anybody who may write a Workload's status can set the message, so text that can't be a valid name is rejected."""
 _FORM = re.compile(
     rf"Preempted to accommodate a workload \(UID: (?P<uid>{_UID})(?:, JobUID: (?P<job>{_UID}))?\) due to [^;]*"
     rf"(?:; preemptor path: (?P<ask_place>{_PATH}); preemptee path: (?P<place>{_PATH}))?",
@@ -28,13 +29,14 @@ _FORM = re.compile(
 )
 _WHY = re.compile(r"[A-Za-z]{1,40}", re.ASCII)
 _PREEMPTED = "Preempted"
-"""A condition's type, and the reason of the condition Evicted."""
+"""Type of the condition, and the reason of the condition Evicted."""
 
 
 def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: str) -> Preempted | None:
-    """What they say of it, None: nothing; ``admitted``: the ClusterQueue that it is admitted to, empty: none.
+    """Return the preemption that the conditions of a Workload report; None if they report none.
 
-    Raises ValueError for a preemption without a time.
+    ``admitted`` is the ClusterQueue that the Workload is admitted to, or empty. Raise ValueError for a preemption
+    without a time.
     """
     condition = _preempted(conditions)
     if condition is None:
@@ -59,7 +61,7 @@ def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: st
 
 
 def _preempted(conditions: Iterable[Condition]) -> Condition | None:
-    """The condition that says most of it."""
+    """Return the condition with the most detail about a preemption; None if there is none."""
     true = {one.type: one for one in conditions if one.status == "True"}
     evicted = true.get("Evicted")
     return true.get(_PREEMPTED) or (evicted if evicted and evicted.reason == _PREEMPTED else None)

@@ -1,6 +1,6 @@
-"""Whether Kueue shares fairly, from the ConfigMap that it is started with.
+"""Reading of Kueue's fair sharing settings from the ConfigMap that it is started with.
 
-Source: Kueue's apis/config. In v1beta1 ``fairSharing`` has a switch; since v1beta2 it is on where it stands there.
+Source: Kueue's apis/config. In v1beta1 ``fairSharing`` has a switch; since v1beta2 its presence turns it on.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from engine.formats.yaml import documents
 from engine.model.objects import KueueSettings
 
 CONFIG, NAMESPACE = "kueue-manager-config", "kueue-system"
-"""Where Kueue keeps it, unless it was installed otherwise."""
+"""Name and namespace of the ConfigMap in a default installation of Kueue."""
 _KEY = "controller_manager_config.yaml"
 _SWITCHED = "config.kueue.x-k8s.io/v1beta1"
 
 
 def to_sharing(config: ConfigMapObject) -> KueueSettings | None:
-    """What is read of it; None for another ConfigMap. Raises ValueError."""
+    """Return the fair sharing settings in a ConfigMap; None for another ConfigMap. Raise ValueError."""
     text = (config.data or {}).get(_KEY)
     if text is None:
         return None

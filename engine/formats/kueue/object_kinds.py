@@ -1,4 +1,4 @@
-"""The kinds of which Kueue keeps its tree."""
+"""The kinds of objects in which a cluster keeps Kueue's queue tree."""
 
 from engine.formats.kueue.preemption_rules import MAY_GO, rule_fields
 from engine.formats.kueue.queue_names import CLUSTER_QUEUE, COHORT, GROUP, LOCAL_QUEUE, parent_field

@@ -1,6 +1,7 @@
-"""How Kueue's objects lend and preempt <-> the settings of a queue: fairSharing, and a ClusterQueue's preemption.
+"""Conversion between how Kueue's objects lend and preempt and the settings of a queue.
 
-What a ClusterQueue does not say of preemption is Never. Source: ClusterQueuePreemption and FairSharing of Kueue's API.
+The fields are fairSharing, and a ClusterQueue's preemption; a preemption field that a ClusterQueue omits is Never.
+Source: ClusterQueuePreemption and FairSharing of Kueue's API.
 """
 
 import re
@@ -22,17 +23,17 @@ _WEIGHT, _WITHIN, _RECLAIM = "weight", "withinClusterQueue", "reclaimWithinCohor
 _BORROW, _POLICY, _THRESHOLD = "borrowWithinCohort", "policy", "maxPriorityThreshold"
 _BORROWS = (Take.NEVER, Take.LOWER_PRIORITY)
 MAY_GO = (PREEMPTION, _BORROW, _THRESHOLD)
-"""The one of these fields, by the names on the way to it, that is taken away alone."""
+"""Path of field names to the only nested field that is removed by itself."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 def rule_fields(kind: str) -> set[str]:
-    """The fields of its spec that say them."""
+    """Return the spec fields of a kind that hold its lending and preemption rules."""
     return {FAIR_SHARING, PREEMPTION} if kind == CLUSTER_QUEUE else {FAIR_SHARING}
 
 
 def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
-    """Return what it says as fields of a queue's Settings; what can't be read is an error noted at its line."""
+    """Return the rules of an object as fields of a queue's Settings; an unreadable value is an error at its line."""
     sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
     note_others(sharing, {_WEIGHT}, path, book)
     weight = {"weight": _weight(sharing, path, book)}
@@ -88,7 +89,10 @@ def _threshold(borrow: Mapping[str, Any], path: str, book: Notebook) -> int | No
 
 
 def write_rules(one: Object, queue: Queue) -> None:
-    """Let an object say them, as far as it can; what agrees already is left as it is, and what says nothing silent."""
+    """Set the rules of an object to those of a queue, as far as the object can express them.
+
+    Values that already agree are left as they are, and a missing field stays missing if its default agrees.
+    """
     said = read_rules(one, "", Notebook())
     if said["weight"] != queue.weight:
         _at(one.own_spec(), FAIR_SHARING)[_WEIGHT] = as_quantity(queue.weight)
@@ -115,7 +119,7 @@ def _write_preemption(one: Object, said: Mapping[str, Any], queue: Queue) -> Non
 
 
 def _at(fields: Fields, name: str) -> Fields:
-    """A mapping in a mapping, made where there is none."""
+    """Return the mapping under a key, creating it if it is missing."""
     found: Fields | None = fields.get(name)
     if found is None:
         found = fields[name] = CommentedMap()

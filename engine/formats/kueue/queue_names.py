@@ -1,4 +1,4 @@
-"""Which queue each Cohort and ClusterQueue of a text is: a Cohort a parent, a ClusterQueue a leaf."""
+"""Mapping of the Cohorts and ClusterQueues of a text to queues: a Cohort is a parent, a ClusterQueue a leaf."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -31,15 +31,15 @@ FIELDS = {
         }
     ),
 }
-"""What a spec has in every version, beside the field that names the Cohort above."""
+"""Fields that a spec has in every version, apart from the field that names the parent Cohort."""
 LOCAL_FIELDS = frozenset({"clusterQueue", "stopPolicy", "fairSharing"})
-"""What the spec of a LocalQueue has."""
+"""Fields of the spec of a LocalQueue."""
 _DEEPEST = 200
-"""Of cohorts in cohorts; a path of more would be too long in any case."""
+"""Deepest nesting of cohorts; the path of a deeper queue would be too long in any case."""
 
 
 class KueueQueue(NamedTuple):
-    """A queue of the text. ``object`` is None for a Cohort that others only name."""
+    """A queue of the text. ``object`` is None for a Cohort that other objects only name."""
 
     kind: str
     name: str
@@ -48,17 +48,17 @@ class KueueQueue(NamedTuple):
 
 
 def is_queue(one: Object) -> bool:
-    """Whether it is a Cohort or a ClusterQueue of Kueue's."""
+    """Return whether an object is a Cohort or a ClusterQueue of Kueue."""
     return one.group == GROUP and one.kind in {COHORT, CLUSTER_QUEUE}
 
 
 def parent_field(one: Object) -> str:
-    """What the field that names the Cohort above is called; it depends on the version."""
+    """Return the name of the spec field that names the parent Cohort, which depends on kind and version."""
     return _PARENT_FIELDS[one.kind, one.version]
 
 
 def note_dropped(one: Object, path: str, book: Notebook) -> set[str]:
-    """Warn of the fields of a spec that its version does not have, and return them: the API server drops them."""
+    """Return the fields of a spec that its version does not have, and warn about each: the API server drops them."""
     known = FIELDS[one.kind] | {parent_field(one)}
     dropped = {str(name) for name in one.spec} - known
     for name in sorted(dropped):
@@ -77,14 +77,15 @@ def note_dropped(one: Object, path: str, book: Notebook) -> set[str]:
 
 
 def cohort_above(one: Object) -> str:
-    """The name of the Cohort above, empty: none."""
+    """Return the name of the parent Cohort; empty if there is none."""
     return str(one.spec.get(parent_field(one)) or "")
 
 
 def placed(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
-    """Path -> queue, parents before children; the root only where a queue of that name stands alone at the top.
+    """Return the queues of a text by path, parents before children.
 
-    Raises ImportFailure where they form no tree.
+    The root is included only if a queue of that name is the only one at the top. Raise ImportFailure if the objects
+    form no tree.
     """
     known = _known(manifests, book)
     below: dict[str, list[KueueQueue]] = {}
@@ -110,7 +111,10 @@ def placed(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
 
 
 def _known(manifests: ObjectList, book: Notebook) -> dict[tuple[str, str], KueueQueue]:
-    """All there are, with the Cohorts that are only named by others."""
+    """Return every Cohort and ClusterQueue by kind and name, including Cohorts that other objects only name.
+
+    Raise ImportFailure if an object is invalid or none is found.
+    """
     known: dict[tuple[str, str], KueueQueue] = {}
     for one in filter(is_queue, manifests.objects):
         if one.version not in VERSIONS:
@@ -135,7 +139,10 @@ def _known(manifests: ObjectList, book: Notebook) -> dict[tuple[str, str], Kueue
 
 
 def paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]:
-    """Whether it is a Cohort, and its name -> its path as ``placed`` has it; cohorts come before what is in them."""
+    """Return the path of each Cohort and ClusterQueue, by whether it is a Cohort and by its name.
+
+    The paths are those of ``placed``. Cohorts must come before their members.
+    """
     every = tuple(standings)
     tops = [one for one in every if not one.above]
     alone = len(tops) == 1 and tops[0].name == ROOT
@@ -152,15 +159,15 @@ def _name(one: KueueQueue) -> str:
 
 
 def local_queues(manifests: ObjectList) -> Iterator[Object]:
-    """The LocalQueues of the text."""
+    """Yield the LocalQueues of the text."""
     return (one for one in manifests.objects if (one.group, one.kind) == (GROUP, LOCAL_QUEUE))
 
 
 def target_of(one: Object) -> str:
-    """The name of the ClusterQueue that a LocalQueue leads to."""
+    """Return the name of the ClusterQueue that a LocalQueue points to."""
     return str(one.spec.get("clusterQueue") or "")
 
 
 def namespace_of(one: Object) -> str:
-    """Where an object is that says nothing of it: where kubectl would put it."""
+    """Return the namespace of an object; the default namespace, as for kubectl, if the object names none."""
     return one.namespace or "default"

@@ -1,9 +1,9 @@
-"""Kueue's objects read into a tree, with everything there is to say about them.
+"""Reading of Kueue's objects into a queue tree, with notes about their content.
 
-A Cohort is a parent, a ClusterQueue a leaf; a LocalQueue lets a leaf claim its namespace. Guaranteed is nominalQuota,
-max is nominalQuota + borrowingLimit, lendable lendingLimit; weight and take_* are as ``preemption_rules`` has them.
-What stands at the top does not reach each other: under the root each has a fence.
-A ClusterQueue of no Cohort has nobody to borrow from: its max is what it is guaranteed.
+A Cohort is a parent and a ClusterQueue a leaf; a LocalQueue lets a leaf claim its namespace. Guaranteed is
+nominalQuota, max is nominalQuota + borrowingLimit, and lendable is lendingLimit; for weight and take_* see
+``preemption_rules``. Top-level queues can't preempt each other, so below an implied root each has a fence. A
+ClusterQueue without a Cohort can't borrow, so its max is its guaranteed amount.
 
 Source: Kueue's API, v1beta1 and v1beta2.
 """
@@ -36,25 +36,25 @@ from engine.model.notes import ImportFailure, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
-"""What holds the Cohorts that no other holds."""
+"""Parent of the Cohorts and ClusterQueues that have no parent of their own."""
 DEFAULT_LOCAL_QUEUE = "default"
-"""Kueue gives it the jobs of its namespace that name no queue."""
+"""Name of the LocalQueue that gets the jobs of its namespace that name no queue."""
 
 
 class Read(msgspec.Struct, frozen=True):
-    """What a text's objects say, one by one."""
+    """The content of a text's objects, object by object."""
 
     places: dict[str, KueueQueue]
     flavors: Flavors
     native: dict[str, Queue]
-    """Path -> what its object says itself, without our annotation."""
+    """Path -> the queue as its object describes it, without our annotation."""
     queues: dict[str, Queue]
 
 
 def read(text: str) -> Imported:
-    """The tree of Kueue's objects in a text of YAML documents or JSON.
+    """Return the tree of Kueue's objects in a text of YAML documents or JSON.
 
-    Raises ImportFailure, with every error in it, for a text that holds none, or none that form a tree.
+    Raise ImportFailure, with every error in it, for a text without queues, or whose objects form no tree.
     """
     book = Notebook()
     manifests = ObjectList(text)
@@ -71,7 +71,10 @@ def read(text: str) -> Imported:
 
 
 def read_objects(manifests: ObjectList, book: Notebook) -> Read:
-    """What they say. Raises ImportFailure where they form no tree; other errors are noted."""
+    """Return the queues that the objects describe.
+
+    Raise ImportFailure if the objects form no tree; other errors are added to ``book``.
+    """
     places = placed(manifests, book)
     flavors = flavors_of(filter(is_queue, manifests.objects))
     claims = _claims(manifests, places, book)
@@ -86,7 +89,10 @@ def read_objects(manifests: ObjectList, book: Notebook) -> Read:
 
 
 def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
-    """``border``: whether it stands at the top, beside others that it does not reach."""
+    """Return the queue that an object describes, without our annotation.
+
+    ``border``: whether it is a top-level queue below an implied root, so that it must have a fence.
+    """
     one = placed_one.object
     granted = read_quotas(one.spec if one else {}, path, flavors, book)
     rules = {}
@@ -108,7 +114,10 @@ def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool
 
 
 def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook) -> dict[str, set[str]]:
-    """Path -> namespaces: where all LocalQueues of a namespace lead to one ClusterQueue, or its default one does."""
+    """Return the namespaces that each ClusterQueue claims, by path.
+
+    A namespace is claimed if all of its LocalQueues point to the same ClusterQueue, or through its default LocalQueue.
+    """
     paths = {one.name: path for path, one in places.items() if one.kind != COHORT}
     leading: dict[str, dict[str, str]] = {}
     for one in local_queues(manifests):
@@ -138,7 +147,7 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook
 
 
 def _note_others(manifests: ObjectList, book: Notebook) -> None:
-    """Objects that are no queues: how many of each kind are kept, at the first of them."""
+    """Add a note for each kind of other object, at the first of them, with the number of objects that are kept."""
     locals_ = {id(one) for one in local_queues(manifests)}
     others = [one for one in manifests.objects if not is_queue(one) and id(one) not in locals_]
     count = Counter(one.kind for one in others)

@@ -1,7 +1,8 @@
-"""Kueue's resource groups <-> amounts.
+"""Conversion between Kueue's resource groups and amounts.
 
-A quota is of a resource in a flavor. Where all the objects of a text know one flavor for a resource, the amount here is
-of the resource (``cpu``); where they know several, there is an amount for each (``cpu@spot``): nothing is summed up.
+A quota belongs to a resource in a flavor. If all objects of a text use the same flavor for a resource, the amount here
+is named after the resource (``cpu``). If they use several flavors, there is an amount for each of them (``cpu@spot``);
+nothing is summed up.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,18 +17,18 @@ from engine.model.notes import Notebook, Severity, gettext_noop
 from engine.model.quantities import FLAVOR, Amounts, base, format_amount, is_resource_name
 
 DEFAULT_FLAVOR = "default"
-"""Of a resource for which no flavor is known yet."""
+"""Flavor of a resource for which no flavor is known yet."""
 MOST_QUOTAS = 1_000
-"""Of one object: its aliases can describe very many."""
+"""Largest number of quotas in an object: with aliases, it can describe very many."""
 
 _GROUP, _FLAVOR = ("coveredResources", "flavors"), ("name", "resources")
 _QUOTA = ("name", "nominalQuota", "borrowingLimit", "lendingLimit")
 Flavors = Mapping[str, set[str]]
-"""Resource -> the flavors that the objects of a text know for it."""
+"""Resource -> the flavors that the objects of a text use for it."""
 
 
 class QuotaEntry(NamedTuple):
-    """An entry of a resource group."""
+    """The quota of a resource in a flavor: an entry of a resource group."""
 
     resource: str
     flavor: str
@@ -35,16 +36,16 @@ class QuotaEntry(NamedTuple):
 
 
 class ResourceGroups(NamedTuple):
-    """What quotas come to."""
+    """The amounts that the quotas of an object result in."""
 
     guaranteed: Amounts
     max: Amounts
-    """Where there is a borrowing limit: with it on top of what is guaranteed."""
+    """Guaranteed amount plus borrowing limit, for resources that have a borrowing limit."""
     lendable: Amounts
 
 
 def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
-    """See Flavors."""
+    """Return the flavors that objects use for each resource, by resource."""
     found: dict[str, set[str]] = {}
     for one in objects:
         for quota in quotas_of(one.spec, "", Notebook()):
@@ -53,7 +54,7 @@ def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
 
 
 def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[QuotaEntry]:
-    """The entries of all groups; what is no entry is an error noted."""
+    """Yield the entries of all resource groups of a spec; an invalid entry is an error."""
     left = MOST_QUOTAS
     for covered, flavor in _flavors(spec, path, book):
         for entry in list_at(flavor, "resources", path, book):
@@ -73,7 +74,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Qu
 
 
 def _flavors(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[tuple[list[Any], Fields]]:
-    """The flavors of all groups, each with what its group covers."""
+    """Yield the flavors of all resource groups of a spec, each with the resources that its group covers."""
     for group in list_at(spec, "resourceGroups", path, book)[:MOST_QUOTAS]:
         if not isinstance(group, dict):
             line = line_of(spec, "resourceGroups")
@@ -91,12 +92,12 @@ def _flavors(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[tup
 
 
 def our_resource(resource: str, flavor: str, flavors: Flavors) -> str:
-    """What the amount is called here."""
+    """Return our name of the amount of a resource in a flavor: with the flavor only if the resource has several."""
     return resource if len(flavors.get(resource, ())) <= 1 else f"{resource}{FLAVOR}{flavor}"
 
 
 def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> ResourceGroups:
-    """The nominal quotas and limits of an object."""
+    """Return the nominal quotas and limits of an object as amounts."""
     guaranteed: Amounts = {}
     most: Amounts = {}
     lendable: Amounts = {}
@@ -137,7 +138,10 @@ def _amount(quota: QuotaEntry, field: str, path: str, book: Notebook) -> int | N
 
 
 def write_quotas(one: Object, wanted: ResourceGroups, flavors: Flavors) -> None:
-    """Let the groups of an object say the amounts, as far as quotas can; what they say already is left as it is."""
+    """Set the resource groups of an object to the amounts, as far as quotas can express them.
+
+    Quotas that already agree are left as they are.
+    """
     said = read_quotas(one.spec, "", flavors, Notebook())
     for name in dict.fromkeys((*wanted.guaranteed, *wanted.max)):
         if name not in said.guaranteed or any(
@@ -161,7 +165,10 @@ def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, l
 
 
 def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
-    """The entry of an amount, made where there is none, with those that every flavor of its group has to have."""
+    """Return the entry of an amount, creating it if it is missing.
+
+    Every flavor of a group must list the same resources, so missing entries are added to the other flavors too.
+    """
     resource, _at, named = name.partition(FLAVOR)
     flavor = named or min(flavors.get(resource, ()), default=DEFAULT_FLAVOR)
     found = next((one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, flavor)), None)
@@ -186,7 +193,10 @@ def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
 
 
 def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
-    """Where a resource or a flavor is already, of which either may be in one group alone; else a new one."""
+    """Return the group that already has the resource or the flavor, else a new group.
+
+    Kueue allows each resource and each flavor in only one group.
+    """
     for group in groups:
         if resource in group["coveredResources"] or any(one["name"] == flavor for one in group["flavors"]):
             found: Fields = group
@@ -197,7 +207,7 @@ def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
 
 
 def _drop(spec: Fields, name: str, flavors: Flavors) -> None:
-    """Take an amount away; a flavor that still has to name its resource grants nothing of it."""
+    """Remove an amount; a flavor that must still list the resource grants 0 of it."""
     resource, _at, named = name.partition(FLAVOR)
     groups = spec["resourceGroups"]
     group = next(one for one in groups if resource in one["coveredResources"])

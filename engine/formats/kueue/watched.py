@@ -1,4 +1,4 @@
-"""Kueue's objects as a watch brings them, JSON; whatever is wrong with one, the only error is DecodeError."""
+"""Decoders of Kueue's objects in JSON, as a watch delivers them; the only error they raise is DecodeError."""
 
 import msgspec
 
@@ -20,30 +20,30 @@ _sharings = Reader("ConfigMap", ConfigMapObject, to_sharing)
 
 
 def flavor_from_bytes(data: bytes | msgspec.Raw) -> Flavor:
-    """One ResourceFlavor. Raises DecodeError."""
+    """Decode a ResourceFlavor from JSON. Raise DecodeError if it is invalid."""
     return _flavors.from_bytes(data)
 
 
 def cluster_queue_from_bytes(data: bytes | msgspec.Raw) -> ClusterQueue:
-    """One ClusterQueue. Raises DecodeError."""
+    """Decode a ClusterQueue from JSON. Raise DecodeError if it is invalid."""
     return _queues.from_bytes(data)
 
 
 def cohort_from_bytes(data: bytes | msgspec.Raw) -> Cohort:
-    """One Cohort. Raises DecodeError."""
+    """Decode a Cohort from JSON. Raise DecodeError if it is invalid."""
     return _cohorts.from_bytes(data)
 
 
 def local_queue_from_bytes(data: bytes | msgspec.Raw) -> LocalQueue:
-    """One LocalQueue. Raises DecodeError."""
+    """Decode a LocalQueue from JSON. Raise DecodeError if it is invalid."""
     return _local_queues.from_bytes(data)
 
 
 def workload_from_bytes(data: bytes | msgspec.Raw) -> Workload:
-    """One Workload. Raises DecodeError."""
+    """Decode a Workload from JSON. Raise DecodeError if it is invalid."""
     return _workloads.from_bytes(data)
 
 
 def sharing_from_bytes(data: bytes | msgspec.Raw) -> KueueSettings | None:
-    """The ConfigMap with Kueue's settings, None where it is another. Raises DecodeError."""
+    """Decode the ConfigMap with Kueue's settings; return None for another ConfigMap. Raise DecodeError."""
     return _sharings.from_bytes(data)

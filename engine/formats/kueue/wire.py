@@ -1,4 +1,4 @@
-"""Kueue's objects as they stand on the wire, down to what decides about quota; v1beta1 and v1beta2 read alike."""
+"""Kueue's objects in their wire form, reduced to the fields that affect quota, for both v1beta1 and v1beta2."""
 
 from datetime import datetime
 from typing import TypeVar
@@ -56,7 +56,7 @@ class FungibilityFields(Wire, frozen=True):
 
 
 class QuotaFields(Wire, frozen=True):
-    """The spec of a ClusterQueue or of a Cohort; what the cohort above is called depends on kind and version."""
+    """The spec of a ClusterQueue or Cohort; the field that names the parent cohort depends on kind and version."""
 
     cohort: str | None = None
     cohort_name: str | None = None
@@ -71,7 +71,7 @@ class QuotaFields(Wire, frozen=True):
 
     @property
     def above(self) -> str:
-        """The cohort above, empty: none."""
+        """Return the name of the parent cohort; empty if there is none."""
         return self.cohort_name or self.cohort or self.parent_name or self.parent or ""
 
 
@@ -184,5 +184,5 @@ T = TypeVar("T")
 
 
 def decode(kind: type[T], obj: object) -> T:
-    """An object as one of these. Raises msgspec.ValidationError."""
+    """Decode an object into one of these types. Raise msgspec.ValidationError."""
     return msgspec.convert(obj, kind, strict=False)

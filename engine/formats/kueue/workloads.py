@@ -1,4 +1,4 @@
-"""Kueue's Workloads: what they hold of which quota or wait for, and whether they were preempted."""
+"""Conversion of Kueue's Workloads: the quota they hold or wait for, and whether they were preempted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +15,16 @@ from engine.model.quantities import PODS
 
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 _REQUEUED = "Requeued"
-"""The condition by which Kueue says that it does not try an evicted workload again yet."""
+"""Condition in which Kueue reports, if it is false, that it does not retry an evicted workload yet."""
 _NEW_TURN = {"PodsReadyTimeout", "AdmissionCheck"}
-"""Evicted for these, a workload takes its turn anew. Source: pkg/workload, Ordering.GetQueueOrderTimestamp."""
+"""Reasons of an eviction after which a workload's position in the queue counts from the eviction.
+
+Source: pkg/workload, Ordering.GetQueueOrderTimestamp.
+"""
 
 
 def to_workload(workload: wire.WorkloadObject) -> Workload:
-    """What is read of it. Raises ValueError for one without a name or uid, and for a preemption without a time."""
+    """Convert a Workload. Raise ValueError for a missing name or uid, and for a preemption without a time."""
     meta, spec, status = workload.metadata, workload.spec, workload.status
     if not meta.name or not meta.uid:
         raise ValueError("it has no metadata.name, or no metadata.uid")
@@ -64,16 +67,16 @@ def _since(condition: Condition) -> int | None:
 
 
 def _gated(spec: wire.WorkloadFields, status: wire.StatusFields) -> bool:
-    """Whether a gate of its preemption is closed, as is one of which nothing is said (HasClosedPreemptionGate)."""
+    """Return whether a preemption gate is closed; a gate without a status is closed (HasClosedPreemptionGate)."""
     there = {one.name: one.position for one in status.preemption_gates or ()}
     return any(there.get(one.name, "Closed") == "Closed" for one in spec.preemption_gates or ())
 
 
 def _pod_set(one: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
-    """The pods that are needed still, with what Kueue counted them for when it tried the workload last, if it did.
+    """Return the pods that are still needed, with the requests that Kueue used in its last attempt, if there was one.
 
-    That has what LimitRanges and RuntimeClasses add, and what Kueue is set to leave out or to count as something else.
-    Source: pkg/workload, totalRequestsFromPodSets and PropagateResourceRequests.
+    Those requests include what LimitRanges and RuntimeClasses add, and the resources that Kueue is configured to leave
+    out or to transform. Source: pkg/workload, totalRequestsFromPodSets and PropagateResourceRequests.
     """
     spec = one.template.spec
     count = one.count - min(one.count, _named(status.reclaimable_pods, one.name, "count") or 0)
@@ -93,14 +96,14 @@ def _pod_set(one: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
 
 
 def _named(entries: Sequence[Any] | None, name: str, field: str) -> Any:
-    """A field of the entry of that name; None: there is none."""
+    """Return a field of the entry with a name; None if there is no such entry."""
     return next((getattr(one, field) for one in entries or () if one.name == name), None)
 
 
 def _usage(
     spec: wire.WorkloadFields, status: wire.StatusFields, admission: wire.AdmissionFields
 ) -> dict[FlavorResource, int]:
-    """What it holds: what it was admitted with, less what the pods of it held that are done and not needed again."""
+    """Return the quota that a workload holds: what it was admitted with, without the share of finished pods."""
     counts = {one.name: one.count for one in spec.pod_sets or ()}
     done = {one.name: one.count for one in status.reclaimable_pods or ()}
     found: dict[FlavorResource, int] = {}

@@ -1,4 +1,4 @@
-"""A tree written into Kueue's objects: what agrees already is left as it was typed, and what is not ours is kept."""
+"""Writing of a tree into Kueue's objects: values that agree keep their notation, and unrelated objects are kept."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,24 +29,25 @@ from engine.model.notes import Note, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
 Names = dict[str, tuple[str, str]]
-"""Path -> kind and name of its object."""
+"""Path -> kind and name of the queue's object."""
 
 NEWEST = "v1beta2"
-"""Of what is written where nothing is there yet."""
+"""API version of new objects in a text that has no queues of Kueue yet."""
 RESOURCE_FLAVOR = "ResourceFlavor"
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _TAKES = ("take_within", "take_reclaim", "take_borrowing")
-"""Which Kueue has no way not to say."""
+"""Settings that Kueue's objects can't leave unset."""
 _LONGEST_NAME = 200
-"""Of one made up of a path, in characters; Kubernetes allows 253."""
+"""Longest object name derived from a path, in characters; Kubernetes allows 253."""
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """A text of Kueue's objects, empty for a new one, with its queues made those of ``tree``.
+    """Write the queues of ``tree`` into a text of Kueue's objects; ``read`` returns the tree again.
 
-    ``read`` gives the tree back, without placement rules, and with all parents declared as such. Queues that the tree
-    does not have are left out with their LocalQueues. Raises ImportFailure for a text that ``read`` refuses.
+    An empty text means a new document. Placement rules are left out, and every parent is declared as a parent. Queues
+    that the tree does not have are removed with their LocalQueues. Raise ImportFailure for a text that ``read``
+    rejects.
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
@@ -63,7 +64,7 @@ def write(text: str, tree: QueueTree) -> Written:
 
 
 def _is_implied(found: Read, tree: QueueTree, *, new: bool) -> bool:
-    """Whether no Cohort is needed for the root: what stands at the top does not reach each other then."""
+    """Return whether the root needs no Cohort, which means that top-level queues can't preempt each other."""
     if ROOT in found.places or tree.is_leaf(tree.root) or _declared(tree[tree.root]) != IMPLIED_ROOT:
         return False
     return not new or all(tree[path].preemption_policy is PreemptionPolicy.FENCE for path in tree.children[tree.root])
@@ -74,7 +75,10 @@ def _kind(tree: QueueTree, path: str) -> str:
 
 
 def _names(tree: QueueTree, found: Read, paths: list[str]) -> Names:
-    """Path -> what each queue is called there, a new or moved one as here where that is free and allowed."""
+    """Return kind and name of the object of each queue, by path.
+
+    A new or moved queue gets its own name if that is valid and unused.
+    """
     names = {
         path: (_kind(tree, path), one.name)
         for path in paths
@@ -97,7 +101,7 @@ def _names(tree: QueueTree, found: Read, paths: list[str]) -> Names:
 
 
 def _leave_out(manifests: ObjectList, found: Read, names: Names) -> None:
-    """Take away what the tree does not have, and what leads there."""
+    """Remove the queues that the tree does not have, and the LocalQueues that point to them."""
     kept = set(names.values())
     for one in [one for one in manifests.objects if is_queue(one) and (one.kind, one.name) not in kept]:
         manifests.remove(one)
@@ -107,7 +111,10 @@ def _leave_out(manifests: ObjectList, found: Read, names: Names) -> None:
 
 
 def _put_in(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
-    """Path -> object, saying what it can of its queue; a Cohort that is only named stays so while it says nothing."""
+    """Set the objects of the queues to their settings, as far as possible, and return them by path.
+
+    A Cohort that other objects only name gets no object while it has no settings.
+    """
     there = {(one.kind, one.name): one for one in manifests.objects if is_queue(one)}
     objects: dict[str, Object] = {}
     for path, (kind, name) in names.items():
@@ -120,7 +127,7 @@ def _put_in(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -
         if cohort_above(one) != above:
             _set_above(one, above)
         queue = tree[path]
-        # What stands at the top has nobody to borrow from, or to lend to: Kueue refuses limits there.
+        # A top-level queue can't borrow from or lend to any other queue, and Kueue rejects limits there.
         limits, lendable = (queue.max, queue.lendable) if above else ({}, {})
         write_quotas(one, ResourceGroups(queue.guaranteed, limits, lendable), found.flavors)
         write_rules(one, queue)
@@ -132,9 +139,9 @@ def _declared(queue: Queue) -> Queue:
 
 
 def _new(manifests: ObjectList, kind: str, name: str) -> dict[str, Any]:
-    """Where the text has others of Kueue's, it is of their version."""
+    """Return a new object, in the version of the text's other objects of Kueue, else in the newest version."""
     version = next((one.version for one in manifests.objects if is_queue(one)), NEWEST)
-    # Without a selector of namespaces a ClusterQueue takes nobody's work.
+    # A ClusterQueue without a namespaceSelector accepts no workloads.
     spec: dict[str, Any] = {"namespaceSelector": {}} if kind == CLUSTER_QUEUE else {}
     return {"apiVersion": f"{GROUP}/{version}", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
@@ -147,7 +154,7 @@ def _set_above(one: Object, name: str) -> None:
 
 
 def _lead(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> None:
-    """Let LocalQueues lead the namespaces that leaves claim; those of a claim that was given up go."""
+    """Add a LocalQueue for each namespace that a leaf claims, and remove those of claims that no longer exist."""
     said = {one.name: found.native[path].namespaces for path, one in found.places.items() if one.kind == CLUSTER_QUEUE}
     wanted = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
     for one in list(local_queues(manifests)):
@@ -166,7 +173,7 @@ def _lead(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> 
 
 
 def _add_flavors(manifests: ObjectList) -> None:
-    """The flavors that quotas name; which nodes are of one, nobody has said yet."""
+    """Add the flavors that quotas name, without node labels, because the nodes of each flavor are not known."""
     known = flavors_of(filter(is_queue, manifests.objects)).values()
     for flavor in sorted({flavor for flavors in known for flavor in flavors}):
         metadata = {"name": flavor}
@@ -174,7 +181,10 @@ def _add_flavors(manifests: ObjectList) -> None:
 
 
 def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
-    """What the objects can't say goes into our annotation. Yields what that is, and what is left out altogether."""
+    """Write the settings that the objects can't express into our annotation.
+
+    Yield notes on the annotated settings, and on placement rules, which are left out.
+    """
     native = read_objects(manifests, Notebook()).native if objects else {}
     silent = 0
     for path, one in objects.items():

@@ -1,1 +1,1 @@
-"""The product's own JSON form of a queue tree, and the notations of the values in it."""
+"""The product's own JSON format of a queue tree, and the notations of its values."""

@@ -1,4 +1,4 @@
-"""Amounts as people type them into a document or a form, and what they may have meant when they mistyped one."""
+"""Parsing of resource amounts as people type them, with suggestions for mistyped units."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from engine.model.notes import gettext_noop
 from engine.model.quantities import CPU, QuantityError, base, is_bytes, parse_amount, parse_quantity
 
 LARGEST = 2**63 - 1
-"""Amounts are 64-bit integers in every system that these documents go to."""
+"""Largest amount: every system that reads these documents uses 64-bit integers."""
 
 _NEAR_MISS = re.compile(r"(\d{1,20}(?:[.,]\d{1,20})?)\s*([A-Za-z]*)", re.ASCII)
 
@@ -17,7 +17,7 @@ _BROKEN = gettext_noop("%(value)s is not a whole number: %(resource)s comes in w
 
 
 class AmountError(ValueError):
-    """A text that is no amount here. ``message`` is the message id, ``params`` fill its names."""
+    """A text that is not a valid amount. ``message`` is the message id, and ``params`` fill its placeholders."""
 
     def __init__(self, message: str, **params: str) -> None:
         super().__init__(message % params)
@@ -25,11 +25,11 @@ class AmountError(ValueError):
         self.params = params
 
 
-@lru_cache(maxsize=4096)  # an editor reads its whole tree after every act
+@lru_cache(maxsize=4096)  # an editor rereads its whole tree after every edit
 def read_amount(resource: str, text: str, *, saturate: bool = False) -> int:
-    """The amount in its integer unit. Raises AmountError, which says what may have been meant.
+    """Parse an amount of a resource into its integer unit. Raise AmountError, which suggests what may have been meant.
 
-    ``saturate``: what is beyond 64 bits counts as the largest number there is, as in the objects of Kubernetes.
+    ``saturate``: clamp an amount beyond 64 bits to the largest number, as Kubernetes does in its objects.
     """
     try:
         amount = parse_amount(resource, text)
@@ -42,7 +42,7 @@ def read_amount(resource: str, text: str, *, saturate: bool = False) -> int:
     if amount > LARGEST:
         raise AmountError(gettext_noop("%(value)s is too large: amounts have 64 bits."), value=text)
     exact = parse_quantity(text) * (1000 if base(resource) == CPU else 1)
-    if exact != amount and not is_bytes(resource):  # of a byte nobody minds a fraction
+    if exact != amount and not is_bytes(resource):  # a fraction of a byte does not matter
         raise AmountError(_FINER if base(resource) == CPU else _BROKEN, value=text, resource=resource)
     return amount
 
@@ -59,7 +59,7 @@ def _not_an_amount(text: str) -> AmountError:
 
 
 def suggestions(text: str) -> tuple[str, ...]:
-    """What an amount with a mistyped unit may have been meant to be: ``128Gb`` -> ``128Gi``, ``128G``."""
+    """Return the amounts that a text with a mistyped unit may mean: ``128Gb`` -> ``128Gi``, ``128G``."""
     match = _NEAR_MISS.fullmatch(text.strip())
     if match is None:
         return ()

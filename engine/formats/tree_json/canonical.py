@@ -1,4 +1,4 @@
-"""A queue tree in its canonical form: the same tree gives the same bytes, in whatever order its queues were given."""
+"""The canonical encoding of a queue tree: equal trees encode to the same bytes, whatever the order of their queues."""
 
 import msgspec
 
@@ -7,8 +7,11 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, Settings
 
 FORM = 5
-"""Counted up when the form changes in a way that older readers would misread. A tree is written in the first that can
-say it: 2 has placement rules and templates, 3 shares, 4 how queues lend and take, 5 former paths."""
+"""Version of the encoding, increased when older readers would misread a change.
+
+A tree is written in the oldest version that can express it: 2 adds placement rules and templates, 3 percentages, 4
+lending and preemption settings, 5 former paths.
+"""
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -22,7 +25,7 @@ _decoder = msgspec.json.Decoder(_Document)
 
 
 def encode_tree(tree: QueueTree) -> bytes:
-    """Canonical JSON: queues by path, keys sorted, defaults left out."""
+    """Encode a tree as canonical JSON: queues ordered by path, keys sorted, defaults left out."""
     queues = sorted(tree.queues.values(), key=lambda queue: queue.path.split("."))
     return msgspec.json.encode(_Document(_form(tree), tuple(queues), tree.placement, tree.capacity), order="sorted")
 
@@ -55,9 +58,10 @@ def _has_shares(settings: Settings) -> bool:
 
 
 def decode_tree(data: bytes) -> QueueTree:
-    """Read what ``encode_tree`` wrote.
+    """Decode a tree that ``encode_tree`` wrote.
 
-    Raises msgspec.DecodeError for other bytes, ValueError for a form of a later version, TreeError for no tree.
+    Raise msgspec.DecodeError for other bytes, ValueError for a version that is newer than this one, and TreeError if
+    the queues form no tree.
     """
     document = _decoder.decode(data)
     if not 1 <= document.form <= FORM:

@@ -1,4 +1,4 @@
-"""What is different between two trees, queue by queue, with amounts as people type them."""
+"""The differences between two trees, queue by queue, with amounts as people type them."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -11,53 +11,54 @@ from engine.model.message import After, Before, Message, Topic, gettext_noop
 from engine.model.queue_tree import Queue, QueueTree, write_weight
 
 _NOTHING = "{}"
-"""A template that sets nothing: there is one all the same."""
+"""Text of a template that exists but sets nothing."""
 
 
 class ChangeKind(StrEnum):
-    """What happened to a queue."""
+    """The kind of change to a queue."""
 
     ADDED = "added"
     REMOVED = "removed"
     MOVED = "moved"
-    """It has another path; its settings may have changed as well."""
+    """The queue has another path; its settings may have changed as well."""
     CHANGED = "changed"
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting of a queue that is different. An empty text: not set."""
+    """A setting of a queue that differs. An empty text means that the setting is not set."""
 
     field: str
-    """As our own form calls it: ``guaranteed``, ``delay``."""
+    """Name of the setting in the product's own format: ``guaranteed``, ``delay``."""
     resource: str = ""
-    """Of ``guaranteed`` and ``max``; of ``template`` which of its settings: ``guaranteed cpu``."""
+    """Resource of ``guaranteed`` and ``max``; for ``template``, the setting inside it: ``guaranteed cpu``."""
     before: str = ""
     after: str = ""
 
 
 class QueueChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One queue that is different."""
+    """A queue that differs between two trees, with its changed settings."""
 
     kind: ChangeKind
     path: str
-    """Where it is afterwards; of a removed one, where it was."""
+    """Path after the change; for a removed queue, its path before."""
     former: str = ""
-    """Of a moved one: where it was."""
+    """Path before the change, for a moved queue."""
     settings: tuple[Setting, ...] = ()
-    """Of an added one, all that it has; of a removed one, none."""
+    """Changed settings; for an added queue all of its settings, for a removed queue none."""
 
 
 def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[QueueChange, ...]:
-    """What makes ``after`` of ``before``, in the order of ``after``; removed queues last.
+    """Return the changes from ``before`` to ``after``, in the order of ``after``; removed queues come last.
 
-    ``moved`` tells, path after -> path before, which queues are the same under another path; without it former paths
-    do. Others count as removed and added. That a queue lies below a moved one is no change of its own.
+    ``moved``, path after -> path before, identifies queues that have another path; without it, former paths identify
+    them. All other new and missing paths count as added and removed. A queue below a moved queue is not reported as
+    moved.
     """
     former = {path: path for path in after.walk() if path in before.queues}
     moved = renamed(before, after) if moved is None else moved
     former |= {path: was for path, was in moved.items() if path in after and was in before}
     had, has = before.queues, after.queues
-    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # few of them
+    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # usually few
     found = [_change(before, after, path, former) for path in others]
     gone = set(before.queues) - set(former.values())
     removed = [QueueChange(kind=ChangeKind.REMOVED, path=path) for path in before.walk() if path in gone]
@@ -65,7 +66,7 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
 
 
 def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
-    """Path after -> path before, of the queues that the former paths of either tree tell to be the same."""
+    """Return path after -> path before, for the queues that the former paths of either tree identify as the same."""
     gone = [path for path in before.walk() if path not in after]
     new = {path for path in after.walk() if path not in before}
     found: dict[str, str] = {}
@@ -80,7 +81,7 @@ def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
 
 
 def known_before(before: QueueTree, after: QueueTree) -> QueueTree:
-    """``after`` where each queue that ``before`` has under another path is known by that, too."""
+    """Return ``after`` with each queue's path in ``before`` added to its former paths, where that path differs."""
     paths = renamed(before, after)
     for path in after.walk():
         if (was := paths.get(path)) is not None and after.now(was) != path:
@@ -98,7 +99,7 @@ def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str,
     parent, parent_was = after[path].parent, before[was].parent
     stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
     if not stays:
-        if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # which is said already
+        if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # the move already implies it
             settings = tuple(one for one in settings if one.field != "former_paths")
         return QueueChange(kind=ChangeKind.MOVED, path=path, former=was, settings=settings)
     return QueueChange(kind=ChangeKind.CHANGED, path=path, settings=settings) if settings else None
@@ -115,7 +116,7 @@ def _settings(before: Mapping[tuple[str, str], str], after: Mapping[tuple[str, s
 
 
 def _texts(queue: Queue) -> dict[tuple[str, str], str]:
-    """(field, resource) -> its text, of all that is set."""
+    """Return the text of every setting that is set, by field and resource."""
     texts: dict[tuple[str, str], str] = {}
     for field, value in write_queue(queue).items():
         if field != "path":
@@ -124,12 +125,15 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
 
 
 def _weighed(queue: Queue) -> dict[tuple[str, str], str]:
-    """The same, and a weight of 1 as well: what it becomes, or became, is less without it."""
+    """Return the texts of all settings, with the weight even if it is 1, so that a changed weight shows both values."""
     return _texts(queue) | {("weight", ""): write_weight(queue.weight)}
 
 
 def _shares(queue: Queue) -> dict[tuple[str, str], str]:
-    """Of what was given as a share, that and what it comes to: that may change alone, with the queue above."""
+    """Return each share with its resulting amount, by field and resource.
+
+    The amount alone may change when the queue above changes.
+    """
     own = {(field, name): comes_to(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
     if (template := queue.template) is None:
         return own
@@ -141,7 +145,7 @@ def _shares(queue: Queue) -> dict[tuple[str, str], str]:
 
 
 def parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
-    """What a setting of our own form says, part by part: of amounts by resource, of a template by setting too."""
+    """Yield the parts of a setting in the product's own format: amounts by resource, a template also by setting."""
     if not isinstance(value, dict):
         yield above, _text(value)
         return
@@ -158,7 +162,7 @@ def _text(value: object) -> str:
 
 
 def sentences(change: QueueChange) -> tuple[Message, ...]:
-    """The change in words: what happened to the queue, then each of its settings."""
+    """Describe a change in sentences: first what happened to the queue, then each changed setting."""
     queue = Topic(change.path)
     settings = tuple(_sentence(queue, setting) for setting in change.settings)
     match change.kind:
@@ -189,7 +193,10 @@ def _sentence(queue: str, setting: Setting) -> Message:
 
 
 def said_alone(setting: Setting, name: str = "") -> Message:
-    """A setting of the tree itself in words, of no queue: ``policy fence → priority``. ``name``: another for it."""
+    """Describe a changed setting of the tree itself: ``policy fence → priority``.
+
+    ``name`` replaces the setting's name.
+    """
     params = {"setting": Topic(name or label(setting)), "before": Before(setting.before), "after": After(setting.after)}
     if not setting.before:
         return Message(gettext_noop("%(setting)s set to %(after)s"), params)
@@ -199,5 +206,5 @@ def said_alone(setting: Setting, name: str = "") -> Message:
 
 
 def label(setting: Setting) -> str:
-    """The setting's name as people read it: ``guaranteed cpu``, ``preemption policy``."""
+    """Return the display name of a setting: ``guaranteed cpu``, ``preemption policy``."""
     return f"{setting.field} {setting.resource}".replace("_", " ").strip()

@@ -1,13 +1,14 @@
-"""Our own form of a tree: JSON with amounts as people type them, for CI and for drafts.
+"""The product's own format of a tree: JSON with amounts as people type them, for CI and for drafts.
 
     {"policy": "fence", "dialect": "design", "parameters": {},
      "queues": [{"path": "root"},
                 {"path": "root.tenant-1", "preemption_policy": "fence", "guaranteed": {"cpu": "40", "memory": "64Gi"}},
                 {"path": "root.tenant-1.queue-b", "max": {"cpu": "1500m"}, "delay": "30s", "namespaces": ["search"]}]}
 
-An amount may be a percentage (``percentages``): ``"40%"``; ``capacity`` then says what percentages of the cluster are
-of. ``placement`` has the rules of ``placement.py``, a queue's ``template`` the settings of leaves that come into being
-below it. Queues may come in any order. ``canonical`` has the canonical form, which programs keep.
+An amount may be a percentage such as ``"40%"`` (see ``percentages``); ``capacity`` then gives the amounts that
+percentages of the cluster refer to. ``placement`` holds the rules of ``placement.py``. A queue's ``template`` holds the
+settings of leaves that are created below it. Queues may be in any order. The canonical encoding, which programs store,
+is in ``canonical``.
 """
 
 from collections.abc import Mapping
@@ -36,17 +37,17 @@ from engine.model.queue_tree import (
 )
 
 TERMS = ("policy", "dialect", "parameters")
-"""Members by which a document says how its tree decides."""
+"""Members of a document that select the policy, its dialect and its parameters."""
 _MEMBERS = (*TERMS, "placement", "capacity", "queues")
 Known = dict[str, tuple[Mapping[str, Any], Queue]]
-"""Path -> a queue's settings as they were given, and what they were read as, where nothing was wrong with them."""
+"""Path -> a queue's settings as given, and the queue they were read as; only queues without errors."""
 
 
 class TreeDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document says. ``policy``, ``dialect`` and ``parameters`` are None where it says nothing of them."""
+    """The content of a document. ``policy``, ``dialect`` and ``parameters`` are None if the document omits them."""
 
     tree: QueueTree | None
-    """Settings that could not be read are left out of it; None when the queues form no tree."""
+    """The queue tree, without settings that could not be read; None if the queues form no tree."""
     policy: str | None = None
     dialect: str | None = None
     parameters: dict[str, Any] | None = None
@@ -54,7 +55,7 @@ class TreeDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether an error was found: such a tree is never published."""
+        """Return whether an error was found; a tree with errors is never published."""
         return any(note.severity is Severity.ERROR for note in self.notes)
 
 
@@ -63,10 +64,12 @@ def read_form(
     capacity: PercentageBase = PercentageBase(),  # noqa: B008 - frozen
     known: Known | None = None,
 ) -> TreeDocument:
-    """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place.
+    """Read a document in the product's own format, parsed from JSON.
 
-    ``capacity`` is what shares of the cluster are of where the document does not say it. ``known`` spares reading
-    queues again that are given in the same words as the last time; it is filled anew for the next.
+    This function never raises: every error becomes a note at its place.
+
+    ``capacity`` is the base of percentages of the cluster that the document itself does not give. ``known`` avoids
+    reading a queue again whose settings did not change since the last call; it is refilled for the next call.
     """
     book = Notebook()
     given = document.get("queues") if isinstance(document, Mapping) else None
@@ -91,18 +94,21 @@ def read_form(
 
 
 def write_form(tree: QueueTree) -> dict[str, Any]:
-    """The tree in our own form, parents before children; what is not set is left out. ``read_form`` reads it back."""
+    """Write a tree in the product's own format, parents before children, without unset settings.
+
+    ``read_form`` reads it back.
+    """
     return {**write_beside(tree), "queues": [write_queue(tree[path]) for path in tree.walk()]}
 
 
 def write_beside(tree: QueueTree) -> dict[str, Any]:
-    """What ``write_form`` says of a tree beside its queues."""
+    """Return the members of ``write_form`` other than the queues."""
     members = {"placement": write_rules(tree.placement), "capacity": format_amounts(tree.capacity)}
     return {name: value for name, value in members.items() if value}
 
 
 def write_queue(queue: Queue) -> dict[str, Any]:
-    """One queue of ``write_form``."""
+    """Return a queue as ``write_form`` writes it."""
     written: dict[str, Any] = {"path": queue.path}
     if queue.parent_declared:
         written["parent"] = True
@@ -117,7 +123,7 @@ def write_queue(queue: Queue) -> dict[str, Any]:
 
 
 def write_settings(settings: Settings) -> dict[str, Any]:
-    """What queues and templates have alike; what is not set is left out."""
+    """Return the settings that queues and templates have in common, without unset settings."""
     alike: dict[str, Any] = {
         "preemption_policy": _said(settings.preemption_policy, PreemptionPolicy.DEFAULT),
         "guaranteed": _amounts(settings, "guaranteed"),
@@ -132,7 +138,7 @@ def write_settings(settings: Settings) -> dict[str, Any]:
 
 
 def write_sharing(settings: Settings) -> dict[str, Any]:
-    """What ``read_sharing`` reads back; what is not set is left out."""
+    """Return the lending and preemption settings that ``read_sharing`` reads back, without unset settings."""
     own: dict[str, Any] = {
         "weight": None if settings.weight == WEIGHT_ONE else write_weight(settings.weight),
         "lendable": format_amounts(dict(sorted(settings.lendable.items()))) or None,
@@ -194,14 +200,14 @@ def _tree(
 
 
 def _same(settings: Any, known: Known) -> tuple[Mapping[str, Any], Queue] | None:
-    """What is known of these settings from the last time, if they were the same."""
+    """Return the settings and the queue from the last call if the settings are unchanged, else None."""
     path = settings.get("path") if isinstance(settings, Mapping) else None
     had = known.get(path) if isinstance(path, str) else None
     return had if had is not None and (had[0] is settings or had[0] == settings) else None
 
 
 def _rooted(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
-    """Whether every queue has its parent; one that is missing is noted."""
+    """Return whether there are queues and all of them have their parent; each missing parent is an error."""
     missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:
         if parent is not None:

@@ -1,4 +1,4 @@
-"""Durations as Go writes them: ``30s``, ``1m30s``, ``500ms``."""
+"""Parsing and formatting of durations as Go writes them: ``30s``, ``1m30s``, ``500ms``."""
 
 import re
 from fractions import Fraction
@@ -19,12 +19,12 @@ _WHOLE = re.compile(rf"([+-]?)((?:{_PART.pattern})+|0)", re.ASCII)
 
 
 class DurationError(ValueError):
-    """A text that is not a Go duration. ``str()`` of it is a sentence."""
+    """A text that is not a Go duration. Its ``str()`` is a sentence."""
 
 
 @lru_cache(maxsize=1024)
 def parse_duration(text: str) -> int:
-    """Milliseconds, a fraction of one rounded away from zero. Raises DurationError.
+    """Parse a duration into milliseconds, rounding fractions away from zero. Raise DurationError.
 
     Source: the grammar of Go's time.ParseDuration.
     """
@@ -37,7 +37,7 @@ def parse_duration(text: str) -> int:
 
 
 def format_duration(milliseconds: int) -> str:
-    """The duration in the largest units that are exact: ``1m30s``, ``1500ms``. ``parse_duration`` reads it back."""
+    """Format a duration in the largest exact units: ``1m30s``, ``1500ms``. ``parse_duration`` reads it back."""
     if milliseconds % 1000:
         return f"{milliseconds}ms"
     seconds = milliseconds // 1000

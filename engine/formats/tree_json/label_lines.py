@@ -1,7 +1,7 @@
-"""Labels and annotations as people type them: ``key: value``, one a line.
+"""Parsing and formatting of labels and annotations as people type them: one ``key: value`` per line.
 
-A value stands as it is; one that would not survive that (blanks at its ends, line breaks, a quote in front) is written
-in double quotes, as JSON has it.
+A value is written as it is. A value that would not survive that (blanks at its ends, line breaks, a leading quote) is
+written as a JSON string in double quotes.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from engine.model.notes import gettext_noop
 
 
 class PairsError(ValueError):
-    """A line that can't be read. ``message`` % ``params`` says it."""
+    """A line that can't be parsed; ``message`` % ``params`` says why."""
 
     def __init__(self, message: str, **params: str) -> None:
         super().__init__(message % params)
@@ -22,12 +22,12 @@ class PairsError(ValueError):
 
 
 def write_pairs(pairs: Mapping[str, str]) -> str:
-    """One line each, by key. ``read_pairs`` reads it back."""
+    """Format pairs, one per line, ordered by key. ``read_pairs`` reads the text back."""
     return "\n".join(f"{key}: {_written(value)}".rstrip() for key, value in sorted(pairs.items()))
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Key -> value; blank lines are passed over. Raises PairsError."""
+    """Parse a text of pairs into a mapping; blank lines are ignored. Raise PairsError."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

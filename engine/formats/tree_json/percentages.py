@@ -1,7 +1,7 @@
-"""Amounts as percentages: ``40%`` of what the nearest queue above sets, and where none does, of what the cluster holds.
+"""Amounts as percentages, such as ``40%``: of the nearest queue above that sets the amount, else of the cluster.
 
-A share is an exact integer, in thousandths of a percent; what it comes to is rounded down to the resource's unit, so
-that shares of up to 100 % together never come to more than what they are of.
+A share is an exact integer in thousandths of a percent. Its amount is rounded down to the resource's unit, so that
+shares of up to 100 % in total never exceed their base.
 """
 
 import re
@@ -16,9 +16,9 @@ from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import Queue, Settings, Shares
 
 WHOLE = 100_000
-"""A hundred percent."""
+"""A hundred percent, in thousandths of a percent."""
 FIELDS = ("guaranteed", "max")
-"""The settings that have amounts."""
+"""The settings that hold amounts."""
 _SHARE = re.compile(r"(\d{1,6})(?:\.(\d{1,3}))?\s*%", re.ASCII)
 _NOTHING_KNOWN = gettext_noop(
     "%(value)s of what? No queue above sets it, and what the cluster holds is not known: give an amount."
@@ -30,32 +30,32 @@ _Some = TypeVar("_Some", bound=Settings)
 
 
 class PercentageBase(msgspec.Struct, frozen=True):
-    """What percentages of the whole cluster are of."""
+    """The amounts that percentages of the whole cluster refer to."""
 
     amounts: Amounts = {}
     differing: frozenset[str] = frozenset()
-    """Resources of which clusters that share a tree hold different amounts."""
+    """Resources of which the clusters that share the tree hold different amounts."""
 
     @classmethod
     def of(cls, clusters: Iterable[Mapping[str, int]]) -> "PercentageBase":
-        """What all of these hold alike."""
+        """Return the base for a tree that these clusters share: the amounts that are the same in all of them."""
         every = list(clusters)
         names = {name for one in every for name in one}
         alike = {name for name in names if len({one.get(name, 0) for one in every}) == 1}
         return cls({name: every[0][name] for name in sorted(alike)}, frozenset(names - alike))
 
     def but(self, amounts: Mapping[str, int]) -> "PercentageBase":
-        """The same, with these instead."""
+        """Return a copy in which these amounts replace those of the same resources."""
         return PercentageBase({**self.amounts, **amounts}, self.differing - amounts.keys())
 
 
 def is_share(text: str) -> bool:
-    """Whether it is meant as a percentage."""
+    """Return whether a text is meant as a percentage."""
     return text.rstrip().endswith("%")
 
 
 def read_share(text: str) -> int:
-    """``12.5 %`` as 12500. Raises AmountError, which says what is wrong."""
+    """Parse a percentage: ``12.5 %`` as 12500. Raise AmountError, which says what is wrong."""
     match = _SHARE.fullmatch(text.strip())
     if match is None:
         message = gettext_noop("%(value)s is not a percentage of up to three decimals, such as 12.5%%.")
@@ -64,29 +64,29 @@ def read_share(text: str) -> int:
 
 
 def write_share(share: int) -> str:
-    """As people type it: ``12.5%``."""
+    """Format a share as people type it: ``12.5%``."""
     whole, rest = divmod(share, 1000)
     return f"{whole}.{rest:03}".rstrip("0").rstrip(".") + "%"
 
 
 def shares_of(settings: Settings, field: str) -> Shares:
-    """Resource -> share, of ``guaranteed`` or ``max``."""
+    """Return the shares of ``guaranteed`` or ``max``, by resource."""
     return settings.guaranteed_share if field == "guaranteed" else settings.max_share
 
 
 def amounts_of(settings: Settings, field: str) -> Amounts:
-    """Resource -> amount, of ``guaranteed`` or ``max``."""
+    """Return the amounts of ``guaranteed`` or ``max``, by resource."""
     return settings.guaranteed if field == "guaranteed" else settings.max
 
 
 def comes_to(settings: Settings, field: str, resource: str) -> str:
-    """A share with what it comes to: ``40% = 32``."""
+    """Format a share with its resulting amount: ``40% = 32``."""
     amount = amounts_of(settings, field)[resource]
     return f"{write_share(shares_of(settings, field)[resource])} = {format_amount(resource, amount)}"
 
 
 def without_shares(queue: Queue) -> Queue:
-    """The queue with the amounts alone, for formats that have no shares."""
+    """Return the queue with amounts only, for formats that have no shares."""
     template = queue.template and msgspec.structs.replace(queue.template, guaranteed_share={}, max_share={})
     return msgspec.structs.replace(queue, guaranteed_share={}, max_share={}, template=template)
 
@@ -97,24 +97,24 @@ def _has_shares(queue: Queue) -> bool:
 
 
 class Resolution:
-    """Works out what the shares of a tree come to; one that there is nothing to be of is an error at its place."""
+    """Computes the amounts of the shares in a tree; a share without a base is an error at its place."""
 
     def __init__(self, capacity: PercentageBase, book: Notebook) -> None:
         self.used: Amounts = {}
-        """Of the cluster's capacity, what any share is of."""
+        """The amounts of the cluster's capacity that some share refers to."""
         self._capacity = capacity
         self._book = book
         self._unread = {(note.path, note.field) for note in book.notes}
 
     def settled(self, queues: Mapping[str, Queue], places: Mapping[str, int]) -> dict[str, Queue]:
-        """The queues with the amounts that their shares come to; a share that can't be worked out is left out.
+        """Return the queues with the amounts of their shares; a share that can't be computed is left out.
 
-        ``places``: path in lower case -> which of the document's queues it is.
+        ``places``: path in lower case -> index of the queue in the document.
         """
         found = dict(queues)
-        if not any(_has_shares(queue) for queue in queues.values()):  # as in nearly all trees
+        if not any(_has_shares(queue) for queue in queues.values()):  # true of nearly all trees
             return found
-        for path in sorted(found, key=lambda path: path.count(".")):  # those above first
+        for path in sorted(found, key=lambda path: path.count(".")):  # parents first
             place = DocumentPlace(index=places[path.lower()], path=path)
             queue = self._settled(found[path], place, found, found[path].parent)
             if queue.template is not None:
@@ -150,7 +150,7 @@ class Resolution:
     def _whole(
         self, share: int, at: DocumentPlace, setting: tuple[str, str], found: Mapping[str, Queue], above: str | None
     ) -> int | None:
-        """What a share is of; None where that can't be read itself, or, which is noted, there is nothing."""
+        """Return the amount that a share refers to; None if it can't be read or, with an error, does not exist."""
         field, name = setting
         while above is not None and above in found:
             if name in amounts_of(found[above], field):

@@ -1,8 +1,10 @@
-"""Placement rules as people write them, in our own form and in queues.yaml alike.
+"""Reading and writing of placement rules, in the notation that the product's own format and queues.yaml share.
 
-[{"name": "user", "create": true, "filter": {"type": "allow", "groups": ["dev"]},
-"parent": {"name": "tag", "value": "namespace"}},
-{"name": "fixed", "value": "root.default"}]
+A list of rules looks like this:
+
+    [{"name": "user", "create": true, "filter": {"type": "allow", "groups": ["dev"]},
+      "parent": {"name": "tag", "value": "namespace"}},
+     {"name": "fixed", "value": "root.default"}]
 """
 
 from collections.abc import Callable, Mapping
@@ -16,16 +18,16 @@ from engine.model.queue_tree import LONGEST_PATH, ROOT, is_queue_name
 
 MOST_RULES = 100
 MOST_NAMES = 1_000
-"""Users or groups of one filter."""
+"""Largest number of users or groups in a filter."""
 
 Complain = Callable[..., None]
-"""Called with the mapping and the key that are wrong, where that is (``("0", "parent")``), the message, its params."""
+"""Called with the mapping and key that are wrong, their place (``("0", "parent")``), the message and its params."""
 _FIELDS = ("name", "value", "create", "filter", "parent")
 _FILTER_FIELDS = ("type", "users", "groups")
 
 
 def read_rules(given: Any, complain: Complain) -> tuple[Rule, ...]:
-    """The rules of a list; those that can't be read are left out, and complained of."""
+    """Return the rules in a list; rules that can't be read are left out and reported through ``complain``."""
     if given is None:
         return ()
     if not isinstance(given, list):
@@ -39,7 +41,7 @@ def read_rules(given: Any, complain: Complain) -> tuple[Rule, ...]:
 
 
 def write_rules(rules: tuple[Rule, ...]) -> list[dict[str, Any]]:
-    """What ``read_rules`` reads back; what is not set is left out."""
+    """Return the rules as ``read_rules`` reads them back, without unset settings."""
     return [_written(rule) for rule in rules]
 
 
@@ -85,7 +87,7 @@ def _value(given: Mapping[str, Any], name: RuleName, where: tuple[str, ...], com
     if isinstance(value, Mapping | list):
         complain(given, "value", place, gettext_noop("%(key)s must be a text."), key="value")
         return None
-    if "\0" in text:  # which PostgreSQL does not take
+    if "\0" in text:  # PostgreSQL does not accept NUL
         complain(given, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
         return None
     if name is RuleName.TAG and not text:

@@ -1,4 +1,4 @@
-"""By which policy a tree is enforced, as people choose it in a form: policy, dialect and parameters as texts."""
+"""Conversion between the policy, dialect and parameters of a tree and the texts of a form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,10 @@ from engine.policies.common.parameters import text_of, value_of
 
 
 def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tuple[dict[str, Any], tuple[Note, ...]]:
-    """The parameters of a policy, and what is wrong with it, its dialect or any of them, each at its place.
+    """Parse the parameters of a policy; also return errors about the policy, its dialect and each parameter.
 
-    An empty text is the default, and left out; so is what was typed for another policy, which this one does not have.
+    An empty text selects the default and is left out. Parameters that this policy does not have, which were typed for
+    another policy, are left out too.
     """
     found: dict[str, Any] = {}
     book, known = Notebook(), known_dialects().get(policy)
@@ -33,5 +34,5 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
 
 
 def write_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """What ``read_parameters`` reads back."""
+    """Format parameters as the texts that ``read_parameters`` reads back."""
     return {name: text_of(value) for name, value in parameters.items()}

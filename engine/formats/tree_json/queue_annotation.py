@@ -1,9 +1,9 @@
-"""What a foreign object has no field for, in an annotation of ours that others pass over.
+"""The annotation that keeps the queue settings that another system's object has no field for.
 
     scheduler-admin.io/queue: '{"delay": "30s", "preemption_policy": "fence"}'
 
-It holds settings of our own form, and stands before what the object says itself; ``name`` is what the queue is called
-here where the object's own name can't be one.
+Other systems ignore it. It holds settings in the product's own format, which override the object's own fields. ``name``
+is the name of the queue here, for an object whose own name can't be a queue's name.
 """
 
 import json
@@ -22,9 +22,9 @@ from engine.model.queue_tree import LONGEST_PATH, ROOT, PreemptionPolicy, Queue,
 ANNOTATION = "scheduler-admin.io/queue"
 
 _ATTRIBUTES = {"parent": "parent_declared", "delay": "delay_ms", "quota_delay": "quota_delay_ms"}
-"""Setting of our own form -> field of Queue, where it is called otherwise."""
+"""Setting in the product's own format -> field of Queue, for settings whose field has another name."""
 _KEPT_OUT = ("path", "parent")
-"""Where the object stands says these."""
+"""Settings that the position of the object determines."""
 _UNSET: dict[str, Any] = {
     "guaranteed": {},
     "max": {},
@@ -32,11 +32,14 @@ _UNSET: dict[str, Any] = {
     "namespaces": [],
     "former_paths": [],
 }
-"""What says that something is not set, which the object itself does set."""
+"""Setting -> the value that marks it as not set, where the object itself does set it."""
 
 
 def said_in(one: Object, book: Notebook) -> dict[str, Any]:
-    """What the annotation says, nothing where there is none; one that can't be read is an error noted."""
+    """Return the content of the annotation, empty if there is none.
+
+    An annotation that can't be read results in an error in ``book``.
+    """
     text = one.annotation(ANNOTATION)
     if text is None:
         return {}
@@ -52,12 +55,12 @@ def said_in(one: Object, book: Notebook) -> dict[str, Any]:
 
 
 def name_of(one: Object) -> str:
-    """What the queue is called here; the dots of an object's name, which separate queues here, become ``_``."""
+    """Return the name of the queue here. Dots in an object's name become ``_``, because dots separate queues here."""
     return str(said_in(one, Notebook()).get("name") or one.called.replace(".", "_"))
 
 
 def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
-    """The queue with what the annotation says; ``native`` is what the object says itself."""
+    """Return ``native``, the queue as the object itself describes it, with the settings in the annotation applied."""
     said = {key: value for key, value in said_in(one, book).items() if key != "name"}
     if not said:
         return native
@@ -75,7 +78,10 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
 
 
 def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
-    """The settings, in our own form, that an object which says ``native`` can't say."""
+    """Return the settings, in the product's own format, in which ``wanted`` differs from what the object expresses.
+
+    ``native`` is the queue as the object itself describes it.
+    """
     said, meant = write_queue(native), write_queue(without_shares(wanted))
     for one in (said, meant):
         one["namespaces"] = sorted(one.get("namespaces", []))
@@ -84,13 +90,13 @@ def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
 
 
 def rename(one: Object, name: str) -> None:
-    """Let the annotation say what the queue is called here, where the object's own name does not."""
+    """Set the name in the annotation if the object's own name does not result in this name."""
     if name_of(one) != name:
         _say(one, {**said_in(one, Notebook()), "name": name})
 
 
 def annotate(one: Object, settings: Mapping[str, Any]) -> None:
-    """Let the annotation say these settings, beside the name."""
+    """Set the settings in the annotation, keeping the name in it."""
     said = said_in(one, Notebook())
     kept = {"name": said["name"]} if "name" in said else {}
     if {**kept, **settings} != said:
@@ -105,7 +111,7 @@ def _say(one: Object, said: Mapping[str, Any]) -> None:
 def check_path(
     path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: Notebook
 ) -> None:
-    """Note an error for what can't be a queue's path, beside those ``found``; and that a name became another."""
+    """Add an error for a path that is invalid or already in ``found``; add a note if the queue's name was changed."""
     name = path.rpartition(".")[2]
     problem, params = "", {"name": repr(called), "annotation": ANNOTATION}
     if not is_queue_name(name):

@@ -1,4 +1,4 @@
-"""The settings of one queue in our own form, read as typed; what can't be read is noted and left unset."""
+"""Reading of a queue's settings in the product's own format; a value that can't be read is an error and stays unset."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from engine.model.queue_tree import (
 )
 
 SHARING = ("weight", "lendable", "take_within", "take_reclaim", "take_borrowing", "take_threshold")
-"""How a queue lends, borrows and preempts where quota is lent."""
+"""Settings of how a queue lends, borrows and preempts under policies that lend quota."""
 FIELDS = (
     "path",
     "parent",
@@ -55,14 +55,14 @@ TEMPLATE_FIELDS = (
     "evict_uncontrolled",
     *SHARING,
 )
-"""Of a template: what queues and templates have alike."""
+"""Settings of a template: those that queues and templates have in common."""
 NO_PATH = gettext_noop("%(name)s can't be the path of a queue: it begins with “root.”, then come names.")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> Queue:
-    """The queue at ``place``; whatever is wrong with a setting is an error noted at it."""
+    """Return the queue at ``place``; each invalid setting is an error at its place."""
     note_unknown(given, FIELDS, place, book)
     return Queue(
         path=place.path,
@@ -75,7 +75,7 @@ def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook
 
 
 def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: DocumentPlace, book: Notebook) -> None:
-    """Note an error for every member that there is not."""
+    """Add an error for every member that is not a known setting."""
     for name in sorted({str(key) for key in mapping} - set(known)):
         message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
         book.error(place.at(name), message, name=name, known=", ".join(known))
@@ -93,7 +93,7 @@ def _template(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) ->
 
 
 def _alike(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
-    """What queues and templates have alike."""
+    """Return the settings that queues and templates have in common, as fields of Settings."""
     guaranteed, guaranteed_share = _amounts(given, "guaranteed", place, book)
     most, most_share = _amounts(given, "max", place, book)
     return {
@@ -112,7 +112,7 @@ def _alike(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> di
 
 
 def read_sharing(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
-    """How a queue lends, borrows and preempts, as the fields of engine.model.queue_tree.Settings."""
+    """Return how a queue lends, borrows and preempts, as fields of engine.model.queue_tree.Settings."""
     return {
         "weight": _weight(given, place, book),
         "lendable": _plain_amounts(given, "lendable", place, book),
@@ -151,7 +151,7 @@ def _take(
 
 
 def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> tuple[Amounts, Shares]:
-    """What is given as an amount, and what as a share."""
+    """Return the values of a field that are amounts, and those that are shares."""
     listed = given.get(field)
     if listed is None:
         return {}, {}
@@ -178,7 +178,7 @@ def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: N
 
 
 def read_capacity(given: Mapping[str, Any], book: Notebook) -> Amounts:
-    """What a document says that shares of the cluster are of."""
+    """Return the amounts that a document gives as the base of percentages of the cluster."""
     message = gettext_noop("What percentages of the cluster are of is an amount itself.")
     return _plain_amounts(given, "capacity", DocumentPlace(), book, message)
 
@@ -190,7 +190,7 @@ def _plain_amounts(
     book: Notebook,
     message: str = gettext_noop("Percentages can't be said here: give an amount."),
 ) -> Amounts:
-    """Amounts that can't be given as shares: one is an error with this message."""
+    """Return amounts that can't be given as shares; each share is an error with this message."""
     amounts, shares = _amounts(given, field, place, book)
     for resource in shares:
         book.error(place.at(field, resource), message)
@@ -255,7 +255,7 @@ def _names(
     place: DocumentPlace,
     book: Notebook,
 ) -> tuple[str, ...]:
-    """A list of texts, each once; one that is not allowed is an error noted at it."""
+    """Return a list of texts without duplicates; each text that is not allowed is an error at its place."""
     value = given.get(field)
     if value is None:
         return ()
@@ -272,7 +272,7 @@ def _names(
 
 
 def _truth(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> bool | None:
-    """None where nothing is said."""
+    """Return a true or false setting; None if it is missing or, with an error, is neither."""
     value = given.get(field)
     if value is not None and not isinstance(value, bool):
         book.error(place.at(field), gettext_noop("%(key)s is true or false."), key=field)

@@ -1,4 +1,4 @@
-"""A tree in the product's own form as people keep it in a file: YAML or JSON, with comments that stay."""
+"""A tree in the product's own format as a YAML or JSON file; comments are preserved when it is rewritten."""
 
 from collections.abc import Mapping, MutableMapping
 from typing import Any
@@ -17,13 +17,13 @@ from engine.model.notes import ImportFailure, Note, gettext_noop
 from engine.model.queue_tree import QueueTree
 
 _UNSAID: dict[str, Any] = {"policy": "fence", "dialect": "design", "parameters": {}}
-"""Terms that a document need not say."""
+"""Terms that a document may omit -> their defaults."""
 
 
 def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  # noqa: B008 - frozen
-    """The tree of a document of our own form; ``capacity`` as in ``read_form``.
+    """Return the tree of a document in the product's own format; ``capacity`` is as in ``read_form``.
 
-    Raises ImportFailure, with every error in it at its line.
+    Raise ImportFailure, with every error in it at its line.
     """
     document, reading = _read(text, capacity)
     lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
@@ -34,9 +34,9 @@ def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  #
 
 
 def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
-    """A document of our own form, empty for a new one, with its tree made ``tree``, and its terms where they are given.
+    """Write a tree, and the terms if given, into a document in the product's own format.
 
-    Raises ImportFailure for a text that ``read`` refuses.
+    An empty text means a new document. Raise ImportFailure for a text that ``read`` rejects.
     """
     if not text.strip():
         return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
@@ -57,7 +57,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
 
 
 def _read(text: str, capacity: PercentageBase, *, kept: bool = False) -> tuple[Fields, TreeDocument]:
-    """The document, and what it says. Raises ImportFailure for one with any error in it."""
+    """Return the document and its content. Raise ImportFailure if it has any error."""
     documents = load(text, kept=kept)
     if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
         raise failure(None, gettext_noop("The document must be an object with a list of queues."))
@@ -71,7 +71,7 @@ def _read(text: str, capacity: PercentageBase, *, kept: bool = False) -> tuple[F
 
 
 def _with_line(note: Note, document: Fields) -> Note:
-    """The note at the line of the last part of its pointer that is there."""
+    """Return the note with the line of the deepest part of its pointer that exists in the document."""
     at: Any = document
     line = line_of_start(document)
     for part in note.pointer.split("/")[1:]:
@@ -90,12 +90,12 @@ def _terms(reading: TreeDocument) -> dict[str, Any]:
 
 
 def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
-    """What a document says beside its queues."""
+    """Return the members of a document other than its queues."""
     return {**terms, **write_beside(tree)}
 
 
 def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Let fields that mean ``said`` mean ``wanted``; what is the same stays as it was typed."""
+    """Change fields that mean ``said`` so that they mean ``wanted``; unchanged values keep their notation."""
     for key in dict.fromkeys((*said, *wanted)):
         if said.get(key) == wanted.get(key) and (key in said) == (key in wanted):
             continue

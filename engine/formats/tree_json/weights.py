@@ -1,4 +1,4 @@
-"""Weights of fair sharing as people type them: Kubernetes quantities such as ``2``, ``0.5`` or ``500m``."""
+"""Parsing and formatting of fair-sharing weights as Kubernetes quantities such as ``2``, ``0.5`` or ``500m``."""
 
 from engine.formats.tree_json.amounts import LARGEST, AmountError
 from engine.model.notes import gettext_noop
@@ -6,11 +6,11 @@ from engine.model.quantities import QuantityError, parse_quantity
 from engine.model.queue_tree import WEIGHT_ONE
 
 _SUFFIXES = {"m": 10**6, "u": 10**3, "n": 1}
-"""Suffix of a quantity -> what it is of, in billionths."""
+"""Suffix of a quantity -> its unit in billionths."""
 
 
 def read_weight(text: str) -> int:
-    """A weight in billionths. Raises AmountError, which says what is wrong."""
+    """Parse a weight into billionths. Raise AmountError, which says what is wrong."""
     try:
         weight = parse_quantity(text) * WEIGHT_ONE
     except QuantityError:
@@ -25,7 +25,7 @@ def read_weight(text: str) -> int:
 
 
 def as_quantity(weight: int) -> str:
-    """As Kubernetes keeps it: ``1500m``."""
+    """Format a weight as a Kubernetes quantity, for example ``1500m``."""
     if weight % WEIGHT_ONE == 0:
         return str(weight // WEIGHT_ONE)
     return next(f"{weight // scale}{suffix}" for suffix, scale in _SUFFIXES.items() if weight % scale == 0)

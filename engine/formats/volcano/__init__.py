@@ -1,1 +1,1 @@
-"""Volcano's objects, and what it says of pods that it evicts."""
+"""Volcano's objects, and the messages it writes about pods that it evicts."""

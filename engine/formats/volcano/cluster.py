@@ -1,4 +1,4 @@
-"""Volcano's Queues and PodGroups with their pods, read as what it divides a cluster by."""
+"""Conversion of Volcano's Queues and PodGroups, and their pods, to the model of how Volcano shares a cluster."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,14 +26,17 @@ from engine.model.objects import (
 from engine.model.objects import volcano_cluster as put_together
 
 CONFIGURATION = "volcano-scheduler.conf"
-"""The key of the ConfigMap of its scheduler."""
+"""Key in the ConfigMap of Volcano's scheduler that holds its configuration."""
 DEFAULT_QUEUE = "default"
 ROOT = "root"
-"""Above every queue that names no parent, where queues are a tree."""
+"""Parent of every queue that names no parent, if queues form a tree."""
 
 
 def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
-    """A cluster with Volcano among some manifests. Raises ValueError with what is wrong, and without a plugin of it."""
+    """Return the cluster that a list of manifests with Volcano's objects describes.
+
+    Raise ValueError if an object is invalid, or if no ConfigMap enables a plugin of Volcano that computes shares.
+    """
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for obj in objects:
         kinds.setdefault(str(obj.get("kind") or ""), []).append(obj)
@@ -52,14 +55,17 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
 
 
 def to_settings(config: ConfigMapObject) -> VolcanoSettings | None:
-    """What a ConfigMap says of Volcano's scheduler, None for one that says nothing. Raises ValueError."""
+    """Return the settings of Volcano's scheduler in a ConfigMap; None if it has none. Raise ValueError."""
     text = (config.data or {}).get(CONFIGURATION)
     found = configured(text) if text is not None else None
     return msgspec.structs.replace(found, name=config.metadata.name or "") if found else None
 
 
 def configured(text: str) -> VolcanoSettings | None:
-    """What its scheduler's configuration says; None without a plugin that shares are by. Raises ValueError."""
+    """Return the settings in a configuration of Volcano's scheduler; None without a plugin that computes shares.
+
+    Raise ValueError if the configuration is invalid.
+    """
     for document in load(text):
         read = msgspec.convert(plain(document), wire.Configuration, strict=False)
         tiers = [tier.plugins or () for tier in read.tiers or ()]
@@ -75,7 +81,7 @@ def configured(text: str) -> VolcanoSettings | None:
 
 
 def _level(said: Any) -> int:
-    """As Volcano reads a number there: what is none, or below 0, is 0."""
+    """Parse a number as Volcano does: a value that is no number, or is below 0, counts as 0."""
     try:
         return max(0, int(said or 0))
     except (ValueError, TypeError):
@@ -83,7 +89,7 @@ def _level(said: Any) -> int:
 
 
 def to_queue(queue: wire.QueueObject) -> VolcanoQueue:
-    """The Queue. Raises ValueError."""
+    """Convert a Queue from its wire form. Raise ValueError if a value is invalid."""
     spec, meta = queue.spec, queue.metadata
     name = meta.name or ""
     if spec.weight is not None and spec.weight < 1:
@@ -103,7 +109,7 @@ def to_queue(queue: wire.QueueObject) -> VolcanoQueue:
 
 
 def to_group(group: wire.PodGroupObject) -> PodGroup:
-    """The PodGroup."""
+    """Convert a PodGroup from its wire form."""
     meta, spec = group.metadata, group.spec
     return PodGroup(
         namespace=meta.namespace or "default",
@@ -117,7 +123,7 @@ def to_group(group: wire.PodGroupObject) -> PodGroup:
 
 
 def _to_pod(obj: PodObject) -> VolcanoPod:
-    """With what its phase says besides."""
+    """Convert a pod, deriving the state of its task from the pod's phase as well."""
     found, phase = volcano_pod(to_pod(obj)), obj.status.phase if obj.status else None
     told = {Task.SUCCEEDED: {"Failed": Task.FAILED}, Task.BOUND: {"Running": Task.RUNNING}}
     told |= {Task.RUNNING: {"Pending": Task.BOUND}}

@@ -1,8 +1,8 @@
-"""Volcano's Queues <-> QueueTree. What has no field here is kept.
+"""Conversion between Volcano's Queues and a QueueTree.
 
-``deserved`` is what a queue may reclaim, so it is what is guaranteed here; of resources that it does not name, what
-``guarantee`` says. ``capability`` is max, ``weight`` a whole number, and the pods of a leaf that is not ``reclaimable``
-may not go. A Queue without ``parent`` is below the one that is called root.
+Fields without a counterpart here are kept. ``deserved`` is what a queue may reclaim, so it is guaranteed here; for
+resources that it does not name, ``guarantee`` is used. ``capability`` is max, and ``weight`` is a whole number. Pods of
+a leaf that is not ``reclaimable`` may not be evicted. A Queue without ``parent`` is below the Queue named root.
 
 Source: QueueSpec of volcano.sh/apis, scheduling/v1beta1, and the plugins capacity and proportion.
 """
@@ -39,16 +39,19 @@ FAMILY = Family(
     decided=lambda _one: _READ,
     by_key=(_DESERVED, _CAPABILITY),
 )
-"""Of which a cluster keeps its tree. It is only read."""
+"""The kind of objects in which a cluster keeps a tree of Volcano's Queues. These objects are only read."""
 
 
 def read(text: str) -> Imported:
-    """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    """Return the tree of the Queues in a text.
+
+    Raise ImportFailure, with every error in it, for a text without Queues or with errors.
+    """
     return parented_objects.read(_SYSTEM, text)
 
 
 def write(text: str, tree: QueueTree) -> Written:
-    """As engine.formats.parented_objects.write."""
+    """Write a tree into a text of Queues; see engine.formats.parented_objects.write."""
     return parented_objects.write(_SYSTEM, text, tree)
 
 
@@ -83,7 +86,10 @@ def _guarantee(one: Object, path: str, book: Notebook) -> Amounts:
 
 
 def _stays(one: Object, holds: bool) -> bool:
-    """Whether its pods may not go: Volcano asks the queue of the pods alone, not those above."""
+    """Return whether the pods of a queue may not be evicted.
+
+    Volcano checks only the queue of the pods, not the queues above it.
+    """
     return one.spec.get(_RECLAIMABLE) is False and not holds
 
 

@@ -1,4 +1,4 @@
-"""Volcano's objects as they stand on the wire, down to what decides about shares."""
+"""Volcano's objects in their wire form, reduced to the fields that affect shares."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ class PodGroupObject(Wire, frozen=True):
 
 
 class PluginFields(Wire, frozen=True):
-    """The configuration is YAML that Volcano reads by these very names."""
+    """Fields of a plugin in the configuration, which is YAML with these same field names."""
 
     name: str = ""
     enable_hierarchy: bool | None = None

@@ -1,1 +1,1 @@
-"""YAML and JSON documents: read with the lines of everything, and changed with all else as it was typed."""
+"""Reading of YAML and JSON documents with line numbers, and changing them without altering the rest of the text."""

@@ -1,4 +1,4 @@
-"""A queues.yaml inside another document: in a ConfigMap, in Helm values, or in what kubectl prints of these."""
+"""Access to a queues.yaml inside another document: a ConfigMap, Helm values, or kubectl's output of either."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,33 +11,33 @@ from engine.formats.yaml.documents import dump, failure, is_json, line_of, load,
 from engine.model.notes import ImportFailure, Note, gettext_noop
 
 _PARTITIONS = re.compile(r"""^["']?partitions["']?\s*:""", re.MULTILINE)
-"""How a queues.yaml begins, comments aside."""
+"""Pattern of the beginning of a queues.yaml, apart from comments."""
 _NAMED = re.compile(r"""\.ya?ml["']?\s*:""")
-"""Under a key like this it lies inside other documents: ``queues.yaml``, or the name of a policy group."""
+"""Pattern of the key that holds a queues.yaml in other documents: ``queues.yaml``, or the name of a policy group."""
 _DEEPEST = 8
 
 
 class Wrapped(NamedTuple):
-    """A document inside another."""
+    """A document that is embedded in another document."""
 
     text: str
     holder: Any
-    """The mapping that holds it, and under which key."""
+    """The mapping that holds the embedded document, under ``key``."""
     key: str
     above: int | None
-    """How many lines of the whole text come before its first; None where it is not written line by line."""
+    """Number of lines before the embedded document in the whole text; None if it is not written line by line."""
 
     def outside(self, note: Note) -> Note:
-        """The note at the line of the whole text."""
+        """Return the note with its line in the whole text."""
         known = note.line is not None and self.above is not None
         line = note.line + self.above if known and note.line is not None and self.above is not None else None
         return msgspec.structs.replace(note, line=line)
 
 
 def unwrapped(text: str) -> Wrapped | None:
-    """The queues.yaml inside a text; None where the text is one itself, or holds none.
+    """Return the queues.yaml inside a text; None if the text is itself a queues.yaml, or contains none.
 
-    Raises ImportFailure for a text that holds several, or that can't be read.
+    Raise ImportFailure for a text that contains several, or that can't be read.
     """
     if _PARTITIONS.search(text) or not _NAMED.search(text):
         return None
@@ -53,7 +53,10 @@ def unwrapped(text: str) -> Wrapped | None:
 
 
 def rewrapped(text: str, inner: str) -> str:
-    """The text with another queues.yaml inside, and all else as it was typed. Raises ImportFailure as ``unwrapped``."""
+    """Return the text with its queues.yaml replaced and everything else as it was typed.
+
+    Raise ImportFailure for the texts for which ``unwrapped`` raises it.
+    """
     documents = load(text, kept=True)
     before = dump(documents, text)
     ((holder, key),) = _inside(documents, 0)
@@ -62,7 +65,7 @@ def rewrapped(text: str, inner: str) -> str:
 
 
 def _inside(value: Any, depth: int) -> Iterator[tuple[Any, str]]:
-    """Every mapping that holds one, and under which key."""
+    """Yield every mapping that holds a queues.yaml, and the key that holds it."""
     if depth > _DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -80,10 +83,10 @@ def _lines_above(text: str, holder: Any, key: str) -> int | None:
     line, first = line_of(holder, key), str(holder[key]).split("\n", 1)[0].strip()
     lines = text.splitlines()
     if line is None or line >= len(lines) or lines[line].strip() != first:
-        return None  # in quotes, or folded
+        return None  # the text is quoted or folded
     return line
 
 
 def failed(wrapped: Wrapped, failure: ImportFailure) -> ImportFailure:
-    """The failure of the document inside, at the lines of the whole text."""
+    """Return the failure of an embedded document with the lines of the whole text."""
     return ImportFailure(tuple(map(wrapped.outside, failure.notes)))

@@ -1,4 +1,4 @@
-"""Texts in YAML or JSON that people keep: read with the lines of everything, changed with all else as it was typed."""
+"""Reading of YAML and JSON texts with line numbers, and changing them without altering the rest of the text."""
 
 import json
 import re
@@ -19,9 +19,9 @@ from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, merged
 from engine.model.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
 
 DEEPEST = 100
-"""Brackets nested deeper are refused unread: the time that the YAML reader takes grows with their depth squared."""
+"""Deepest nesting of brackets that is read: the time that the YAML reader takes grows with the square of the depth."""
 MOST_VALUES = 300_000
-"""Of a document, those that aliases repeat counted again."""
+"""Largest number of values in a document; values that aliases repeat count each time."""
 
 _ANCHOR = re.compile(r"^[^#\n]*[\s\[{,]&\w", re.MULTILINE)
 _KEY = re.compile(r"( *)[^\s#-][^#]*:\s*(#.*)?")
@@ -29,9 +29,9 @@ _ITEM = re.compile(r"( *)- ")
 
 
 def load(text: str, *, kept: bool = False) -> list[Any]:
-    """Every document of a text as mappings and lists that know their lines. Raises ImportFailure.
+    """Return every document of a text as mappings and lists that know their lines. Raise ImportFailure.
 
-    ``kept``: with comments and all else that is to be written back, which takes twenty times as long.
+    ``kept``: keep comments and everything else that is written back, which takes twenty times as long.
     """
     if _depth(text) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
@@ -69,7 +69,7 @@ def _whole(text: str) -> list[Any]:
 
 
 def _check_size(documents: Sequence[Any]) -> None:
-    """Raise ImportFailure for more values than anybody types: aliases describe very many in a few lines."""
+    """Raise ImportFailure for too many values: with aliases, a few lines can describe a very large number of values."""
     left, pending = MOST_VALUES, list(documents)
     while pending:
         one = pending.pop()
@@ -83,7 +83,7 @@ def _check_size(documents: Sequence[Any]) -> None:
 
 
 def dump(documents: Sequence[Any], like: str = "") -> str:
-    """The documents as text: JSON where the text that they are ``like`` is JSON, else YAML indented as it is there."""
+    """Return the documents as text in the notation of ``like``: JSON if that is JSON, else YAML with its indents."""
     if is_json(like):
         written = json.dumps(plain(documents[0]), indent=_json_indent(like), ensure_ascii=like.isascii())
         return written + ("\n" if like.endswith("\n") else "")
@@ -99,7 +99,7 @@ def dump(documents: Sequence[Any], like: str = "") -> str:
 
 
 def typed_like(text: str, other: Any) -> Any:
-    """An amount as it is typed beside another: in the same quotes, and without any where that has none."""
+    """Return an amount in the notation of another value: in the same quotes, or without quotes if it has none."""
     if isinstance(other, ScalarString):
         return type(other)(text)
     bare = other is not None and text.isdecimal()
@@ -107,24 +107,24 @@ def typed_like(text: str, other: Any) -> Any:
 
 
 def commented(value: Any) -> Any:
-    """A value as the YAML writer takes it beside what was read, in its own order."""
+    """Return a value in the types of the YAML writer, which keep the order of its keys among values that were read."""
     if isinstance(value, Mapping):
         return CommentedMap((key, commented(item)) for key, item in value.items())
     return [commented(item) for item in value] if isinstance(value, list) else value
 
 
 def expanded(text: str) -> str:
-    """The same without anchors and aliases, so that each value can be changed by itself; comments are lost."""
+    """Return a text without anchors and aliases, so that each value can be changed by itself; comments are lost."""
     return dump([commented(plain(one)) for one in load(text, kept=True)], text)
 
 
 def shares(text: str) -> bool:
-    """Whether values of a text may be shared by anchors and aliases."""
+    """Return whether a text may contain values that are shared through anchors and aliases."""
     return _ANCHOR.search(text) is not None
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is written as JSON, which YAML can be as well."""
+    """Return whether a text is written as JSON, which is also valid YAML."""
     if text.lstrip()[:1] not in {"{", "["}:
         return False
     try:
@@ -135,10 +135,11 @@ def is_json(text: str) -> bool:
 
 
 def rewritten(text: str, before: str, after: str) -> str:
-    """``text`` with the lines changed that differ between two dumps, of what it said and of what it is to say.
+    """Return ``text`` with only those lines changed that differ between ``before`` and ``after``.
 
-    What only the dumping would change, such as blanks, stays as it was typed. Where that can't be told apart the dump
-    is taken as it is: it always says the same as the answer.
+    ``before`` and ``after`` are dumps of the content before and after the change. Details that only the dump would
+    change, such as blanks, keep their original notation. If the lines can't be matched reliably, ``after`` is returned:
+    the result always has the same content as ``after``.
     """
     if before == after:
         return text
@@ -149,11 +150,11 @@ def rewritten(text: str, before: str, after: str) -> str:
 
 
 def _spliced(text: list[str], before: list[str], after: list[str]) -> str:
-    """The lines of ``text``; those that stand for a changed part of ``before`` become that part of ``after``."""
-    at: dict[int, int] = {-1: -1, len(before): len(text)}  # a line of before -> the line of the text that it is
+    """Return ``text`` with the counterpart of each changed part of ``before`` replaced by that part of ``after``."""
+    at: dict[int, int] = {-1: -1, len(before): len(text)}  # line number in before -> its line number in the text
     alike = _edits([_words(line) for line in before], [_words(line) for line in text])
     for _kind, start, end, there, there_end in alike:
-        if end - start == there_end - there:  # the same, or the same lines written otherwise
+        if end - start == there_end - there:  # equal lines, or the same lines in another notation
             at |= {start + step: there + step for step in range(end - start)}
     written: list[str] = []
     done = 0
@@ -181,7 +182,7 @@ def _words(line: str) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts say the same, comments aside."""
+    """Return whether two texts have the same content, apart from comments."""
     try:
         return [plain(part) for part in load(one)] == [plain(part) for part in load(other)]
     except (ImportFailure, RecursionError):
@@ -189,19 +190,19 @@ def _same(one: str, other: str) -> bool:
 
 
 def line_of(mapping: Any, key: Any) -> int | None:
-    """The line of a key, or of a list's item, counted from one; None where it does not come from text."""
+    """Return the line, from 1, of a key or of an item of a list; None if the value was not read from text."""
     places = getattr(getattr(mapping, "lc", None), "data", None) or {}
     return places[key][0] + 1 if key in places else None
 
 
 def line_of_start(value: Any) -> int | None:
-    """The line at which a mapping or list begins, likewise."""
+    """Return the line, from 1, at which a mapping or list begins; None if it was not read from text."""
     line = getattr(getattr(value, "lc", None), "line", None)
     return None if line is None else line + 1
 
 
 def mapping_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> Mapping[str, Any]:
-    """What stands there, nothing where it is no mapping, which is an error noted."""
+    """Return the mapping under a key, empty if it is missing; a value that is no mapping is an error."""
     value = parent.get(key)
     if value is None:
         return {}
@@ -212,7 +213,7 @@ def mapping_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -
 
 
 def list_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> list[Any]:
-    """Likewise of a list."""
+    """Return the list under a key, empty if it is missing; a value that is no list is an error."""
     value = parent.get(key)
     if value is None:
         return []
@@ -225,9 +226,10 @@ def list_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> l
 def note_others(
     mapping: Mapping[str, Any], read: Collection[str], path: str, book: Notebook, *, known: Collection[str] = ()
 ) -> None:
-    """Say of each field that is not ``read`` what becomes of it.
+    """Add a note for each field that is not in ``read``.
 
-    What its own system knows is kept though it means nothing here; what nobody knows is most likely misspelled.
+    A field in ``known`` has a meaning in its own system; it is kept although it means nothing here. Any other field is
+    most likely misspelled.
     """
     for field in sorted(set(mapping) - set(read), key=str):
         line, name = line_of(mapping, field), str(field)
@@ -244,26 +246,26 @@ def note_others(
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known key that somebody most likely meant, whatever its capitals; None where none is near."""
+    """Return the known key that is most similar to a name, ignoring case; None if none is similar."""
     by_small = {one.lower(): one for one in sorted(known)}
     near = get_close_matches(name.lower(), by_small, 1)
     return by_small[near[0]] if near else None
 
 
 def failure(line: int | None, message: str, value: str = "", name: str = "problem") -> ImportFailure:
-    """The failure of a whole document, with one error whose message names ``value`` as ``name``."""
+    """Return the failure of a whole document, with one error whose message has ``value`` as parameter ``name``."""
     params = {name: value} if value else {}
     return ImportFailure((Note(severity=Severity.ERROR, path="", line=line, message=message, params=params),))
 
 
 def _depth(text: str) -> int:
-    """How deep brackets nest, those inside of texts counted too."""
+    """Return the deepest nesting of brackets, including brackets inside strings."""
     steps = (1 if mark in "[{" else -1 for mark in text if mark in "[]{}")
     return max(accumulate(steps), default=0)
 
 
 def _offset(text: str) -> int:
-    """By how much the items of lists stand to the right of their key; 2 where the text has none."""
+    """Return by how many columns list items are indented relative to their key; 2 if the text has no such list."""
     lines = text.splitlines()
     for above, below in pairwise(lines):
         key, item = _KEY.fullmatch(above), _ITEM.match(below)

@@ -1,8 +1,8 @@
-"""Plain YAML read with libyaml, a parser in C, which takes a twentieth of the time that ruamel.yaml takes.
+"""A reader of plain YAML on top of libyaml, a parser in C that takes a twentieth of the time of ruamel.yaml.
 
-Its values, and the lines of everything, are those that ruamel.yaml gives (YAML 1.2: ``on`` and ``010`` are no bool and
-no octal number); comments and how values were written are lost. What the two may understand differently, and what is
-no YAML, it leaves to ruamel.yaml: tags, aliases, merges, dates, odd numbers, keys that repeat.
+Values and line numbers are the same as from ruamel.yaml (YAML 1.2: ``on`` is no bool and ``010`` no octal number);
+comments and the notation of values are lost. Whatever the two parsers may interpret differently, and whatever is not
+valid YAML, is left to ruamel.yaml: tags, aliases, merges, dates, unusual numbers, repeated keys.
 """
 
 import re
@@ -13,27 +13,31 @@ from typing import Any
 import yaml
 
 LONGEST_ODD = 64 * 1024
-"""Characters of what is left to ruamel.yaml, at most: it takes two seconds for as many."""
+"""Largest number of characters in a text that is left to ruamel.yaml, which takes two seconds for a text of this
+length."""
 _OWN_WAYS = re.compile("[\t\r\x85\u2028\u2029\ufeff]")
-"""Tabs, and line breaks of YAML 1.1."""
+"""Tabs, and the additional line breaks of YAML 1.1."""
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
 _NUMBER = re.compile(r"[-+.]?[0-9_.]|[-+]?\.(inf|nan)", re.IGNORECASE)
-"""How every number and date begins."""
+"""Pattern of the beginning of every number and date."""
 _IN_NUMBERS = frozenset("0123456789abcdefABCDEFxXoOnNiItTzZ_:.+- ")
-"""What they are made of."""
+"""Characters that occur in numbers and dates."""
 _WORDS = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
 _AFTER_ANCHORS = frozenset(("", " ", "\n"))
-"""What ends the name of an anchor in every version of YAML."""
+"""Characters that end the name of an anchor in every version of YAML."""
 _MERGE, _VALUE = "<<", "="
 
 
 class NotPlainError(Exception):
-    """What takes ruamel.yaml to read it; ``line``, from one, where it is, ``problem`` what libyaml says is wrong."""
+    """A text that only ruamel.yaml can read.
+
+    ``line``, from 1, is the place; ``problem`` is the error that libyaml reports.
+    """
 
     def __init__(self, line: int | None = None, problem: str = "") -> None:
         super().__init__()
@@ -42,15 +46,15 @@ class NotPlainError(Exception):
 
 @dataclass(slots=True)
 class NodePlaces:
-    """Where a mapping or a list stands, counted from zero, as ruamel.yaml's ``lc``."""
+    """Position of a mapping or list, counted from zero, in the form of ruamel.yaml's ``lc``."""
 
     line: int
     data: dict[Any, tuple[int, ...]] = field(default_factory=dict)
-    """Key, or place in a list -> the line of it."""
+    """Key, or index in a list -> a tuple with its line."""
 
 
 class Mapped(dict[Any, Any]):
-    """A mapping that knows its lines."""
+    """A mapping that knows its line numbers."""
 
     __slots__ = ("lc",)
 
@@ -60,7 +64,7 @@ class Mapped(dict[Any, Any]):
 
 
 class Listed(list[Any]):
-    """A list that knows its lines."""
+    """A list that knows its line numbers."""
 
     __slots__ = ("lc",)
 
@@ -71,14 +75,17 @@ class Listed(list[Any]):
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list that is not at its end yet; of a mapping also the key that waits for its value."""
+    """A mapping or list that is still being read; for a mapping, also the key whose value comes next."""
 
     into: Mapped | Listed
     key: Any = None
     waits: bool = False
 
     def take(self, value: Any, line: int) -> None:
-        """Put in what comes next. Raises NotPlainError for a key that is there already, or is a mapping or a list."""
+        """Add the next value or key.
+
+        Raise NotPlainError for a key that is repeated, or that is a mapping or list.
+        """
         if isinstance(self.into, Listed):
             self.into.lc.data[len(self.into)] = (line,)
             self.into.append(value)
@@ -94,7 +101,7 @@ class _Open:
 
 
 def load(text: str, deepest: int) -> list[Any]:
-    """Return every document of a text. Raises NotPlainError, also where more than ``deepest`` are nested."""
+    """Return every document of a text. Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``."""
     if own := _OWN_WAYS.search(text):
         raise NotPlainError(text.count("\n", 0, own.start()) + 1)
     try:
@@ -102,7 +109,7 @@ def load(text: str, deepest: int) -> list[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise NotPlainError(mark.line + 1 if mark else None, error.problem or "") from error
-    except (yaml.YAMLError, ValueError) as error:  # a character that YAML does not have
+    except (yaml.YAMLError, ValueError) as error:  # a character that YAML does not allow
         raise NotPlainError(None, str(error).partition("\n")[0]) from error
 
 
@@ -133,13 +140,13 @@ def _line(event: yaml.Event) -> int:
 
 
 def _check_document(event: yaml.Event) -> None:
-    """Raise NotPlainError for one that begins with directives."""
+    """Raise NotPlainError for a document that begins with directives."""
     if isinstance(event, yaml.DocumentStartEvent) and (event.version or event.tags):
         raise NotPlainError(_line(event) + 1)
 
 
 def _value(event: yaml.NodeEvent, text: str) -> Any:
-    """A scalar, or a mapping or list that is empty yet. Raises NotPlainError."""
+    """Return a scalar, or an empty mapping or list to be filled. Raise NotPlainError."""
     if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.tag is not None:
         raise NotPlainError(_line(event) + 1)
     if event.anchor and _goes_on(text, event):
@@ -163,7 +170,7 @@ def _value(event: yaml.NodeEvent, text: str) -> Any:
 
 
 def _goes_on(text: str, event: yaml.NodeEvent) -> bool:
-    """Whether the name of an anchor goes on in YAML 1.2 where libyaml ends it: ``&a:``."""
+    """Return whether the name of an anchor continues in YAML 1.2 where libyaml ends it: ``&a:``."""
     assert event.start_mark is not None
     end = event.start_mark.index + 1 + len(event.anchor or "")
     return text[end : end + 1] not in _AFTER_ANCHORS

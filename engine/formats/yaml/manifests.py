@@ -1,4 +1,4 @@
-"""Manifests in files, YAML or JSON: read with the place of everything, so that an error names its file and line."""
+"""Reading of manifests from YAML or JSON files, with the place of every object for error messages."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ _YAML, _JSON = (".yaml", ".yml"), ".json"
 
 
 class ManifestError(ValueError):
-    """Something in a file that can't be used; `str()` is a sentence that says where."""
+    """An error in a file that makes it unusable; ``str()`` is a sentence that names the place."""
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestDocument:
-    """One object of a file."""
+    """An object in a file, with the place where it was found."""
 
     obj: Object
     where: str
 
     def names(self, kind: str, place: str) -> bool:
-        """Tell whether it is the object of that kind at `namespace/name`."""
+        """Return whether this is the object of the given kind at ``namespace/name``."""
         meta = self.obj["metadata"]
         return bool(self.obj["kind"] == kind and f"{meta.get('namespace', 'default')}/{meta.get('name')}" == place)
 
 
 def read_yaml(path: Path) -> list[tuple[Any, int]]:
-    """Return every document of a file, with the line it begins at. Raises ManifestError."""
+    """Return every document of a file, with the line at which it begins. Raise ManifestError."""
     try:
         with path.open(encoding="utf-8") as file:
             documents = list(YAML(typ="rt").load_all(file))
@@ -51,12 +51,12 @@ def read_yaml(path: Path) -> list[tuple[Any, int]]:
 
 
 def line_of(value: Any) -> int:
-    """Return the line, from 1, at which a mapping or sequence that was read begins."""
+    """Return the line, from 1, at which a mapping or sequence begins; 1 if it is not known."""
     return int(value.lc.line) + 1 if hasattr(value, "lc") and value.lc.line is not None else 1
 
 
 def plain(value: Any) -> Any:
-    """Return what was read as JSON knows it."""
+    """Return a value that was read from YAML, converted to JSON's types."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 
 
 def load(sources: Iterable[str | Path | Object]) -> Iterator[ManifestDocument]:
-    """Read directories, files and objects given as dictionaries; lists are taken apart. Raises ManifestError."""
+    """Yield the objects in directories, files and dictionaries, and the items of lists. Raise ManifestError."""
     for source in sources:
         if isinstance(source, dict):
             yield from _taken_apart(source, "an object given directly")

@@ -1,18 +1,21 @@
-"""How much a YAML document merges: mappings that merge mappings that merge others describe very many in a few lines."""
+"""Counting of the merges in a YAML document: a few lines of nested merges can describe a very large mapping."""
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 MOST_MERGED = 1_000
-"""Mappings that go into others, those that these merge counted again: the reader's time grows with their square."""
+"""Largest number of merged mappings, nested merges included: the reader's time grows with the square of the number."""
 UNREADABLE = (YAMLError, ValueError, RecursionError, TypeError, LookupError, AttributeError)
-"""What the reader raises; the last three are slips of its own, such as for ``!!int`` before what is no number."""
+"""Errors that the reader raises; the last three are its own bugs, for example for ``!!int`` before a text."""
 _KEY = "<<"
 
 
 def merged(text: str) -> int:
-    """How many mappings go into others. Raises RecursionError for one that merges itself, and what YAML raises."""
+    """Return how many mappings are merged into others.
+
+    Raise RecursionError for a mapping that merges itself, and whatever the YAML reader raises.
+    """
     if _KEY not in text:
         return 0
     counts: dict[int, int] = {}
@@ -21,7 +24,7 @@ def merged(text: str) -> int:
 
 
 def _mappings(documents: list[Node | None]) -> list[MappingNode]:
-    """Every mapping, each once, however many aliases lead to it."""
+    """Return every mapping once, regardless of how many aliases refer to it."""
     found: dict[int, MappingNode] = {}
     seen: set[int] = set()
     pending = [node for node in documents if node is not None]
@@ -40,7 +43,7 @@ def _mappings(documents: list[Node | None]) -> list[MappingNode]:
 
 def _merged(node: MappingNode, counts: dict[int, int]) -> int:
     if id(node) not in counts:
-        counts[id(node)] = -1  # being counted
+        counts[id(node)] = -1  # the count is in progress
         given = [value for key, value in node.value if key.value == _KEY]
         each = [one for value in given for one in (value.value if isinstance(value, SequenceNode) else [value])]
         mappings = [one for one in each if isinstance(one, MappingNode)]

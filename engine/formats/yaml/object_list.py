@@ -1,4 +1,4 @@
-"""Kubernetes objects in a text, in as many documents and lists as there are: found with their lines, added, removed."""
+"""Kubernetes objects in a text of any number of documents and lists: found with their lines, added and removed."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
@@ -9,13 +9,13 @@ from engine.formats.yaml.documents import commented, dump, failure, is_json, lin
 from engine.model.notes import Notebook, Severity, gettext_noop
 
 MOST_OBJECTS = 50_000
-"""More are refused: a small document can describe very many by its aliases."""
+"""Largest number of objects in a text: with aliases, a small document can describe very many."""
 
 Fields = MutableMapping[str, Any]
 
 
 class Object:
-    """One object. ``fields`` is what its text says, and may be changed."""
+    """An object in a text. ``fields`` is its content, which may be changed."""
 
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
@@ -26,38 +26,38 @@ class Object:
         self.name = str(self.metadata.get("name") or "")
         self.namespace = str(self.metadata.get("namespace") or "")
         self.called = self.name
-        """What queues are named after, and what other objects call it."""
+        """The name that the queue is derived from, and by which other objects refer to this object."""
 
     @property
     def line(self) -> int | None:
-        """Where it is named, else where it begins."""
+        """Return the line of the object's name, else the line at which the object begins."""
         return line_of(self.metadata, "name") or line_of_start(self.fields)
 
     @property
     def title(self) -> str:
-        """As people call it: ``ClusterQueue team-a``."""
+        """Return kind and name for display, for example ``ClusterQueue team-a``."""
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.kind} {place}"
 
     @property
     def spec(self) -> Fields:
-        """Its spec, nothing where it has none."""
+        """Return the spec, or an empty mapping if the object has none."""
         spec = self.fields.get("spec")
         return spec if isinstance(spec, MutableMapping) else CommentedMap()
 
     def own_spec(self) -> Fields:
-        """Its spec, to be written to; made where it has none."""
+        """Return the spec for writing, creating it if the object has none."""
         if not isinstance(self.fields.get("spec"), MutableMapping):
             self.fields["spec"] = CommentedMap()
         return self.spec
 
     def annotation(self, name: str) -> Any:
-        """What an annotation says; None: it is not there."""
+        """Return the value of an annotation; None if it is missing."""
         annotations = self.metadata.get("annotations")
         return annotations.get(name) if isinstance(annotations, Mapping) else None
 
     def annotate(self, name: str, text: str | None) -> None:
-        """Let an annotation say so; None takes it away."""
+        """Set an annotation to a text; None removes the annotation."""
         annotations = self.metadata.get("annotations")
         if text is None:
             if isinstance(annotations, MutableMapping) and name in annotations:
@@ -71,7 +71,10 @@ class Object:
 
 
 class ObjectList:
-    """A text of objects, to be read or, ``changing`` them, written again. Raises ImportFailure for another text."""
+    """The objects in a text, for reading or, with ``changing``, for rewriting.
+
+    Raises ImportFailure for a text that can't be read as objects.
+    """
 
     def __init__(self, text: str, *, changing: bool = False) -> None:
         self.text = text
@@ -98,13 +101,13 @@ class ObjectList:
                 yield one
 
     def note_unnamed(self, book: Notebook) -> None:
-        """Note an error for every object without kind or name."""
+        """Add an error for every object without a kind or a name."""
         for one in self.objects:
             if not one.kind or not one.name:
                 book.add(Severity.ERROR, "", one.line, gettext_noop("An object must have a kind and a metadata.name."))
 
     def add(self, fields: Mapping[str, Any]) -> Object:
-        """One more object, where the others are: in their list, or as a document of its own."""
+        """Add an object where the others are: to their list, or as another document."""
         made = Object(commented(fields))
         items = self._items()
         (self.documents if items is None else items).append(made.fields)
@@ -112,13 +115,13 @@ class ObjectList:
         return made
 
     def remove(self, gone: Object) -> None:
-        """Leave an object out."""
+        """Remove an object from the text."""
         self.objects.remove(gone)
         for listed in (self.documents, *(one["items"] for one in self.documents if _is_list(one))):
             listed[:] = [one for one in listed if one is not gone.fields]
 
     def written(self) -> str:
-        """The text with what was changed in it, all else as it was typed."""
+        """Return the text with the changes in it; everything else is as it was typed."""
         if is_json(self.text) and (len(self.documents) != 1):
             self.documents = [{"apiVersion": "v1", "kind": "List", "items": self.documents}]
         after = dump(self.documents, self.text) if self.documents else ""

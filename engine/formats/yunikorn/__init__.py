@@ -1,4 +1,4 @@
-"""YuniKorn's queues.yaml <-> QueueTree. What our model has no field for is kept and written back."""
+"""Conversion between YuniKorn's queues.yaml and a QueueTree; fields without a counterpart here are kept."""
 
 from engine.formats.yunikorn.read import Partition, YuniKornDocument, read
 from engine.formats.yunikorn.write import write

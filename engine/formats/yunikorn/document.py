@@ -1,4 +1,4 @@
-"""A queues.yaml as a document: text to mappings and back, its partition and the top of its tree."""
+"""Access to the document of a queues.yaml: parsing, its partition and the top of its tree."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,15 @@ from engine.model.notes import Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
-"""What several top queues are put under."""
+"""Root that is implied above several top-level queues."""
 PLACEMENT = "placementrules"
 
 
 def load(document: str | Mapping[str, Any], *, kept: bool = False) -> Mapping[str, Any]:
-    """The document as mappings and lists that know their lines. Raises ImportFailure. ``kept`` as documents.load."""
+    """Return the document as mappings and lists that know their lines; ``kept`` is as in documents.load.
+
+    Raise ImportFailure if the text is not a single mapping.
+    """
     if isinstance(document, Mapping):
         return document
     loaded = documents.load(document, kept=kept)
@@ -25,7 +28,10 @@ def load(document: str | Mapping[str, Any], *, kept: bool = False) -> Mapping[st
 
 
 def partition_of(document: Mapping[str, Any], book: Notebook) -> Mapping[str, Any]:
-    """The partition that is read: the one named default, else the first. Raises ImportFailure when there is none."""
+    """Return the partition that is read: the one named default, else the first.
+
+    Raise ImportFailure if there is no partition.
+    """
     partitions = document.get("partitions")
     if not isinstance(partitions, list) or not partitions or not all(isinstance(one, Mapping) for one in partitions):
         raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
@@ -40,7 +46,10 @@ def partition_of(document: Mapping[str, Any], book: Notebook) -> Mapping[str, An
 
 
 def top_queues(partition: Mapping[str, Any]) -> tuple[list[Any], bool]:
-    """The partition's list of queues, and whether the root is implied rather than its only member."""
+    """Return the partition's list of queues, and whether the root is implied instead of being its only member.
+
+    Raise ImportFailure if the queues are not a list.
+    """
     queues = partition.get("queues") or []
     if not isinstance(queues, list):
         raise failure(line_of(partition, "queues"), gettext_noop("queues must be a list."))

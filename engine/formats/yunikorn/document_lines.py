@@ -1,4 +1,4 @@
-"""Where in a queues.yaml a queue's setting stands, for what is found wrong only once the whole tree is known."""
+"""Lookup of the line of a queue's setting in a queues.yaml, for errors that are found only in the whole tree."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,11 +34,11 @@ _PROPERTIES = {
     "evict_uncontrolled": EVICT_UNCONTROLLED,
     **dict.fromkeys(SHARING, LENDING),
 }
-"""Setting of our own form -> YuniKorn's property."""
+"""Setting in the product's own format -> YuniKorn's property."""
 
 
 class DocumentLines:
-    """The lines of a loaded queues.yaml that ``read`` accepts, counted from one."""
+    """Line numbers, from 1, of the settings in a loaded queues.yaml that ``read`` accepts."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         top, implied = top_queues(partition_of(document, Notebook()))
@@ -50,7 +50,7 @@ class DocumentLines:
             pending += [(f"{path}.{child['name']}", child) for child in queue.get("queues") or []]
 
     def find(self, path: str, field: str = "") -> int | None:
-        """The line of a setting as a Note names it (``max/memory``), else of its queue; None where neither stands."""
+        """Return the line of a setting, named as in a Note (``max/memory``), else of its queue, else None."""
         queue = self._queues.get(path)
         if queue is None:
             return None

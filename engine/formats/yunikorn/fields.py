@@ -1,4 +1,4 @@
-"""The settings of one queue of a queues.yaml, read into our fields."""
+"""Reading of the settings of one queue in a queues.yaml into our fields."""
 
 import json
 import re
@@ -25,7 +25,7 @@ from engine.model.queue_tree import (
 )
 
 VCORE = "vcore"
-"""YuniKorn's word for cpu."""
+"""YuniKorn's name for the resource cpu."""
 POLICY = "preemption.policy"
 DELAY = "preemption.delay"
 QUOTA_DELAY = "quota.preemption.delay"
@@ -35,7 +35,10 @@ NAMESPACES = "scheduler-admin.io/namespaces"
 FORMER_PATHS = "scheduler-admin.io/former-paths"
 EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
 LENDING = "scheduler-admin.io/lending"
-"""Ours; YuniKorn passes over properties that it does not know. The last holds settings of our own form, as JSON."""
+"""Properties of this product; YuniKorn ignores properties that it does not know.
+
+The last property holds settings in the product's own format, as JSON.
+"""
 
 READ_PROPERTIES = frozenset(
     {
@@ -56,17 +59,17 @@ _NO_QUOTA_DELAY = gettext_noop(
 _NO_NAMESPACE = gettext_noop("%(name)s can't name a namespace.")
 _AMOUNTS = ("guaranteed", "max")
 _SPACED = re.compile(r"^\s*(\d+)\s+([A-Za-z]+)\s*$", re.ASCII)
-"""YuniKorn takes blanks between a number and its unit."""
+"""YuniKorn accepts blanks between a number and its unit."""
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def our_resource(name: str) -> str:
-    """``vcore`` is our cpu; every other name is the same."""
+    """Return our name of a YuniKorn resource: cpu for ``vcore``; every other name is the same."""
     return CPU if name == VCORE else name
 
 
 def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
-    """The queue's own settings. What is wrong or has no effect goes into the notebook."""
+    """Return the queue with its own settings; notes about wrong or ineffective settings are added to ``book``."""
     properties = mapping_at(mapping, "properties", path, book)
     return Queue(
         path=path,
@@ -79,7 +82,10 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
 
 
 def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings | None:
-    """One that says nothing at all is none; one that says something, even if not to us, stands before those above."""
+    """Return the settings of a template, or None if it sets nothing.
+
+    A template that sets anything overrides the templates of queues above, even if the setting means nothing here.
+    """
     given = mapping_at(mapping, TEMPLATE, path, book)
     settings = Settings(**_settings(given, path, book))
     quiet = Notebook()
@@ -93,7 +99,7 @@ def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings
 
 
 def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
-    """What queues and templates have alike."""
+    """Return the settings that queues and templates have in common, as fields of Settings."""
     resources = mapping_at(mapping, "resources", path, book)
     properties = mapping_at(mapping, "properties", path, book)
     return {
@@ -126,12 +132,12 @@ def _lending(properties: Mapping[str, Any], path: str, book: Notebook) -> dict[s
 
 
 def is_true(value: Any) -> bool:
-    """YAML's true, or the word."""
+    """Return whether a value is YAML's true, or the word true."""
     return str(value).lower() == "true"
 
 
 def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Notebook) -> Amounts:
-    """Guaranteed or max in our resource names and integer units; an amount that can't be read is an error noted."""
+    """Return guaranteed or max in our resource names and integer units; an invalid amount is an error."""
     given = mapping_at(resources, field, path, book)
     amounts: Amounts = {}
     for name, value in given.items():
@@ -159,7 +165,7 @@ def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebo
 
 
 def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: Notebook) -> _Choice:
-    """A policy by its word; upper and lower case are one, as in YuniKorn."""
+    """Return a policy by its name, ignoring case as YuniKorn does."""
     value = str(properties.get(key) or default).lower()
     try:
         return type(default)(value)
@@ -190,7 +196,7 @@ def _delay(properties: Mapping[str, Any], key: str, path: str, book: Notebook) -
 def _names(
     properties: Mapping[str, Any], key: str, allowed: Callable[[str], bool], wrong: str, path: str, book: Notebook
 ) -> tuple[str, ...]:
-    """Names with commas or blanks between them; one that is not allowed is an error."""
+    """Return the names in a text, separated by commas or blanks; each name that is not allowed is an error."""
     names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(key) or "")) if part)
     for name in names:
         if not allowed(name):

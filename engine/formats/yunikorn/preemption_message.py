@@ -1,7 +1,7 @@
-"""What YuniKorn says of a pod that it preempted, on an Event as in a record of its REST interface.
+"""The message that YuniKorn writes about a pod that it preempted, both on an Event and in a record of its REST API.
 
-Source: yunikorn-core's pkg/scheduler/objects/events/ask_events.go, for the words; what it calls a request or its
-victim by (the allocation key) is the pod's uid, as yunikorn-k8shim's pkg/cache/task.go makes it.
+Source: yunikorn-core's pkg/scheduler/objects/events/ask_events.go, for the words. YuniKorn identifies a request or its
+victim by its allocation key, which is the pod's uid (pkg/cache/task.go of yunikorn-k8shim).
 
     Preempted by <uid of the ask> from application <id> in <queue>
     Preempted by Quota change enforcement process in <queue>
@@ -14,7 +14,7 @@ import msgspec
 from engine.model.objects import Preempted
 
 _UID, _APPLICATION, _QUEUE = r"[-\w.]{1,64}", r"[-\w.:/@#]{1,300}", r"[-\w.:/@#]{1,500}"
-"""Anybody may write an Event: what could name nothing is kept out here."""
+"""Anybody may write an Event, so text that can't be a valid name is rejected."""
 _FORM = re.compile(
     r"Preempted by (?:Quota change enforcement process"
     rf"|(?P<ask>{_UID}) from application (?P<application>{_APPLICATION})) in (?P<queue>{_QUEUE})",
@@ -23,17 +23,17 @@ _FORM = re.compile(
 
 
 class PreemptedFor(msgspec.Struct, frozen=True, kw_only=True):
-    """For whom a pod went."""
+    """The pending pod for which a pod was preempted, or the queue whose quota was enforced."""
 
     ask_uid: str = ""
-    """Empty: for nobody, but as its queue was over its max."""
+    """Uid of the pending pod; empty if the victim's queue was over its max."""
     application: str = ""
     queue: str
-    """The ask's, or the one that was over its max."""
+    """Queue of the pending pod, or the queue that was over its max."""
 
 
 def to_preempted(told: PreemptedFor, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
-    """The same of the victim that it was said of."""
+    """Return the preemption record of a victim, from the content of the message about it."""
     return Preempted(
         uid=uid,
         namespace=namespace,
@@ -47,7 +47,7 @@ def to_preempted(told: PreemptedFor, uid: str, namespace: str, name: str, at_ms:
 
 
 def told(message: str) -> PreemptedFor | None:
-    """What a message of YuniKorn's says; None for one about something else."""
+    """Parse a message of YuniKorn; return None if it is not about a preemption."""
     form = _FORM.fullmatch(message.strip())
     if form is None:
         return None

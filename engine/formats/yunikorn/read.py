@@ -1,4 +1,4 @@
-"""A queues.yaml read into a tree, with everything there is to say about it."""
+"""Reading of a queues.yaml into a queue tree, with notes about its content."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,30 +27,30 @@ from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_que
 
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True):
-    """What a partition says of preemption as a whole: of no effect but under YuniKorn's own rules."""
+    """Preemption settings of a whole partition; they have an effect only under YuniKorn's own rules."""
 
     preemption: bool = True
-    """Whether asks may preempt."""
+    """Whether pending pods may preempt others."""
     quota_preemption: bool = False
-    """Whether pods go when a queue's max was lowered."""
+    """Whether pods are evicted after a queue's max was lowered."""
 
 
 class YuniKornDocument(import_result.Imported, frozen=True, kw_only=True):
-    """A tree and what there is to say about the document it came from."""
+    """A queue tree, the notes about its document, and the settings of the document's partition."""
 
     partition: Partition
 
 
 def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
-    """The queue tree of the first partition of a queues.yaml, given as text or already parsed.
+    """Return the queue tree of the default or first partition of a queues.yaml, given as text or already parsed.
 
-    Raises ImportFailure, with every error in it, for a document that is none. Source: YuniKorn's partition and queue
+    Raise ImportFailure, with every error in it, for an invalid document. Source: YuniKorn's partition and queue
     configuration.
     """
     book, loaded = Notebook(), load(document)
     partition = partition_of(loaded, book)
     queues, placement = list(_queues(partition, book)), placement_of(partition, book)
-    if not book.failed and isinstance(document, str):  # a text is somebody's configuration of YuniKorn
+    if not book.failed and isinstance(document, str):  # a text is a configuration that YuniKorn itself reads
         strict.check(loaded, book)
         if not book.failed:
             for one in loaded["partitions"]:
@@ -99,7 +99,7 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queu
 
 
 def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Mapping[str, Any]]]:
-    """The queues of a list with their paths, the last first; those without a proper name are errors noted."""
+    """Return the queues of a list with their paths, the last first; a queue without a valid name is an error."""
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for mapping in queues:
         if not isinstance(mapping, Mapping):
@@ -124,7 +124,7 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
 
 
 def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
-    """The partition's placement rules; what is wrong with them goes into the notebook."""
+    """Return the partition's placement rules; errors in them are added to ``book``."""
 
     def complain(mapping: Any, key: str, _where: tuple[str, ...], message: str, /, **params: str) -> None:
         line = line_of(mapping, key) or line_of(partition, PLACEMENT)

@@ -1,4 +1,4 @@
-"""The documents of YuniKorn's REST interface that are read here.
+"""Decoders for the documents of YuniKorn's REST API.
 
 Source: getEvents and getPartitionQueues in yunikorn-core's pkg/webservice/handlers.go, EventRecordDAO and
 PartitionQueueDAOInfo in its pkg/webservice/dao, and EventRecord in yunikorn-scheduler-interface's si.proto.
@@ -13,42 +13,42 @@ from engine.formats.yunikorn.preemption_message import PreemptedFor, told
 from engine.model.quantities import Amounts
 
 _REQUEST = 1
-"""EventRecord_REQUEST: what the event is about is a request, or what was allocated to one."""
+"""EventRecord_REQUEST: the event is about a request, or about the allocation made for it."""
 _NS_PER_MS = 1_000_000
 _DEEPEST = 100
-"""So many queues one below the other are read; paths are bounded to 500 characters anyway."""
+"""Number of levels of queues that are read; paths are limited to 500 characters anyway."""
 
 
 class ForeignAnswerError(ValueError):
-    """An answer that is none of YuniKorn's. ``str()`` is a sentence without its stop."""
+    """A response that does not come from YuniKorn. Its ``str()`` is a sentence without the final period."""
 
     def __init__(self) -> None:
         super().__init__("what answers there does not answer as YuniKorn does")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One event that tells of a preemption."""
+    """An event that reports a preemption."""
 
     uid: str
-    """The victim's."""
+    """Uid of the victim."""
     at_ms: int
     told: PreemptedFor
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the events that YuniKorn keeps, in order; their ids have no gaps."""
+    """A part of the events that YuniKorn stores, in order; their ids are consecutive."""
 
     instance: str
-    """Another one after each start, and with it ids begin anew."""
+    """Identifier of YuniKorn's process; after a restart it differs, and event ids start again."""
     lowest: int
     highest: int
     count: int
-    """How many there were, whatever they are about."""
+    """Number of events in the batch, whatever they are about."""
     preempted: tuple[Record, ...]
 
 
 class TheirQueue(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue as YuniKorn has it, in our resource names and units."""
+    """A queue as YuniKorn reports it, in our resource names and units."""
 
     path: str
     allocated: Amounts
@@ -58,9 +58,9 @@ class TheirQueue(msgspec.Struct, frozen=True, kw_only=True):
     leaf: bool
     fence: bool
     disabled: bool
-    """Also where a queue above says so."""
+    """Whether preemption is disabled for the queue, by itself or by a queue above it."""
     delay_ms: int | None
-    """None where it says nothing that can be read."""
+    """Preemption delay; None if it is missing or can't be read."""
 
 
 class _EventRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -91,7 +91,7 @@ class _Queue(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def read_batch(data: bytes) -> Batch:
-    """What ``/ws/v1/events/batch`` answers. Raises ForeignAnswerError."""
+    """Decode the response of ``/ws/v1/events/batch``. Raise ForeignAnswerError."""
     try:
         found = msgspec.json.decode(data, type=_Batch)
     except UNDECODABLE:
@@ -112,9 +112,9 @@ def read_batch(data: bytes) -> Batch:
 
 
 def read_queues(data: bytes) -> tuple[TheirQueue, ...]:
-    """What ``/ws/v1/partition/default/queues`` answers, the root first. Raises ForeignAnswerError.
+    """Decode the response of ``/ws/v1/partition/default/queues``, the root first. Raise ForeignAnswerError.
 
-    One queue that holds all others, or as its documentation has it a list of that one.
+    The response is a queue that contains all others or, as YuniKorn's documentation describes it, a list of that queue.
     """
     try:
         found = msgspec.json.decode(data, type=_Queue | list[_Queue])

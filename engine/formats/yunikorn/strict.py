@@ -1,4 +1,4 @@
-"""What YuniKorn itself refuses in a queues.yaml, whatever the tree says: unknown keys, values of another type, amounts.
+"""Checks for what YuniKorn rejects in any queues.yaml: unknown keys, values of a wrong type and invalid amounts.
 
 Source: yunikorn-core, pkg/common/configs/config.go, whose types are decoded with KnownFields, and
 pkg/common/resources/quantity.go.
@@ -20,14 +20,14 @@ PROPERTIES = frozenset(
         *("priority.policy", "priority.offset", "preemption.policy", "preemption.delay", "quota.preemption.delay"),
     }
 )
-"""YuniKorn takes any others too, and passes over them."""
+"""Properties that YuniKorn uses; it also accepts any others, and ignores them."""
 _MULTIPLIERS = {suffix: 1000**power for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))}
 _MULTIPLIERS |= {f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTPE", 1)}
 _AMOUNT = re.compile(r"([0-9]+)\s*((?:[mkKMGTPE]i?)?)", re.ASCII)
 _LARGEST = 2**63 - 1
 _COUNTS = 2**64
 _SWITCHES = frozenset({"y", "yes", "on", "n", "no", "off"})
-"""Words that YAML 1.1 took for true and false, and YuniKorn's reader still does."""
+"""Words that mean true or false in YAML 1.1, and in YuniKorn's reader still do."""
 
 _INSIDE = gettext_noop("%(field)s belongs inside resources: YuniKorn refuses the document.")
 _NEAR = gettext_noop("YuniKorn knows no %(field)s here and refuses the document. Did you mean %(near)s?")
@@ -45,7 +45,7 @@ _NO_MAPPING = gettext_noop("%(field)s must be a mapping: YuniKorn refuses the do
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value is."""
+    """The place of a value in the document."""
 
     book: Notebook
     path: str = ""
@@ -53,7 +53,7 @@ class _Place:
     line: int | None = None
 
     def refuse(self, message: str, **params: str) -> None:
-        """Note an error at this place."""
+        """Add an error at this place."""
         self.book.add(Severity.ERROR, self.path, self.line, message, **params)
 
 
@@ -62,12 +62,12 @@ _Fields = Mapping[str, _Check]
 
 
 def check(document: Mapping[str, Any], book: Notebook) -> None:
-    """Note an error for everything in a document that YuniKorn can't decode, all partitions included."""
+    """Add an error for everything in a document that YuniKorn can't decode, in all partitions."""
     _record(document, _Place(book), _DOCUMENT)
 
 
 def quantity(resource: str, value: Any) -> int | None:
-    """Return an amount as YuniKorn reads it, vcore in thousandths; None for what it refuses."""
+    """Return an amount as YuniKorn reads it, vcore in thousandths; None if YuniKorn rejects it."""
     found = _AMOUNT.fullmatch(str(value).strip())
     if found is None or int(found[1]) > _LARGEST:
         return None
@@ -79,7 +79,7 @@ def quantity(resource: str, value: Any) -> int | None:
 
 
 def _record(value: Any, place: _Place, fields: _Fields) -> None:
-    """A mapping with known keys. What is null says nothing."""
+    """Check a mapping whose keys must be known; a null value counts as missing."""
     if not isinstance(value, Mapping):
         place.refuse(_NO_MAPPING, field=place.field)
         return
@@ -179,7 +179,7 @@ _QUEUE: dict[str, _Check] = {
 _PARTITION: _Fields = {
     "name": _text,
     "queues": _list_of(_queue),
-    "placementrules": _list_of(lambda _value, _place: None),  # engine.formats.tree_json.placement has its own errors
+    "placementrules": _list_of(lambda _value, _place: None),  # engine.formats.tree_json.placement checks the rules
     "limits": _list_of(_record_of(_LIMIT)),
     "preemption": _record_of({"enabled": _switch, "quotapreemptionenabled": _switch}),
     "nodesortpolicy": _record_of({"type": _text, "resourceweights": _mapping_of(_count)}),

@@ -1,4 +1,4 @@
-"""Who submitted a pod, as YuniKorn's shim reads it: GetUserFromPod of its package common/utils."""
+"""The submitter of a pod, determined as in YuniKorn's shim: GetUserFromPod of its package common/utils."""
 
 from collections.abc import Mapping
 
@@ -8,12 +8,12 @@ from engine.formats.kubernetes.interning import shared
 from engine.formats.undecodable import UNDECODABLE
 
 USER_INFO_ANNOTATION = "yunikorn.apache.org/user.info"
-"""``{"user": "ann", "groups": ["dev"]}``, set by YuniKorn's admission controller."""
+"""Annotation ``{"user": "ann", "groups": ["dev"]}`` that YuniKorn's admission controller sets."""
 USER_LABEL = "yunikorn.apache.org/username"
-"""Where there is no such annotation."""
+"""Label with the user, used if the annotation is missing."""
 
 Submitter = tuple[str, tuple[str, ...]]
-"""User and groups; an empty user is not known."""
+"""User and groups; an empty user means that the user is unknown."""
 
 
 class _UserInfo(msgspec.Struct, frozen=True):
@@ -22,7 +22,7 @@ class _UserInfo(msgspec.Struct, frozen=True):
 
 
 def submitter(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Submitter:
-    """User and groups of a pod; nobody's where it says nothing, or what can't be read."""
+    """Return the user and groups of a pod; empty if the pod does not name them or they can't be read."""
     told = annotations.get(USER_INFO_ANNOTATION)
     return _read(told) if told else (labels.get(USER_LABEL, ""), ())
 

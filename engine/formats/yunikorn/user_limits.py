@@ -1,7 +1,7 @@
-"""What YuniKorn refuses in the parts of a queues.yaml that a tree has no word for: limits of users, ACLs, applications.
+"""Checks for what YuniKorn rejects in the parts of a queues.yaml outside the tree: user limits, ACLs, applications.
 
-A tree that is written into such a document can break them too: a max below a user's limit, or a new queue without a
-number of applications below one that has it.
+Writing a tree into a document can violate these rules too: for example a max below a user's limit, or a new queue
+without a number of applications below a queue that has it.
 
 Source: checkACL, checkLimit, checkLimitsStructure, checkLimitResource, checkLimitMaxApplications,
 checkQueueMaxApplications and checkNodeSortingPolicy of yunikorn-core, pkg/common/configs/configvalidator.go.
@@ -67,9 +67,9 @@ _ANY_APPLICATIONS = gettext_noop(
 
 
 def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
-    """Note an error for each fault that a document would have with its queues made those of a tree.
+    """Add an error for each fault that a document would have with its queues made those of a tree.
 
-    Lines are not told, as they would be others then. Raises ImportFailure for a document that can't be read.
+    The errors have no lines, because the lines would change. Raise ImportFailure for a document that can't be read.
     """
     loaded, found = _loaded(document), Notebook()
     strict.check(loaded, found)
@@ -85,12 +85,12 @@ def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
 
 @lru_cache(maxsize=8)
 def _loaded(document: str) -> Mapping[str, Any]:
-    """The document, which nobody changes: a draft asks for it at each edit."""
+    """Return the document, cached because a draft needs it at each edit; callers must not change it."""
     return load(document)
 
 
 def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, Any]:
-    """The root of a tree as a mapping with its max, and with what the mappings of a document say besides."""
+    """Return the root of a tree as a mapping with the max of every queue and the limits of the document's queues."""
     foreign: dict[str, Mapping[str, Any]] = {}
     pending = [(above, one) for one in queues]
     while pending:
@@ -112,10 +112,10 @@ def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, 
 
 
 class _Whom(NamedTuple):
-    """Whom a limit is for."""
+    """The user or group that a limit applies to."""
 
     kind: str
-    """``users`` or ``groups``."""
+    """Either ``users`` or ``groups``."""
     name: str
 
 
@@ -130,7 +130,7 @@ class _Limit:
 
     whom: tuple[_Whom, ...]
     resources: Amounts
-    """In YuniKorn's units by our names."""
+    """Amounts in YuniKorn's units, by our resource names."""
     sets_resources: bool
     applications: int
     line: int | None
@@ -138,7 +138,7 @@ class _Limit:
 
 @dataclass(frozen=True)
 class _Queue:
-    """A queue with its limits and what those above it allow."""
+    """A queue with its limits and those of the queues above it."""
 
     path: str
     mapping: Mapping[str, Any]
@@ -148,7 +148,7 @@ class _Queue:
 
 
 def check(partition: Mapping[str, Any], book: Notebook) -> None:
-    """Note an error for each of these faults of one partition, of which every key is known and of the right type."""
+    """Add an error for each fault in a partition. Every key must be known and of the right type."""
     sorting = partition.get("nodesortpolicy") or {}
     if (by := sorting.get("type")) not in (None, "", *_SORTINGS):
         book.add(Severity.ERROR, "", line_of(sorting, "type"), _SORTING, value=str(by))
@@ -158,7 +158,7 @@ def check(partition: Mapping[str, Any], book: Notebook) -> None:
 
 
 def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[_Queue]:
-    """Every queue below what allows it something; the root has the partition's limits where it has none of its own."""
+    """Yield every queue with the limits of the queues above it; the root uses the partition's limits if it has none."""
     top, implied = top_queues(partition)
     root: Mapping[str, Any] = {"name": ROOT, "queues": top} if implied else top[0]
     shared = partition.get("limits") or []
@@ -206,7 +206,7 @@ def _passed_on(
     allowed: Callable[[_Limit], _Allowed],
     both: Callable[[_Allowed, _Allowed], _Allowed],
 ) -> dict[_Whom, _Allowed]:
-    """What users and groups are allowed below a queue."""
+    """Return the limits of users and groups that apply below a queue."""
     found = dict(above)
     for limit in queue.limits:
         for whom in limit.whom:
@@ -246,7 +246,10 @@ _Found = Iterator[tuple[str, dict[str, str]]]
 
 
 def _wrong_names(limit: _Limit, seen: set[_Whom]) -> _Found:
-    """``seen``: whom the limits before it are for; those of this one are added."""
+    """Yield the faults in the names of a limit.
+
+    ``seen`` holds the users and groups of the limits before it; those of this limit are added.
+    """
     if not limit.whom:
         yield _NOBODY, {}
     for whom in limit.whom:
@@ -278,7 +281,7 @@ def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Found:
 
 
 def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
-    """Of what a user or group is allowed above; where nothing is said of them there, of what everybody is."""
+    """Yield the faults of a limit that exceeds the limit above of the same user or group, else that of everybody."""
     for whom in limit.whom:
         everybody = _Whom(whom.kind, EVERYBODY)
         resources = queue.resources.get(whom, queue.resources.get(everybody, {}))
@@ -296,10 +299,10 @@ def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
 
 @lru_cache(maxsize=32)
 def unwritable(tree: QueueTree, document: str) -> tuple[Note, ...]:
-    """Return what YuniKorn would refuse of a document of its own with its queues made those of the tree: errors.
+    """Return the errors that YuniKorn would report for its document with its queues made those of the tree.
 
-    That is what its limits of users and applications forbid; engine.tree.lint.yunikorn finds the rest.
-    Of a document that can't be read nothing is said.
+    Only limits of users and applications are checked; engine.tree.lint.yunikorn finds the other errors. A document that
+    can't be read results in no errors.
     """
     if not any(word in document for word in ("limits", "maxapplications")):
         return ()

@@ -1,4 +1,4 @@
-"""A tree written into a queues.yaml: what agrees already is left as it was typed, and what is not ours is kept."""
+"""Writing of a tree into a queues.yaml: values that agree keep their notation, and unrelated settings are kept."""
 
 import json
 from collections.abc import Mapping, MutableMapping
@@ -36,10 +36,11 @@ _Queues = dict[str, Fields]
 
 
 def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
-    """``document`` (text, parsed, or None for a new one) with its queues made those of ``tree``, as YAML.
+    """Return ``document`` as YAML, with its queues made those of ``tree``; ``read`` returns the tree again.
 
-    ``read`` gives the tree back. Queues that the tree does not have are left out, with all they held. Raises
-    ImportFailure for a document that ``read`` refuses, and ValueError for a tree whose root is not called root.
+    The document is text, already parsed, or None for a new one. Queues that the tree does not have are removed with all
+    their settings. Raise ImportFailure for a document that ``read`` rejects, and ValueError for a tree whose root is
+    not called root.
     """
     if tree.root != IMPLIED_ROOT.path:
         raise ValueError(f"YuniKorn's root queue is called {IMPLIED_ROOT.path}, this tree's is {tree.root}")
@@ -51,7 +52,7 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
 
 
 def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
-    """Make the partition that is read say what the tree says."""
+    """Change the partition that is read so that it describes the tree."""
     partition = partition_of(loaded, Notebook())
     assert isinstance(partition, CommentedMap)
     _merge_placement(partition, tree)
@@ -66,7 +67,7 @@ def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
 
 
 def _text(document: str | Mapping[str, Any] | None) -> str:
-    """Text, so that what is loaded from it may be changed: nothing of the caller's is."""
+    """Return the document as text, so that changes to what is loaded from it do not affect the caller's document."""
     if document is None:
         return "partitions:\n  - name: default\n    queues:\n      - name: root\n"
     return document if isinstance(document, str) else dump([document])
@@ -78,7 +79,7 @@ def _merge_placement(partition: Fields, tree: QueueTree) -> None:
 
 
 def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
-    """Make one queue and all below it say what the tree says."""
+    """Change a queue and all queues below it so that they describe the tree."""
     queue = tree[path]
     said = read_queue(fields, path, Notebook())
     if queue.parent_declared != said.parent_declared:
@@ -97,12 +98,12 @@ def _merge_template(fields: Fields, said: Settings | None, wanted: Settings | No
     given = fields.get(TEMPLATE)
     given = fields[TEMPLATE] = CommentedMap() if given is None else given
     _merge_settings(given, said or Settings(), wanted)
-    if read_queue(fields, "", Notebook()).template is None:  # what says nothing would be no template
+    if read_queue(fields, "", Notebook()).template is None:  # a template without settings would not count
         given["properties"] = CommentedMap({POLICY: str(wanted.preemption_policy)})
 
 
 def _merge_settings(fields: Fields, said: Settings, wanted: Settings) -> None:
-    """What queues and templates have alike."""
+    """Write the settings that queues and templates have in common."""
     _merge_amounts(fields, "guaranteed", said.guaranteed, wanted.guaranteed)
     _merge_amounts(fields, "max", said.max, wanted.max)
     _merge_properties(fields, _properties(said), _properties(wanted))
@@ -139,12 +140,12 @@ def _merge_properties(fields: Fields, have: Mapping[str, str | None], want: Mapp
 
 
 def _own(queue: Queue) -> dict[str, str | None]:
-    """What a queue has and a template has not, as ``_properties``."""
+    """Return the properties that only queues have, in the form that ``_properties`` returns."""
     return {NAMESPACES: ",".join(queue.namespaces) or None, FORMER_PATHS: ",".join(queue.former_paths) or None}
 
 
 def _properties(queue: Settings) -> dict[str, str | None]:
-    """Property -> its text, None where the default says the same."""
+    """Return the text of each property; None if the setting has its default."""
     policy, priority = queue.preemption_policy, queue.priority_policy
     lending = write_sharing(queue)
     return {
@@ -159,7 +160,7 @@ def _properties(queue: Settings) -> dict[str, str | None]:
 
 
 def _merge_children(fields: Fields, tree: QueueTree, path: str) -> None:
-    """The queues under ``fields`` become the tree's children of ``path``, new ones behind those that are there."""
+    """Change the queues under ``fields`` to the children of ``path`` in the tree; new queues come last."""
     given = fields.get("queues") or []
     before: _Queues = {f"{path}.{child['name']}": child for child in given}
     wanted = dict.fromkeys((*(child for child in before if child in tree), *tree.children[path]))

@@ -1,1 +1,1 @@
-"""A state of a cluster written as Kubernetes manifests."""
+"""Writing of a cluster's state as Kubernetes manifests."""

@@ -1,4 +1,4 @@
-"""Rules of who may run where, back from the engine's types to what a manifest says."""
+"""Writing of the placement rules of pods, from the engine's types to the fields of a manifest."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -8,18 +8,18 @@ from engine.formats.kubernetes.constraints import MATCHES_NOTHING, MOST_TERMS
 from engine.model.objects import AffinityTerm, HostPort, NodeSelectorTerm, Pod, Requirement, Selector, Toleration
 
 Object = dict[str, Any]
-"""A Kubernetes object, or a part of one, in JSON's types."""
+"""A Kubernetes object or a part of it, in JSON's types."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def sparse(**said: Any) -> Object:
-    """What is said, without what says nothing. Zero says something."""
+    """Return the fields without empty values; zero counts as a value."""
     return {name: value for name, value in said.items() if value or (value == 0 and value is not False)}
 
 
 def time_of(ms: int | None) -> str | None:
-    """Milliseconds since 1970 in the form of RFC 3339, in UTC."""
+    """Format milliseconds since 1970 as a time of RFC 3339 in UTC; None stays None."""
     if ms is None:
         return None
     at = datetime.fromtimestamp(ms // 1000, UTC).replace(microsecond=ms % 1000 * 1000)
@@ -27,19 +27,19 @@ def time_of(ms: int | None) -> str | None:
 
 
 def expressions(rules: Iterable[Requirement]) -> list[Object]:
-    """The expressions of a selector."""
+    """Return the expressions of a selector as they are in a manifest."""
     return [sparse(key=rule.key, operator=rule.operator, values=list(rule.values)) for rule in rules]
 
 
 def selector(rules: Selector) -> Object | None:
-    """A label selector: one that is met by everything says nothing, of one that is met by nothing there is none."""
+    """Return a label selector: empty if it matches everything, None if it matches nothing."""
     if rules is None or rules == (MATCHES_NOTHING,):
         return None
     return sparse(matchExpressions=expressions(rules))
 
 
 def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
-    """Required terms, None where there are none."""
+    """Return the required terms as a node selector; None if there are no terms."""
     if not terms:
         return None
     written = [
@@ -49,19 +49,19 @@ def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
 
 
 def tolerations(found: Iterable[Toleration]) -> list[Object]:
-    """A pod's tolerations."""
+    """Return the tolerations of a pod as they are in a manifest."""
     return [sparse(key=one.key, operator=one.operator, value=one.value, effect=one.effect) for one in found]
 
 
 def ports(found: Iterable[HostPort]) -> list[Object]:
-    """The ports of its node that a container takes."""
+    """Return the ports of the node that a container occupies."""
     return [
         {"containerPort": one.port, "hostPort": one.port, "protocol": one.protocol, "hostIP": one.ip} for one in found
     ]
 
 
 def affinity(pod: Pod) -> Object:
-    """All that a pod says of nodes and of other pods; empty where it says nothing."""
+    """Return the affinity of a pod to nodes and to other pods; empty if it has none."""
     nodes = node_selector(pod.node_affinity)
     return sparse(
         nodeAffinity=nodes and {REQUIRED: nodes},
@@ -77,7 +77,11 @@ def _term(term: AffinityTerm) -> Object:
 
 
 def spread(pod: Pod) -> list[Object]:
-    """The constraints of a pod; where it had more rules than can be judged, so many that it has them again."""
+    """Return the spread constraints of a pod.
+
+    For a pod with more rules than can be evaluated, optional constraints are added until the written pod has too many
+    rules as well.
+    """
     kept = [
         sparse(
             topologyKey=one.topology_key,
@@ -94,7 +98,7 @@ def spread(pod: Pod) -> list[Object]:
 
 
 def _wishes(pod: Pod) -> Iterator[Object]:
-    """Constraints that need not be kept: of these only the number was read."""
+    """Yield optional constraints as a substitute for rules of which only the number was read."""
     if "affinity" in pod.unread_rules:
         there = len(pod.spread) + len(pod.affinity) + len(pod.anti_affinity)
         for _ in range(there, MOST_TERMS + 1):
@@ -102,10 +106,10 @@ def _wishes(pod: Pod) -> Iterator[Object]:
 
 
 def metadata(name: str, *, namespace: str = "", uid: str = "", **said: Any) -> Object:
-    """What identifies an object, and whatever else its metadata says."""
+    """Return the metadata of an object: its identity and any other non-empty fields."""
     return sparse(name=name, namespace=namespace, uid=uid, **said)
 
 
 def texts(given: Mapping[str, str]) -> dict[str, str]:
-    """Labels or annotations, in the order of their keys."""
+    """Return labels or annotations ordered by key."""
     return dict(sorted(given.items()))

@@ -1,7 +1,7 @@
-"""A cluster's state as Kubernetes manifests, as far as the engine reads them.
+"""Writing of a cluster's state as Kubernetes manifests, with the fields that the engine reads.
 
-What was not read of an object is not there either: images, commands, a container for each. ``cluster_state`` reads the
-same state back.
+Fields that are not read are missing: images, commands, the individual containers. ``cluster_state`` reads the same
+state back.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _LONG_AGO = "1970-01-01T00:00:00Z"
 
 
 def manifests(state: ClusterState) -> Iterator[Object]:
-    """Every object of the state in JSON's types: nodes, classes, namespaces, volumes, claims, budgets, then pods."""
+    """Yield every object of a state in JSON's types: nodes, classes, namespaces, volumes, claims, budgets, pods."""
     yield from (_node(one) for _, one in sorted(state.nodes.items()))
     yield from (_class(one) for _, one in sorted(state.classes.items()))
     yield from (_namespace(one) for _, one in sorted(state.namespaces.items()))

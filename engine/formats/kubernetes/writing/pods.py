@@ -1,4 +1,7 @@
-"""Pods as manifests: one container that asks for all that the pod was read to ask for, and no image."""
+"""Writing of pods as manifests, each with a single container that requests all of the pod's resources.
+
+The container has no image.
+"""
 
 import msgspec
 
@@ -37,11 +40,14 @@ _API = {
     "ReplicationController": "v1",
     "Job": "batch/v1",
 }
-"""Where a controller's kind is from; of others nobody said."""
+"""Kind of a controller -> its API version; for other kinds it is unknown."""
 
 
 def write_pod(pod: Pod) -> Object:
-    """The pod as ``to_pod`` reads it back. Needs a state's pod, not a snapshot's with its queue."""
+    """Return the manifest of a pod, which ``to_pod`` reads back.
+
+    The pod must come from a cluster state; a pod of a snapshot, which has its queue resolved, does not work.
+    """
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _metadata(pod), "spec": _spec(pod), "status": _status(pod)}
 
 
