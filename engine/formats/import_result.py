@@ -32,14 +32,14 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """Fields that have no meaning here; see Notebook.others."""
 
 
-OTHERWISE = gettext_noop(
+DIFFERS = gettext_noop(
     "%(field)s is otherwise in the cluster’s own document, and is not written there: only what queues are set to is."
 )
 """Message of a note about a field whose value differs from the cluster's own document and is not written to it."""
 LEFT_OUT = gettext_noop("%(field)s is in the cluster’s own document and not in this one: it stays there.")
 
 
-def not_written(imported: Imported, there: Imported) -> tuple[Note, ...]:
+def unwritten_setting_notes(imported: Imported, there: Imported) -> tuple[Note, ...]:
     """Return notes on settings outside the tree that differ between a document and the cluster's own document.
 
     Writing changes only the tree, so these settings have no effect on the cluster. Notes are in the order of lines;
@@ -51,6 +51,6 @@ def not_written(imported: Imported, there: Imported) -> tuple[Note, ...]:
         line, says = imported.others.get((path, field), (None, None))
         if says == there.others.get((path, field), (None, None))[1]:
             continue
-        message = OTHERWISE if (path, field) in imported.others else LEFT_OUT
+        message = DIFFERS if (path, field) in imported.others else LEFT_OUT
         found.append(Note(severity=Severity.WARNING, path=path, line=line, message=message, params={"field": field}))
     return tuple(found)

@@ -13,7 +13,14 @@ import msgspec
 
 from engine.formats.import_result import Imported, QueueSource
 from engine.formats.tree_json.percentages import without_shares
-from engine.formats.tree_json.queue_annotation import annotate, check_path, differing, name_of, rename, with_ours
+from engine.formats.tree_json.queue_annotation import (
+    annotate,
+    check_path,
+    queue_name,
+    rename,
+    unsupported_settings,
+    with_annotation,
+)
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of
 from engine.formats.yaml.object_list import Object, ObjectList
@@ -126,15 +133,15 @@ def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
     """
     below = _below(system, _known(system, manifests, book), book)
     tops = below.get("", [])
-    alone = len(tops) == 1 and name_of(tops[0]) == ROOT
+    alone = len(tops) == 1 and queue_name(tops[0]) == ROOT
     found: dict[str, Object] = {}
-    pending = [(ROOT if alone else f"{ROOT}.{name_of(one)}", one) for one in reversed(tops)]
+    pending = [(ROOT if alone else f"{ROOT}.{queue_name(one)}", one) for one in reversed(tops)]
     while pending:
         path, one = pending.pop()
         check_path(path, one.called, one, one.line, found, book)
         found[path] = one
         if path.count(".") < _DEEPEST:
-            pending += [(f"{path}.{name_of(child)}", child) for child in reversed(below.get(one.called, []))]
+            pending += [(f"{path}.{queue_name(child)}", child) for child in reversed(below.get(one.called, []))]
     placed = {id(one) for one in found.values()}
     for one in (one for children in below.values() for one in children if id(one) not in placed):
         message = gettext_noop("%(name)s lies below itself.")
@@ -142,7 +149,7 @@ def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     native = {path: system.native(one, path, bool(below.get(one.called)), book) for path, one in found.items()}
-    return _Read(found, native, {path: with_ours(found[path], queue, book) for path, queue in native.items()})
+    return _Read(found, native, {path: with_annotation(found[path], queue, book) for path, queue in native.items()})
 
 
 def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, Object]:
@@ -220,7 +227,7 @@ def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Objec
     """
     native = _read(system, manifests, Notebook()).native if objects else {}
     for path, one in objects.items():
-        settings = differing(native[path], tree[path])
+        settings = unsupported_settings(native[path], tree[path])
         if tree.is_leaf(path) != (not native[path].parent_declared):
             settings["parent"] = not tree.is_leaf(path)
         annotate(one, settings)

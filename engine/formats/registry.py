@@ -15,8 +15,8 @@ from engine.formats.tree_json.document import write_sharing
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.volcano import queues as volcano
 from engine.formats.written_document import Written
-from engine.formats.yaml.config_map import failed, rewrapped, unwrapped
-from engine.formats.yaml.documents import expanded, failure, shares
+from engine.formats.yaml.config_map import find_embedded, relocate_failure, replace_embedded
+from engine.formats.yaml.documents import expand_aliases, failure, may_have_aliases
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.quantities import FLAVOR
 from engine.model.queue_tree import QueueTree
@@ -76,7 +76,7 @@ def detect(text: str) -> Format | None:
 
     A queues.yaml inside another document counts as YuniKorn's. Raise ImportFailure for a document with several of them.
     """
-    return Format.YUNIKORN if unwrapped(text) else _detect(text)
+    return Format.YUNIKORN if find_embedded(text) else _detect(text)
 
 
 def _detect(text: str) -> Format | None:
@@ -110,13 +110,13 @@ def read(text: str, form: Format | None = None, capacity: PercentageBase = Perce
 
 def _read_yunikorn(text: str) -> yunikorn.YuniKornDocument:
     """Read a queues.yaml, either by itself or inside another document."""
-    wrapped = unwrapped(text)
+    wrapped = find_embedded(text)
     if wrapped is None:
         return yunikorn.read(text)
     try:
         found = yunikorn.read(wrapped.text)
     except ImportFailure as failure:
-        raise failed(wrapped, failure) from failure
+        raise relocate_failure(wrapped, failure) from failure
     above = wrapped.above
     sources = {
         path: QueueSource(source.title, source.line + above if source.line is not None and above is not None else None)
@@ -131,9 +131,9 @@ def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | N
     An empty text means a new document. ``terms`` (policy, dialect, parameters) are written only in the product's
     own format. Raise ImportFailure for a document that can't be read.
     """
-    if not shares(text):
+    if not may_have_aliases(text):
         return _written(form, text, tree, terms)
-    apart = expanded(text)  # a value shared by aliases can't be changed in one place alone
+    apart = expand_aliases(text)  # a value shared by aliases can't be changed in one place alone
     written = _written(form, apart, tree, terms)
     return msgspec.structs.replace(written, text=text) if written.text == apart else written
 
@@ -155,9 +155,9 @@ def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] 
 
 
 def _write_yunikorn(text: str, tree: QueueTree) -> Written:
-    wrapped = unwrapped(text) if text else None
+    wrapped = find_embedded(text) if text else None
     inner = yunikorn.write(wrapped.text if wrapped else text or None, tree)
-    written = rewrapped(text, inner) if wrapped and inner != wrapped.text else text if wrapped else inner
+    written = replace_embedded(text, inner) if wrapped and inner != wrapped.text else text if wrapped else inner
     return Written(text=written, notes=tuple(_only_ours(tree)))
 
 

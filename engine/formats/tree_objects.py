@@ -88,7 +88,9 @@ def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:
     return {one.key: one for one in sorted(found, key=lambda one: order.index(one.kind))}
 
 
-def sent(family: Family, before: TreeObject | None, wanted: TreeObject, own: Iterable[str] = ()) -> dict[str, Any]:
+def apply_body(
+    family: Family, before: TreeObject | None, wanted: TreeObject, own: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the body to apply in order to turn an object into ``wanted``.
 
     For an existing object it contains only the fields that a tree decides. ``own`` lists the spec fields that we
@@ -101,9 +103,9 @@ def sent(family: Family, before: TreeObject | None, wanted: TreeObject, own: Ite
     return {**wanted.body, "spec": spec}
 
 
-def halfway(family: Family, before: TreeObject, wanted: TreeObject) -> TreeObject:
+def after_apply(family: Family, before: TreeObject, wanted: TreeObject) -> TreeObject:
     """Return an object's content after all fields are applied but before any field is removed."""
-    body = sent(family, before, wanted)
+    body = apply_body(family, before, wanted)
     metadata = {**before.body["metadata"], **body["metadata"]}
     return TreeObject({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
 
@@ -114,7 +116,7 @@ def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any
     return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
-def taken_away(family: Family, there: TreeObject, wanted: TreeObject) -> dict[str, Any]:
+def removal_patch(family: Family, there: TreeObject, wanted: TreeObject) -> dict[str, Any]:
     """Return a merge patch that removes what the tree decides but no longer contains; empty if nothing is removed."""
     has, wants = there.body["spec"], wanted.body["spec"]
     gone = [one for one in family.decided(wanted) if one in has and one not in wants]

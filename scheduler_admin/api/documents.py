@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from engine.formats import registry
 from engine.formats.import_result import Imported, QueueSource
 from engine.formats.registry import Format
-from engine.formats.tree_json.document import TreeDocument, read_form, write_beside, write_queue
+from engine.formats.tree_json.document import TreeDocument, read_form, write_other_members, write_queue
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.yaml import documents
 from engine.formats.yunikorn.document import load
@@ -80,7 +80,7 @@ class Part:
             raise problems.InvalidTree(_errors(wrong, lambda note: {"pointer": note.pointer}))
         others = [write_queue(self.tree[path]) for path in self.tree.walk() if not is_inside(path, self.subtree)]
         queues = [*(self._with_unseen(queue) for queue in sent), *others]
-        return {**document, **write_beside(self.tree), "queues": queues}
+        return {**document, **write_other_members(self.tree), "queues": queues}
 
     def _with_unseen(self, queue: Any) -> Any:
         path = queue.get("path") if isinstance(queue, dict) else None
@@ -291,7 +291,7 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
     for queue in queues:
         if "namespaces" in queue:
             queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
-    beside = write_beside(tree) if scope.everything else {}
+    beside = write_other_members(tree) if scope.everything else {}
     return {**terms_of(revision)._asdict(), **beside, "queues": queues}
 
 

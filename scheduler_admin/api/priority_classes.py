@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.formats.kubernetes.convert import NEVER
-from engine.formats.kubernetes.priority_classes import switched
+from engine.formats.kubernetes.priority_classes import with_preemption_annotations
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -203,7 +203,9 @@ def _merged(one: PriorityClass, given: dict[str, Any]) -> PriorityClass:
     pairs = {name: _pairs(getattr(one, name), given[name]) for name in ("labels", "annotations") if name in given}
     after = msgspec.structs.replace(one, **plain, **pairs)
     allowed = given.get("allow_preemption")
-    return switched(after, opted_out=None if allowed is None else not allowed, may_preempt=given.get("may_preempt"))
+    return with_preemption_annotations(
+        after, opted_out=None if allowed is None else not allowed, may_preempt=given.get("may_preempt")
+    )
 
 
 def _pairs(before: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:

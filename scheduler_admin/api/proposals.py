@@ -8,7 +8,14 @@ from typing import Any
 import msgspec
 
 from engine.formats.tree_json.canonical import encode_tree
-from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes, said_alone, sentences
+from engine.formats.tree_json.diff import (
+    ChangeKind,
+    QueueChange,
+    Setting,
+    changes,
+    describe_change,
+    describe_tree_setting,
+)
 from engine.model.queue_tree import BARE, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
@@ -66,9 +73,9 @@ class Proposal:
 
 def differing(found: Iterable[QueueChange], beside: Iterable[Setting]) -> list[dict[str, Any]]:
     """Changes as rows of an answer, one for each sentence, first of what is ``beside`` the queues."""
-    rows = [_row("", ChangeKind.CHANGED, one, text(said_alone(one))) for one in beside]
+    rows = [_row("", ChangeKind.CHANGED, one, text(describe_tree_setting(one))) for one in beside]
     for change in found:
-        told = zip(_settings(change), sentences(change), strict=True)
+        told = zip(_settings(change), describe_change(change), strict=True)
         rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
     return rows
 

@@ -11,7 +11,13 @@ from django.utils.translation import gettext as _
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses, write
 from engine.cluster.inspection.refusals import UnknownError
-from engine.formats.kubernetes.priority_classes import Fault, faults, faults_of_change, faults_of_removal, merged
+from engine.formats.kubernetes.priority_classes import (
+    Fault,
+    change_faults,
+    creation_faults,
+    merge_changes,
+    removal_faults,
+)
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
@@ -52,7 +58,7 @@ class ClashError(Exception):
 
 def create_class(*, cluster: Cluster, wanted: PriorityClass, actor: User | None, reason: str) -> PriorityClass:
     """Make a new class in the cluster. Raises ValidationError by field."""
-    _check(faults(wanted, _known(cluster)), reason)
+    _check(creation_faults(wanted, _known(cluster)), reason)
     audit = _auditor(cluster, "class.create", actor, reason, name=wanted.name, value=wanted.value)
     made = _written(cluster, wanted.name, lambda classes: classes.create(wanted), audit)
     _keep(cluster, made.name, made)
@@ -66,7 +72,7 @@ def change_class(
 
     Raises OvertakenError, and ValidationError by field. Without a difference nothing is done.
     """
-    _check(faults_of_change(before, after, _known(cluster)), reason)
+    _check(change_faults(before, after, _known(cluster)), reason)
     changes = {field: [getattr(one, field) for one in (before, after)] for field in differing(before, after)}
     if not changes:
         return before
@@ -91,7 +97,7 @@ def merge_class(
             if error.now is None or error.now.uid != seen.uid or attempt + 1 == _ATTEMPTS:
                 raise
             before = error.now
-            after, clashes = merged(seen, wanted, before)
+            after, clashes = merge_changes(seen, wanted, before)
             if clashes:
                 raise ClashError(before, after, clashes) from None
     raise AssertionError  # the last attempt returns or raises
@@ -99,7 +105,7 @@ def merge_class(
 
 def delete_class(*, cluster: Cluster, before: PriorityClass, actor: User | None, reason: str) -> None:
     """Delete a class in the cluster; pods that have it stay as they are. Raises as ``change_class``."""
-    _check(faults_of_removal(before.name), reason)
+    _check(removal_faults(before.name), reason)
     audit = _auditor(cluster, "class.delete", actor, reason, name=before.name, value=before.value)
     _written(cluster, before.name, lambda classes: classes.delete(before), audit)
     _keep(cluster, before.name, None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.kueue.queue_names import paths
+from engine.formats.kueue.queue_names import queue_paths
 from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, standings
 from engine.model.quota.encoding import StoredQuota, decode, encode
 from engine.model.snapshot import ClusterState
@@ -124,7 +124,7 @@ def quota_of(user: Who, cluster: Cluster, seen: Collection[str]) -> Quota | None
     if row is None:
         return None
     document, scope = msgspec.json.decode(row.document, type=_Document), scope_of(user, "view")
-    where = paths(document.standings)
+    where = queue_paths(document.standings)
     placed = [(one, path if (path := where[one.cohort, one.name]) in seen else None) for one in document.standings]
     if scope.everything:
         return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in placed))

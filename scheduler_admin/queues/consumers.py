@@ -4,9 +4,9 @@ from typing import NamedTuple, Protocol, cast
 
 from engine.formats import registry
 from engine.formats.import_result import Imported
-from engine.formats.import_result import not_written as unwritten
+from engine.formats.import_result import unwritten_setting_notes as unwritten
 from engine.formats.registry import Format
-from engine.formats.yunikorn.user_limits import unwritable
+from engine.formats.yunikorn.user_limits import limit_errors
 from engine.model.notes import ImportFailure, Note, gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint import errors
@@ -72,4 +72,4 @@ def consumers_of(hierarchy: Hierarchy | None) -> Consumers:
 def tree_errors(tree: QueueTree, consumers: Consumers, *, kept: str, policy: str, dialect: str) -> tuple[Note, ...]:
     """Return every reason for which a tree, that came from a document of format ``kept``, is not published."""
     found = errors(tree, policy=policy, dialect=dialect, form=consumers.form(kept))
-    return (*found, *(note for document in consumers.documents for note in unwritable(tree, document)))
+    return (*found, *(note for document in consumers.documents for note in limit_errors(tree, document)))

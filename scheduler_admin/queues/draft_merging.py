@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from engine.formats.tree_json.diff import renamed
+from engine.formats.tree_json.diff import renamed_paths
 from engine.formats.tree_json.document import write_queue
 from engine.tree.three_way_merge import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
@@ -41,7 +41,7 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
         return draft
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    known = renamed(tree_of(draft.base), tree_of(current))
+    known = renamed_paths(tree_of(draft.base), tree_of(current))
     now = {was: path for path, was in known.items()}
     theirs = flat_tree(current, known)
     mine, rows = flat_draft(draft, queues_of(draft))

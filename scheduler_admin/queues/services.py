@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.registry import Format, policy_of_format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
-from engine.formats.tree_json.diff import known_before
+from engine.formats.tree_json.diff import with_former_paths
 from engine.model.decision import BY_QUOTA
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.queue_tree import QueueTree
@@ -291,7 +291,7 @@ def _follow(hierarchy: Hierarchy, tree: QueueTree, author: User | None) -> None:
 def rolled_back(to: Revision) -> QueueTree:
     """The tree of a former revision, whose queues are known by what they are called in the one in force, too."""
     current = to.hierarchy.current
-    return known_before(tree_of(current), tree_of(to)) if current else tree_of(to)
+    return with_former_paths(tree_of(current), tree_of(to)) if current else tree_of(to)
 
 
 def roll_back(

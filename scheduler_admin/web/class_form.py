@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from engine.formats.kubernetes.convert import MAY_PREEMPT_ANNOTATION, NEVER, OPT_OUT_ANNOTATION
-from engine.formats.kubernetes.priority_classes import switched
+from engine.formats.kubernetes.priority_classes import with_preemption_annotations
 from engine.formats.tree_json.label_lines import PairsError, read_pairs, write_pairs
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import PriorityClass
@@ -81,7 +81,9 @@ def _filled(one: PriorityClass, form: Mapping[str, str], wrong: dict[str, str]) 
     after = msgspec.structs.replace(
         one, **fields, global_default="global_default" in form, labels=labels, annotations={**annotations, **aside}
     )
-    return switched(after, opted_out="allow_preemption" not in form, may_preempt="may_preempt" in form)
+    return with_preemption_annotations(
+        after, opted_out="allow_preemption" not in form, may_preempt="may_preempt" in form
+    )
 
 
 def _pairs(name: str, form: Mapping[str, str], wrong: dict[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from engine.cluster.connecting.identity import UnreachableError, cluster_uid
 from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.inspection.priority_classes import ChangedError, PriorityClasses, write
 from engine.cluster.inspection.refusals import ApiRefusedError, UnknownError
-from engine.formats.kubernetes.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal
+from engine.formats.kubernetes.priority_classes import LOWEST, change_faults, creation_faults, removal_faults
 from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane import anycluster
@@ -111,14 +111,14 @@ WRONG = [
 
 @pytest.mark.parametrize("one", FINE, ids=lambda one: f"{one.name[:9]} {one.value}")
 def test_what_we_let_through_is_taken(classes: PriorityClasses, one: PriorityClass):
-    assert faults(one, ()) == ()
+    assert creation_faults(one, ()) == ()
     assert classes.create(one).name == one.name
 
 
 @pytest.mark.parametrize("one", WRONG, ids=lambda one: f"{one.name[:9]} {one.value}")
 def test_what_we_refuse_would_be_refused(classes: PriorityClasses, one: PriorityClass):
     usual = classes.create(wanted("usual"))
-    assert faults(one, [usual])
+    assert creation_faults(one, [usual])
     with pytest.raises(ApiRefusedError, match="The API server refuses it"):
         classes.create(one)
 
@@ -127,7 +127,7 @@ def test_changes_that_we_refuse_would_be_refused(classes: PriorityClasses, clust
     """Our writer sends no such thing: it is asked for by hand."""
     made = classes.create(wanted())
     for field, after in (("value", but(made, value=5)), ("preemptionPolicy", but(made, never_preempts=True))):
-        assert faults_of_change(made, after, [made])
+        assert change_faults(made, after, [made])
         changes = {field: {"value": 5, "preemptionPolicy": "Never"}[field]}
         code, _ = cluster.raw("PATCH", f"{anycluster.path_of(CLASSES)}/high", changes, "application/merge-patch+json")
         assert code == 422
@@ -136,7 +136,7 @@ def test_changes_that_we_refuse_would_be_refused(classes: PriorityClasses, clust
 def test_the_clusters_own_classes_can_not_be_deleted(classes: PriorityClasses, cluster: AnyCluster):
     found = cluster.get(CLASSES, "system-node-critical")["metadata"]
     own = wanted("system-node-critical", 2_000_001_000, uid=found["uid"], version=found["resourceVersion"])
-    assert faults_of_removal(own.name)
+    assert removal_faults(own.name)
     with pytest.raises(ApiRefusedError, match="cannot be deleted"):
         classes.delete(own)
 
@@ -151,7 +151,7 @@ def test_keys_and_values_are_judged_as_the_api_server_does(real: AnyCluster):
     both += [{"annotations": {"a": "ü" * (128 * 1024 - 1), key: ""}} for key in ("b", "bb")]
     for number, fields in enumerate(both):
         one = wanted(f"c-{number}", **fields)
-        assert _refuses(classes, one) == bool(faults(one, ())), fields
+        assert _refuses(classes, one) == bool(creation_faults(one, ())), fields
 
 
 def _refuses(classes: PriorityClasses, one: PriorityClass) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from engine.formats.tree_json.diff import sentences
+from engine.formats.tree_json.diff import describe_change
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import look_now
@@ -19,7 +19,7 @@ def words(kept: Kept, side: str) -> list[str]:
     assert kept.cluster.hierarchy
     assert kept.cluster.hierarchy.current
     found = differences(kept.copy, kept.cluster.hierarchy.current)
-    return [one.id % one.params for change in getattr(found, side) for one in sentences(change)]
+    return [one.id % one.params for change in getattr(found, side) for one in describe_change(change)]
 
 
 def test_what_a_tree_was_made_of_is_in_step_with_it(kept: Kept) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 from hypothesis import given
 
-from engine.formats.tree_json.diff import ChangeKind, changes, sentences
+from engine.formats.tree_json.diff import ChangeKind, changes, describe_change
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree, Settings
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
@@ -13,7 +13,7 @@ BEFORE = {"prod": queue({"cpu": 40}), "prod.web": queue({"cpu": 10, "memory": "1
 
 def told(before: QueueTree, after: QueueTree, moved: dict[str, str] | None = None) -> list[str]:
     """Every sentence about the difference."""
-    return [one.id % one.params for change in changes(before, after, moved) for one in sentences(change)]
+    return [one.id % one.params for change in changes(before, after, moved) for one in describe_change(change)]
 
 
 def test_a_changed_amount_is_told_from_what_to_what() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.formats.yaml.documents import dump, load, rewritten
+from engine.formats.yaml.documents import dump, load, splice_changes
 from engine.model.notes import ImportFailure
 
 TYPED = """\
@@ -24,7 +24,7 @@ def changed(text: str, key: str, value: object) -> str:
     documents = load(text, kept=True)
     before = dump(documents, text)
     documents[0][key] = value
-    return rewritten(text, before, dump(documents, text))
+    return splice_changes(text, before, dump(documents, text))
 
 
 def test_only_the_changed_line_differs() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from engine.formats import registry
 from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
-from engine.formats.tree_json.diff import ChangeKind, changes, known_before, renamed
+from engine.formats.tree_json.diff import ChangeKind, changes, renamed_paths, with_former_paths
 from engine.formats.tree_json.document import read_form, write_form
 from engine.model.objects import Pod
 from engine.model.placement_rules import Rule, RuleName
@@ -72,8 +72,8 @@ class TestRenames:
     def test_are_told_in_both_directions(self) -> None:
         before, after = tree("root.training", "root.training.a"), tree(TRAIN, "root.train.a")
         there = {"root.train": "root.training", "root.train.a": "root.training.a"}
-        assert renamed(before, after) == there
-        assert renamed(after, before) == {was: now for now, was in there.items()}
+        assert renamed_paths(before, after) == there
+        assert renamed_paths(after, before) == {was: now for now, was in there.items()}
 
     def test_are_changes_of_the_queue_and_not_another_queue(self) -> None:
         found = changes(tree("root.training", "root.training.a"), tree(TRAIN, "root.train.a"))
@@ -82,13 +82,13 @@ class TestRenames:
         ]
 
     def test_are_known_going_back(self) -> None:
-        back = known_before(tree(TRAIN, "root.train.a"), tree("root.training", "root.training.a"))
+        back = with_former_paths(tree(TRAIN, "root.train.a"), tree("root.training", "root.training.a"))
         assert {path: queue.former_paths for path, queue in back.queues.items() if queue.former_paths} == {
             "root.training": ("root.train",)
         }
 
     def test_of_a_queue_that_others_took_the_place_of_are_none(self) -> None:
-        assert renamed(tree("root.a"), tree("root.a", Queue(path="root.b", former_paths=("root.a",)))) == {}
+        assert renamed_paths(tree("root.a"), tree("root.a", Queue(path="root.b", former_paths=("root.a",)))) == {}
 
 
 class TestKnownAs:

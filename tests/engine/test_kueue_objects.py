@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.formats.kueue import read, write
 from engine.formats.kueue.object_kinds import KUEUE
-from engine.formats.tree_objects import halfway, parse, taken_away
+from engine.formats.tree_objects import after_apply, parse, removal_patch
 from engine.model.notes import ImportFailure, Severity
 from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
@@ -228,13 +228,17 @@ def test_of_a_threshold_that_goes_the_rest_is_sent_first() -> None:
         parse(KUEUE, head % rules % each).values()
         for each in [("Any", ", maxPriorityThreshold: 5"), ("LowerPriority", "")]
     )
-    half = halfway(KUEUE, before, wanted)
+    half = after_apply(KUEUE, before, wanted)
     assert half.body["spec"]["preemption"] == {
         "reclaimWithinCohort": "LowerPriority",
         "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5},
     }
     gone = {"spec": {"preemption": {"borrowWithinCohort": {"maxPriorityThreshold": None}}}}
-    assert (taken_away(KUEUE, half, wanted), taken_away(KUEUE, wanted, wanted), taken_away(KUEUE, half, half)) == (
+    assert (
+        removal_patch(KUEUE, half, wanted),
+        removal_patch(KUEUE, wanted, wanted),
+        removal_patch(KUEUE, half, half),
+    ) == (
         gone,
         {},
         {},

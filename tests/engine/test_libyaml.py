@@ -111,7 +111,7 @@ JSON = st.recursive(
 @given(st.lists(JSON, min_size=1, max_size=2))
 @examples(500)
 def test_what_is_written_is_read(values: list[Any]) -> None:
-    agree(documents.dump([documents.commented(value) for value in values]))
+    agree(documents.dump([documents.to_commented(value) for value in values]))
 
 
 @pytest.mark.parametrize("text", ["&0:", "&0: 1", "a: &b: 1", "&a: b: c", "é: &b: 1"])

@@ -5,7 +5,7 @@ import pytest
 from engine.cluster.connecting.kubeconfig import Kubeconfig
 from engine.cluster.errors import SettingsError
 from engine.formats.yaml import documents
-from engine.formats.yaml.merge_keys import MOST_MERGED, merged
+from engine.formats.yaml.merge_keys import MOST_MERGED, count_merges
 from engine.model.notes import ImportFailure
 
 NESTED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 9))
@@ -13,9 +13,9 @@ NESTED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 
 
 def test_each_counts_what_it_merges_again() -> None:
     """One merges two, another that one: two, and three more. A text that has the mark elsewhere merges nothing."""
-    assert merged("a: &a {x: 1}\nb: &b {<<: [*a, *a]}\nc: {<<: *b}") == 5
-    assert merged("a: '<<'") == 0
-    assert merged("a: 1") == 0
+    assert count_merges("a: &a {x: 1}\nb: &b {<<: [*a, *a]}\nc: {<<: *b}") == 5
+    assert count_merges("a: '<<'") == 0
+    assert count_merges("a: 1") == 0
 
 
 def test_some_are_read() -> None:

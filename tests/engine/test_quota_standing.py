@@ -7,7 +7,7 @@ from hypothesis import given
 
 from engine.explain import share_sentence
 from engine.formats.kueue.cluster import quota_cluster
-from engine.formats.kueue.queue_names import paths, placed
+from engine.formats.kueue.queue_names import place_queues, queue_paths
 from engine.formats.yaml.object_list import ObjectList
 from engine.model.notes import Notebook
 from engine.model.quota import FlavorQuota, FlavorStatus, QuotaCluster, QuotaStatus, Workload, share_of, standings
@@ -127,6 +127,8 @@ TREES = {
 def test_a_queue_has_the_path_that_an_import_would_give_it() -> None:
     """So the quota of a tree that came from Kueue is found beside its queues."""
     for name, objects in TREES.items():
-        found = paths(standings(quota_cluster(objects, now_ms=0)))
-        imported = placed(ObjectList(msgspec.json.encode({"kind": "List", "items": objects}).decode()), Notebook())
+        found = queue_paths(standings(quota_cluster(objects, now_ms=0)))
+        imported = place_queues(
+            ObjectList(msgspec.json.encode({"kind": "List", "items": objects}).decode()), Notebook()
+        )
         assert {(one.kind == "Cohort", one.name): path for path, one in imported.items()} == found, name

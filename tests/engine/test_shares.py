@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.formats import yunikorn
 from engine.formats.tree_json.amounts import AmountError
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
-from engine.formats.tree_json.diff import changes, sentences
+from engine.formats.tree_json.diff import changes, describe_change
 from engine.formats.tree_json.document import read_form, write_form
 from engine.formats.tree_json.percentages import PercentageBase, read_share, write_share
 from engine.model.queue_tree import QueueTree
@@ -123,7 +123,7 @@ class TestKeptAsTyped:
     def test_the_diff_tells_both(self) -> None:
         queues = [{"path": "root.a", "max": {"cpu": "10"}}, {"path": "root.a.b", "max": {"cpu": "40%"}}]
         before, after = read(*queues), read({"path": "root.a", "max": {"cpu": "20"}}, queues[1])
-        said = [message.id % message.params for change in changes(before, after) for message in sentences(change)]
+        said = [message.id % message.params for change in changes(before, after) for message in describe_change(change)]
         assert said == ["root.a max cpu 10 → 20", "root.a.b max cpu 40% = 4 → 40% = 8"]
 
     def test_a_queues_yaml_has_the_amounts(self) -> None:

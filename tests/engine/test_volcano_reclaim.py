@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.volcano.cluster import configured
+from engine.formats.volcano.cluster import read_configuration
 from engine.model.objects import (
     DisruptionBudget,
     Node,
@@ -206,8 +206,8 @@ tiers:
     arguments:
       ancestorReclaimLevel: 2
 """
-    found = configured(text)
+    found = read_configuration(text)
     assert found == VolcanoSettings(
         plugin=SharePlugin.CAPACITY, hierarchical=True, ancestor_levels=2, tiers=(("priority",), ("capacity",))
     )
-    assert configured("tiers: []") is None
+    assert read_configuration("tiers: []") is None

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from engine.formats.tree_json.diff import sentences
+from engine.formats.tree_json.diff import describe_change
 from engine.model.queue_tree import Queue
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.queues import drafting
@@ -37,7 +37,7 @@ def theirs(draft: Draft, but: tuple[str, ...] = (), **changed: Queue) -> Draft:
 
 def said(draft: Draft) -> list[str]:
     """What the draft changes of its base, in words."""
-    return [one.id % one.params for change in state(draft).changes for one in sentences(change)]
+    return [one.id % one.params for change in state(draft).changes for one in describe_change(change)]
 
 
 def test_changes_of_both_are_kept(draft: Draft, ann: User) -> None:

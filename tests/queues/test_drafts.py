@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from engine.formats.tree_json.canonical import encode_tree
-from engine.formats.tree_json.diff import sentences
+from engine.formats.tree_json.diff import describe_change
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
@@ -27,7 +27,7 @@ def row(draft: Draft, name: str) -> DraftQueue:
 
 def said(draft: Draft) -> list[str]:
     """What the draft changes, in words."""
-    return [one.id % one.params for change in state(draft).changes for one in sentences(change)]
+    return [one.id % one.params for change in state(draft).changes for one in describe_change(change)]
 
 
 def wrong(draft: Draft) -> list[str]:

@@ -8,7 +8,7 @@ from django.test import Client
 
 from engine.cluster.sync.copies import ClusterCopy as Seen
 from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
-from engine.formats.tree_json.diff import sentences
+from engine.formats.tree_json.diff import describe_change
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import SETTLES, keep, keep_effect
 from scheduler_admin.copies.models import Copy, Writing
@@ -142,7 +142,7 @@ def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
     html = text(ada.post(PAGE, {"act": "take"}, follow=True))
     assert "As the cluster has it" in html
     (found,) = state(Draft.objects.get()).changes
-    assert [one.id % one.params for one in sentences(found)] == ["root.prod guaranteed cpu 4 → 2"]
+    assert [one.id % one.params for one in describe_change(found)] == ["root.prod guaranteed cpu 4 → 2"]
     demo.hierarchy.refresh_from_db()
     assert demo.hierarchy.current.number == 1
 

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from engine.cluster.errors import SettingsError
 from engine.formats.yaml import libyaml
-from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, merged
+from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
 from engine.model.notes import gettext_noop
 
 LONGEST = 1_000_000
@@ -172,6 +172,6 @@ def _odd(text: str, origin: str) -> Any:
         message = gettext_noop("The kubeconfig %(path)s is not plain YAML, and longer than %(most)s KiB.")
         raise SettingsError(message, path=origin, most=str(libyaml.LONGEST_ODD // 1024))
     try:
-        return YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
+        return YAML(typ="safe", pure=True).load(text) if count_merges(text) <= MOST_MERGED else None
     except UNREADABLE:
         raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None

@@ -20,7 +20,7 @@ from engine.cluster.inspection.rights import APPLYING, Right
 from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
 from engine.formats.kubernetes.managed_fields import Writer, applied_by, last_writer
 from engine.formats.kubernetes.wire import FieldsOfManager
-from engine.formats.tree_objects import Family, TreeObject, halfway, manifest, parse, sent, taken_away
+from engine.formats.tree_objects import Family, TreeObject, after_apply, apply_body, manifest, parse, removal_patch
 from engine.formats.undecodable import UNDECODABLE
 
 _SETTLED = 5
@@ -88,7 +88,7 @@ def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Clu
 def _check(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> None:
     """Raise MovedError for what is neither as it was shown nor on its way to what it is to be."""
     now = there.found if there else None
-    begun = before is not None and wanted is not None and now == halfway(family, before, wanted)
+    begun = before is not None and wanted is not None and now == after_apply(family, before, wanted)
     if now != before and not begun and not _is_done(family, there, before, wanted):
         raise MovedError
 
@@ -99,8 +99,8 @@ def _is_done(family: Family, there: _There | None, before: TreeObject | None, wa
         return wanted is None and there is None
     if before == wanted:
         return there.found == before
-    body = sent(family, before, wanted)
-    return _holds(there.found.body, body) and not taken_away(family, there.found, wanted)
+    body = apply_body(family, before, wanted)
+    return _holds(there.found.body, body) and not removal_patch(family, there.found, wanted)
 
 
 def _holds(has: Any, says: Any) -> bool:
@@ -112,7 +112,7 @@ def _holds(has: Any, says: Any) -> bool:
 
 
 def _body(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject) -> dict[str, Any]:
-    return sent(family, before, wanted, applied_by(there.entries, MANAGER, "spec") if there else ())
+    return apply_body(family, before, wanted, applied_by(there.entries, MANAGER, "spec") if there else ())
 
 
 def _clashes(
@@ -146,7 +146,7 @@ def _write(
         try:
             guarded = body | {"metadata": {**body["metadata"], **version}}
             _apply(family, connection, wanted, guarded, force=str(force).lower())
-            gone = taken_away(family, there.found, wanted) if there else {}
+            gone = removal_patch(family, there.found, wanted) if there else {}
             if gone:
                 query = {"fieldManager": MANAGER}
                 connection.request("PATCH", _path(family, wanted), query=query, body=gone, content_type=MERGE_PATCH)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.arbitrator.consumers import HARD, RESERVED, WEIGHT, spelled
+from engine.formats.arbitrator.consumers import HARD, RESERVED, WEIGHT, consumer_resource
 from engine.model.objects import Allocation, AllocationCondition, Consumer, Namespace
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
@@ -141,4 +141,4 @@ def _time(ms: int) -> str:
 
 
 def _spelled(amounts: Amounts) -> dict[str, str]:
-    return {spelled(name): text for name, text in format_amounts(amounts).items()}
+    return {consumer_resource(name): text for name, text in format_amounts(amounts).items()}

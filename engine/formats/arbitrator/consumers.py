@@ -86,7 +86,7 @@ def _weight(spec: Mapping[str, Any], path: str, book: Notebook) -> int:
         return WEIGHT_ONE
 
 
-def spelled(resource: str) -> str:
+def consumer_resource(resource: str) -> str:
     """Return the name of a resource in a Consumer, for example ``requests.cpu``."""
     return resource if resource in (PODS, "storage") else f"{_REQUESTS}{resource}"
 
@@ -106,7 +106,7 @@ def _new(name: str) -> dict[str, Any]:
 def _say(one: Object, queue: Queue) -> None:
     for field, wanted in ((RESERVED, queue.guaranteed), (HARD, queue.max)):
         if wanted or field in one.spec:
-            write_quantities(one.own_spec(), field, wanted, _our, spelled)
+            write_quantities(one.own_spec(), field, wanted, _our, consumer_resource)
     if queue.weight % WEIGHT_ONE == 0 and _weight(one.spec, "", Notebook()) != queue.weight:
         one.own_spec()[WEIGHT] = queue.weight // WEIGHT_ONE
 

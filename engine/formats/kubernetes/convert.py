@@ -39,7 +39,7 @@ from engine.formats.kubernetes.wire import (
 )
 from engine.formats.untrusted_text import kept_text
 from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE
-from engine.formats.volcano.eviction_message import told as told_by_volcano
+from engine.formats.volcano.eviction_message import parse_eviction_reason as told_by_volcano
 from engine.formats.yunikorn.submitter import submitter
 from engine.model.objects import (
     EVICTION_BY_VOLCANO,
@@ -115,7 +115,7 @@ def to_pod(pod: PodObject) -> Pod:
     labels = shared_map(tuple(meta.labels.items())) if meta.labels else {}
     name, namespace = _name(meta), meta.namespace or "default"
     created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
-    waiting, disruption = _told(status.conditions or ())
+    waiting, disruption = _scheduling_conditions(status.conditions or ())
     user, groups = submitter(labels, meta.annotations or {})
     saved = checkpoint(meta.annotations or {})
     return Pod(
@@ -340,7 +340,7 @@ def _controller(meta: ObjectMeta) -> str:
     return ""
 
 
-def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
+def _scheduling_conditions(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
     """Return the condition that reports a pod as unschedulable, and the condition that reports its disruption."""
     waiting = disruption = volcano = None
     for one in conditions:

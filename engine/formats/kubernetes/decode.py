@@ -216,11 +216,11 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
     """
     state, ignored, unread, default = ClusterState(), list[str](), list[str](), None
     incomplete: list[str] = []
-    for obj in _taken_apart(objects):
+    for obj in _flatten_lists(objects):
         try:
             known = _put(obj, state)
         except DecodeError as error:
-            if not error.name or not _stand_in(obj, state):
+            if not error.name or not _put_placeholder(obj, state):
                 raise
             unread.append(str(error))
             continue
@@ -232,7 +232,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
             default = next(reversed(state.classes.values()))
     classes = {one.name: one for one in _SYSTEM_CLASSES} | state.classes
     for uid in incomplete:
-        state.pods[uid] = _admitted(state.pods[uid], classes, default)
+        state.pods[uid] = _with_class_priority(state.pods[uid], classes, default)
     return DecodedManifests(state, tuple(ignored), tuple(unread))
 
 
@@ -240,14 +240,14 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
     """Put an object into the state, as its last one; return whether its kind is read here. Raise DecodeError."""
     match obj.get("kind"):
         case "Pod":
-            pod = _as_marked(decode_pod(obj), obj)
+            pod = _restore_unread_mark(decode_pod(obj), obj)
             state.pods.pop(pod.uid, None)
             state.pods[pod.uid] = pod
         case "Node":
-            node = _as_marked(decode_node(obj), obj)
+            node = _restore_unread_mark(decode_node(obj), obj)
             state.nodes[node.name] = node
         case "PriorityClass":
-            priority_class = _as_marked(decode_priority_class(obj), obj)
+            priority_class = _restore_unread_mark(decode_priority_class(obj), obj)
             state.classes.pop(priority_class.name, None)
             state.classes[priority_class.name] = priority_class
         case "PodDisruptionBudget":
@@ -270,7 +270,7 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
     return True
 
 
-def _stand_in(obj: Mapping[str, Any], state: ClusterState) -> bool:
+def _put_placeholder(obj: Mapping[str, Any], state: ClusterState) -> bool:
     """Put a placeholder for an unreadable object into the state; return whether its identity could be read.
 
     Claims, volumes and namespaces get no placeholder.
@@ -301,7 +301,7 @@ def _put_unread(obj: Mapping[str, Any], state: ClusterState) -> None:
             pass
 
 
-def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mapping[str, Any]]:
+def _flatten_lists(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mapping[str, Any]]:
     for obj in objects:
         if obj is None:
             continue
@@ -310,12 +310,12 @@ def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mappin
         kind, items = obj.get("kind"), obj.get("items")
         if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
             named = {"kind": kind.removesuffix("List")} if kind != "List" else {}
-            yield from _taken_apart({**named, **item} if isinstance(item, Mapping) else item for item in items)
+            yield from _flatten_lists({**named, **item} if isinstance(item, Mapping) else item for item in items)
         else:
             yield obj
 
 
-def _as_marked(one: Markable, obj: Mapping[str, Any]) -> Markable:
+def _restore_unread_mark(one: Markable, obj: Mapping[str, Any]) -> Markable:
     """Return the object, marked as unread if a saved snapshot marks it so."""
     annotations = obj["metadata"].get("annotations") or {}
     if annotations.get(UNREAD_ANNOTATION) != "true":
@@ -329,7 +329,7 @@ def _has_priority(obj: Mapping[str, Any]) -> bool:
     return (obj.get("spec") or {}).get("priority") is not None
 
 
-def _admitted(pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None) -> Pod:
+def _with_class_priority(pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None) -> Pod:
     """Return the pod with the priority of its class, as admission sets it.
 
     For a bound pod without a class nothing is assumed: it has priority 0.

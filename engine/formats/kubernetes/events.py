@@ -17,9 +17,9 @@ import re
 
 from engine.formats.kubernetes.convert import to_ms
 from engine.formats.kubernetes.wire import EventObject, ObjectReference
-from engine.formats.volcano.eviction_message import told as told_by_volcano
+from engine.formats.volcano.eviction_message import parse_eviction_reason as told_by_volcano
+from engine.formats.yunikorn.preemption_message import parse_message as told_by_yunikorn
 from engine.formats.yunikorn.preemption_message import to_preempted as by_yunikorn
-from engine.formats.yunikorn.preemption_message import told as told_by_yunikorn
 from engine.model.objects import Preempted
 
 _UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"

@@ -79,7 +79,7 @@ def unread_budget(data: Data, known: DisruptionBudget | None) -> DisruptionBudge
     return msgspec.structs.replace(known or nothing, allowed=0)
 
 
-def not_known(_data: Data, _known: object) -> None:
+def no_placeholder(_data: Data, _known: object) -> None:
     """Return no placeholder: nothing is assumed about a namespace, claim or volume that can't be read."""
 
 

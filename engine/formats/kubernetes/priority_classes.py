@@ -38,13 +38,13 @@ class Fault(msgspec.Struct, frozen=True):
         return self.message % self.params if self.params else self.message
 
 
-def faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
+def creation_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
     """Return why a new class would be rejected, given the existing classes; empty if it would be accepted."""
     known = tuple(known)
-    return (*_name(wanted.name, known), *_value(wanted.value), *_either_way(wanted, known))
+    return (*_name(wanted.name, known), *_value(wanted.value), *_common_faults(wanted, known))
 
 
-def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
+def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
     """Return why a change would be rejected; empty if it would be accepted. ``known`` may include the class itself."""
     fixed = {
         "name": gettext_noop("A class keeps its name. Make another one."),
@@ -56,15 +56,17 @@ def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterabl
     ]
     if after.global_default and is_system(after.name):
         found.append(Fault("global_default", gettext_noop("The cluster's own classes can't be the default.")))
-    return (*found, *_either_way(after, known))
+    return (*found, *_common_faults(after, known))
 
 
-def faults_of_removal(name: str) -> tuple[Fault, ...]:
+def removal_faults(name: str) -> tuple[Fault, ...]:
     """Return why a class can't be deleted; empty if it can."""
     return (Fault("", gettext_noop("The cluster can't do without this class.")),) if is_system(name) else ()
 
 
-def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None) -> PriorityClass:
+def with_preemption_annotations(
+    one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None
+) -> PriorityClass:
     """Return the class with its annotations set to these values; None keeps what they say now.
 
     An annotation that already means the value is not rewritten.
@@ -86,7 +88,9 @@ def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: 
     )
 
 
-def merged(seen: PriorityClass, wanted: PriorityClass, now: PriorityClass) -> tuple[PriorityClass, tuple[str, ...]]:
+def merge_changes(
+    seen: PriorityClass, wanted: PriorityClass, now: PriorityClass
+) -> tuple[PriorityClass, tuple[str, ...]]:
     """Merge the changes from ``seen`` to ``wanted`` into ``now``; return the class and the conflicting fields.
 
     Labels and annotations are merged key by key. Where both sides changed the same value differently, the wanted value
@@ -103,7 +107,7 @@ def merged(seen: PriorityClass, wanted: PriorityClass, now: PriorityClass) -> tu
         pairs, clashing = _merged(*(getattr(one, field) for one in (seen, wanted, now)))
         after = msgspec.structs.replace(after, **{field: pairs})
         clashes += [field] if clashing else []
-    return switched(after), tuple(clashes)
+    return with_preemption_annotations(after), tuple(clashes)
 
 
 def _merged(seen: Mapping[str, str], wanted: Mapping[str, str], now: Mapping[str, str]) -> tuple[dict[str, str], bool]:
@@ -142,7 +146,7 @@ def _value(value: int) -> Iterator[Fault]:
         yield Fault("value", gettext_noop("At least %(lowest)s: a priority has 32 bits."), {"lowest": f"{LOWEST:,}"})
 
 
-def _either_way(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
+def _common_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
     """Yield the faults that apply to both new and changed classes."""
     holder = next((one.name for one in known if one.global_default and one.name != wanted.name), "")
     if wanted.global_default and holder:

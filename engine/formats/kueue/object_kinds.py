@@ -1,6 +1,6 @@
 """The kinds of objects in which a cluster keeps Kueue's queue tree."""
 
-from engine.formats.kueue.preemption_rules import MAY_GO, rule_fields
+from engine.formats.kueue.preemption_rules import REMOVABLE_FIELD, rule_fields
 from engine.formats.kueue.queue_names import CLUSTER_QUEUE, COHORT, GROUP, LOCAL_QUEUE, parent_field
 from engine.formats.tree_objects import Family, TreeObject
 from engine.formats.yaml.object_list import Object
@@ -18,5 +18,5 @@ KUEUE = Family(
     resources={COHORT: "cohorts", CLUSTER_QUEUE: "clusterqueues", LOCAL_QUEUE: "localqueues"},
     anchor=CLUSTER_QUEUE,
     decided=_decided,
-    inside=MAY_GO,
+    inside=REMOVABLE_FIELD,
 )

@@ -22,7 +22,7 @@ FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
 _WEIGHT, _WITHIN, _RECLAIM = "weight", "withinClusterQueue", "reclaimWithinCohort"
 _BORROW, _POLICY, _THRESHOLD = "borrowWithinCohort", "policy", "maxPriorityThreshold"
 _BORROWS = (Take.NEVER, Take.LOWER_PRIORITY)
-MAY_GO = (PREEMPTION, _BORROW, _THRESHOLD)
+REMOVABLE_FIELD = (PREEMPTION, _BORROW, _THRESHOLD)
 """Path of field names to the only nested field that is removed by itself."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 

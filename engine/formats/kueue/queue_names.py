@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.formats.tree_json.queue_annotation import check_path, name_of
-from engine.formats.yaml.documents import line_of, nearest
+from engine.formats.tree_json.queue_annotation import check_path, queue_name
+from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.model.queue_tree import ROOT
@@ -63,7 +63,7 @@ def note_dropped(one: Object, path: str, book: Notebook) -> set[str]:
     dropped = {str(name) for name in one.spec} - known
     for name in sorted(dropped):
         other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == one.kind}
-        near = parent_field(one) if other else nearest(name, known)
+        near = parent_field(one) if other else closest_match(name, known)
         params = {"field": name, "kind": one.kind, "version": one.version}
         if near:
             message = gettext_noop(
@@ -81,7 +81,7 @@ def cohort_above(one: Object) -> str:
     return str(one.spec.get(parent_field(one)) or "")
 
 
-def placed(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
+def place_queues(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
     """Return the queues of a text by path, parents before children.
 
     The root is included only if a queue of that name is the only one at the top. Raise ImportFailure if the objects
@@ -138,10 +138,10 @@ def _known(manifests: ObjectList, book: Notebook) -> dict[tuple[str, str], Kueue
     return known
 
 
-def paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]:
+def queue_paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]:
     """Return the path of each Cohort and ClusterQueue, by whether it is a Cohort and by its name.
 
-    The paths are those of ``placed``. Cohorts must come before their members.
+    The paths are those of ``place_queues``. Cohorts must come before their members.
     """
     every = tuple(standings)
     tops = [one for one in every if not one.above]
@@ -155,7 +155,7 @@ def paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]:
 
 
 def _name(one: KueueQueue) -> str:
-    return name_of(one.object) if one.object else one.name.replace(".", "_")
+    return queue_name(one.object) if one.object else one.name.replace(".", "_")
 
 
 def local_queues(manifests: ObjectList) -> Iterator[Object]:
@@ -163,7 +163,7 @@ def local_queues(manifests: ObjectList) -> Iterator[Object]:
     return (one for one in manifests.objects if (one.group, one.kind) == (GROUP, LOCAL_QUEUE))
 
 
-def target_of(one: Object) -> str:
+def target_cluster_queue(one: Object) -> str:
     """Return the name of the ClusterQueue that a LocalQueue points to."""
     return str(one.spec.get("clusterQueue") or "")
 

@@ -25,11 +25,11 @@ from engine.formats.kueue.queue_names import (
     namespace_of,
     note_dropped,
     parent_field,
-    placed,
-    target_of,
+    place_queues,
+    target_cluster_queue,
 )
 from engine.formats.kueue.resource_groups import Flavors, flavors_of, read_quotas
-from engine.formats.tree_json.queue_annotation import with_ours
+from engine.formats.tree_json.queue_annotation import with_annotation
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import ObjectList
 from engine.model.notes import ImportFailure, Notebook, Severity, gettext_noop
@@ -75,7 +75,7 @@ def read_objects(manifests: ObjectList, book: Notebook) -> Read:
 
     Raise ImportFailure if the objects form no tree; other errors are added to ``book``.
     """
-    places = placed(manifests, book)
+    places = place_queues(manifests, book)
     flavors = flavors_of(filter(is_queue, manifests.objects))
     claims = _claims(manifests, places, book)
     native: dict[str, Queue] = {}
@@ -84,7 +84,7 @@ def read_objects(manifests: ObjectList, book: Notebook) -> Read:
         border = path.count(".") == 1 and ROOT not in places
         queue = _native(path, one, flavors, border=border, book=book)
         native[path] = msgspec.structs.replace(queue, namespaces=tuple(sorted(claims.get(path, ()))))
-        queues[path] = with_ours(one.object, native[path], book) if one.object else native[path]
+        queues[path] = with_annotation(one.object, native[path], book) if one.object else native[path]
     return Read(places, flavors, native, queues)
 
 
@@ -121,7 +121,7 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook
     paths = {one.name: path for path, one in places.items() if one.kind != COHORT}
     leading: dict[str, dict[str, str]] = {}
     for one in local_queues(manifests):
-        target = target_of(one)
+        target = target_cluster_queue(one)
         note_others(one.spec, LOCAL_FIELDS, paths.get(target, ""), book)
         if not is_namespace(namespace_of(one)):
             message = gettext_noop("%(name)s can't name a namespace.")
@@ -137,7 +137,7 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook
         if DEFAULT_LOCAL_QUEUE in queues or len(set(queues.values())) == 1:
             claimed.setdefault(path, set()).add(namespace)
     for one in local_queues(manifests):
-        path = paths.get(target_of(one), "")
+        path = paths.get(target_cluster_queue(one), "")
         if path and namespace_of(one) not in claimed.get(path, ()):
             message = gettext_noop(
                 "LocalQueues of namespace %(namespace)s lead to several ClusterQueues; this one is kept as it is."

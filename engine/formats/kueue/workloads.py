@@ -16,7 +16,7 @@ from engine.model.quantities import PODS
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 _REQUEUED = "Requeued"
 """Condition in which Kueue reports, if it is false, that it does not retry an evicted workload yet."""
-_NEW_TURN = {"PodsReadyTimeout", "AdmissionCheck"}
+_REORDERING_REASONS = {"PodsReadyTimeout", "AdmissionCheck"}
 """Reasons of an eviction after which a workload's position in the queue counts from the eviction.
 
 Source: pkg/workload, Ordering.GetQueueOrderTimestamp.
@@ -43,7 +43,7 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         local_queue=spec.queue_name or "",
         priority=spec.priority or 0,
         created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
-        requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
+        requeued_ms=_since(evicted) if evicted and evicted.reason in _REORDERING_REASONS else None,
         waits_ms=_since(waits) if waits and not done else None,
         waits_why=kept_text(waits.message, LONGEST_MESSAGE) if waits and not done else "",
         waits_until_ms=to_ms(status.requeue_state.requeue_at)

@@ -17,12 +17,12 @@ from engine.formats.kueue.queue_names import (
     local_queues,
     namespace_of,
     parent_field,
-    target_of,
+    target_cluster_queue,
 )
 from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, read_objects
 from engine.formats.kueue.resource_groups import ResourceGroups, flavors_of, write_quotas
 from engine.formats.tree_json.percentages import without_shares
-from engine.formats.tree_json.queue_annotation import annotate, differing, rename
+from engine.formats.tree_json.queue_annotation import annotate, rename, unsupported_settings
 from engine.formats.written_document import Written
 from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.notes import Note, Notebook, Severity, gettext_noop
@@ -54,9 +54,9 @@ def write(text: str, tree: QueueTree) -> Written:
     found = read_objects(manifests, Notebook()) if text.strip() else Read({}, {}, {}, {})
     implied = _is_implied(found, tree, new=not text.strip())
     names = _names(tree, found, [path for path in tree.walk() if path != tree.root or not implied])
-    _leave_out(manifests, found, names)
-    objects = _put_in(manifests, found, tree, names)
-    _lead(manifests, found, tree, names)
+    _remove_queues(manifests, found, names)
+    objects = _write_queues(manifests, found, tree, names)
+    _write_local_queues(manifests, found, tree, names)
     if not text.strip():
         _add_flavors(manifests)
     notes = tuple(_annotate(manifests, objects, tree))
@@ -100,17 +100,17 @@ def _names(tree: QueueTree, found: Read, paths: list[str]) -> Names:
     return {path: names[path] for path in paths}
 
 
-def _leave_out(manifests: ObjectList, found: Read, names: Names) -> None:
+def _remove_queues(manifests: ObjectList, found: Read, names: Names) -> None:
     """Remove the queues that the tree does not have, and the LocalQueues that point to them."""
     kept = set(names.values())
     for one in [one for one in manifests.objects if is_queue(one) and (one.kind, one.name) not in kept]:
         manifests.remove(one)
     gone = {one.name for one in found.places.values() if one.kind == CLUSTER_QUEUE} - {name for _kind, name in kept}
-    for one in [one for one in local_queues(manifests) if target_of(one) in gone]:
+    for one in [one for one in local_queues(manifests) if target_cluster_queue(one) in gone]:
         manifests.remove(one)
 
 
-def _put_in(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
+def _write_queues(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
     """Set the objects of the queues to their settings, as far as possible, and return them by path.
 
     A Cohort that other objects only name gets no object while it has no settings.
@@ -153,12 +153,12 @@ def _set_above(one: Object, name: str) -> None:
         del one.spec[parent_field(one)]
 
 
-def _lead(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> None:
+def _write_local_queues(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> None:
     """Add a LocalQueue for each namespace that a leaf claims, and remove those of claims that no longer exist."""
     said = {one.name: found.native[path].namespaces for path, one in found.places.items() if one.kind == CLUSTER_QUEUE}
     wanted = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
     for one in list(local_queues(manifests)):
-        name, namespace = target_of(one), namespace_of(one)
+        name, namespace = target_cluster_queue(one), namespace_of(one)
         if namespace in said.get(name, ()) and namespace not in wanted.get(name, ()):
             manifests.remove(one)
     led = {namespace_of(one) for one in local_queues(manifests)}
@@ -188,7 +188,7 @@ def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueT
     native = read_objects(manifests, Notebook()).native if objects else {}
     silent = 0
     for path, one in objects.items():
-        settings = differing(native[path], tree[path])
+        settings = unsupported_settings(native[path], tree[path])
         annotate(one, settings)
         unsaid = {field for field in _TAKES if field in settings and settings[field] is None}
         silent += bool(unsaid)

@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.formats.tree_json.document import write_queue
-from engine.formats.tree_json.percentages import FIELDS, comes_to, shares_of
+from engine.formats.tree_json.percentages import FIELDS, format_share, shares_of
 from engine.model.message import After, Before, Message, Topic, gettext_noop
 from engine.model.queue_tree import Queue, QueueTree, write_weight
 
@@ -55,7 +55,7 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     moved.
     """
     former = {path: path for path in after.walk() if path in before.queues}
-    moved = renamed(before, after) if moved is None else moved
+    moved = renamed_paths(before, after) if moved is None else moved
     former |= {path: was for path, was in moved.items() if path in after and was in before}
     had, has = before.queues, after.queues
     others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # usually few
@@ -65,7 +65,7 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     return tuple(change for change in (*found, *removed) if change is not None)
 
 
-def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
+def renamed_paths(before: QueueTree, after: QueueTree) -> dict[str, str]:
     """Return path after -> path before, for the queues that the former paths of either tree identify as the same."""
     gone = [path for path in before.walk() if path not in after]
     new = {path for path in after.walk() if path not in before}
@@ -80,9 +80,9 @@ def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
     return found
 
 
-def known_before(before: QueueTree, after: QueueTree) -> QueueTree:
+def with_former_paths(before: QueueTree, after: QueueTree) -> QueueTree:
     """Return ``after`` with each queue's path in ``before`` added to its former paths, where that path differs."""
-    paths = renamed(before, after)
+    paths = renamed_paths(before, after)
     for path in after.walk():
         if (was := paths.get(path)) is not None and after.now(was) != path:
             queue = after[path]
@@ -95,7 +95,7 @@ def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str,
     was = former.get(path)
     if was is None:
         return QueueChange(kind=ChangeKind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
-    settings = _settings(_weighed(before[was]), _weighed(after[path]))
+    settings = _settings(_texts_with_weight(before[was]), _texts_with_weight(after[path]))
     parent, parent_was = after[path].parent, before[was].parent
     stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
     if not stays:
@@ -124,7 +124,7 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
     return texts | _shares(queue)
 
 
-def _weighed(queue: Queue) -> dict[tuple[str, str], str]:
+def _texts_with_weight(queue: Queue) -> dict[tuple[str, str], str]:
     """Return the texts of all settings, with the weight even if it is 1, so that a changed weight shows both values."""
     return _texts(queue) | {("weight", ""): write_weight(queue.weight)}
 
@@ -134,11 +134,11 @@ def _shares(queue: Queue) -> dict[tuple[str, str], str]:
 
     The amount alone may change when the queue above changes.
     """
-    own = {(field, name): comes_to(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
+    own = {(field, name): format_share(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
     if (template := queue.template) is None:
         return own
     return own | {
-        ("template", f"{field} {name}"): comes_to(template, field, name)
+        ("template", f"{field} {name}"): format_share(template, field, name)
         for field in FIELDS
         for name in shares_of(template, field)
     }
@@ -161,7 +161,7 @@ def _text(value: object) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def sentences(change: QueueChange) -> tuple[Message, ...]:
+def describe_change(change: QueueChange) -> tuple[Message, ...]:
     """Describe a change in sentences: first what happened to the queue, then each changed setting."""
     queue = Topic(change.path)
     settings = tuple(_sentence(queue, setting) for setting in change.settings)
@@ -192,7 +192,7 @@ def _sentence(queue: str, setting: Setting) -> Message:
     return Message(gettext_noop("%(queue)s %(setting)s %(before)s → %(after)s"), params)
 
 
-def said_alone(setting: Setting, name: str = "") -> Message:
+def describe_tree_setting(setting: Setting, name: str = "") -> Message:
     """Describe a changed setting of the tree itself: ``policy fence → priority``.
 
     ``name`` replaces the setting's name.

@@ -98,10 +98,10 @@ def write_form(tree: QueueTree) -> dict[str, Any]:
 
     ``read_form`` reads it back.
     """
-    return {**write_beside(tree), "queues": [write_queue(tree[path]) for path in tree.walk()]}
+    return {**write_other_members(tree), "queues": [write_queue(tree[path]) for path in tree.walk()]}
 
 
-def write_beside(tree: QueueTree) -> dict[str, Any]:
+def write_other_members(tree: QueueTree) -> dict[str, Any]:
     """Return the members of ``write_form`` other than the queues."""
     members = {"placement": write_rules(tree.placement), "capacity": format_amounts(tree.capacity)}
     return {name: value for name, value in members.items() if value}
@@ -193,7 +193,7 @@ def _tree(
             sound[path] = read
     known.clear()
     known.update(sound)
-    whole = _rooted(queues, places, book) and whole
+    whole = _check_parents(queues, places, book) and whole
     resolution = Resolution(capacity, book)
     settled = resolution.settled(queues, places)
     return QueueTree(settled.values(), placement, resolution.used) if whole else None
@@ -206,7 +206,7 @@ def _same(settings: Any, known: Known) -> tuple[Mapping[str, Any], Queue] | None
     return had if had is not None and (had[0] is settings or had[0] == settings) else None
 
 
-def _rooted(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
+def _check_parents(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
     """Return whether there are queues and all of them have their parent; each missing parent is an error."""
     missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:

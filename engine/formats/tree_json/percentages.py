@@ -79,7 +79,7 @@ def amounts_of(settings: Settings, field: str) -> Amounts:
     return settings.guaranteed if field == "guaranteed" else settings.max
 
 
-def comes_to(settings: Settings, field: str, resource: str) -> str:
+def format_share(settings: Settings, field: str, resource: str) -> str:
     """Format a share with its resulting amount: ``40% = 32``."""
     amount = amounts_of(settings, field)[resource]
     return f"{write_share(shares_of(settings, field)[resource])} = {format_amount(resource, amount)}"

@@ -35,7 +35,7 @@ _UNSET: dict[str, Any] = {
 """Setting -> the value that marks it as not set, where the object itself does set it."""
 
 
-def said_in(one: Object, book: Notebook) -> dict[str, Any]:
+def read_annotation(one: Object, book: Notebook) -> dict[str, Any]:
     """Return the content of the annotation, empty if there is none.
 
     An annotation that can't be read results in an error in ``book``.
@@ -54,14 +54,14 @@ def said_in(one: Object, book: Notebook) -> dict[str, Any]:
     return said
 
 
-def name_of(one: Object) -> str:
+def queue_name(one: Object) -> str:
     """Return the name of the queue here. Dots in an object's name become ``_``, because dots separate queues here."""
-    return str(said_in(one, Notebook()).get("name") or one.called.replace(".", "_"))
+    return str(read_annotation(one, Notebook()).get("name") or one.called.replace(".", "_"))
 
 
-def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
+def with_annotation(one: Object, native: Queue, book: Notebook) -> Queue:
     """Return ``native``, the queue as the object itself describes it, with the settings in the annotation applied."""
-    said = {key: value for key, value in said_in(one, book).items() if key != "name"}
+    said = {key: value for key, value in read_annotation(one, book).items() if key != "name"}
     if not said:
         return native
     found = Notebook()
@@ -77,7 +77,7 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
 
 
-def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
+def unsupported_settings(native: Queue, wanted: Queue) -> dict[str, Any]:
     """Return the settings, in the product's own format, in which ``wanted`` differs from what the object expresses.
 
     ``native`` is the queue as the object itself describes it.
@@ -91,13 +91,13 @@ def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
 
 def rename(one: Object, name: str) -> None:
     """Set the name in the annotation if the object's own name does not result in this name."""
-    if name_of(one) != name:
-        _say(one, {**said_in(one, Notebook()), "name": name})
+    if queue_name(one) != name:
+        _say(one, {**read_annotation(one, Notebook()), "name": name})
 
 
 def annotate(one: Object, settings: Mapping[str, Any]) -> None:
     """Set the settings in the annotation, keeping the name in it."""
-    said = said_in(one, Notebook())
+    said = read_annotation(one, Notebook())
     kept = {"name": said["name"]} if "name" in said else {}
     if {**kept, **settings} != said:
         _say(one, {**kept, **settings})

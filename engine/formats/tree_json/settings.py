@@ -70,7 +70,7 @@ def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook
         former_paths=_former_paths(given, place, book),
         parent_declared=_truth(given, "parent", place, book) or False,
         template=_template(given, place, book),
-        **_alike(given, place, book),
+        **_common_settings(given, place, book),
     )
 
 
@@ -89,10 +89,10 @@ def _template(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) ->
         book.error(place.at("template"), gettext_noop("%(key)s must be a mapping."), key="template")
         return None
     note_unknown(template, TEMPLATE_FIELDS, place.at("template"), book)
-    return Settings(**_alike(template, place.at("template"), book))
+    return Settings(**_common_settings(template, place.at("template"), book))
 
 
-def _alike(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
+def _common_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
     """Return the settings that queues and templates have in common, as fields of Settings."""
     guaranteed, guaranteed_share = _amounts(given, "guaranteed", place, book)
     most, most_share = _amounts(given, "max", place, book)

@@ -7,10 +7,17 @@ import msgspec
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.import_result import Imported, QueueSource
-from engine.formats.tree_json.document import TERMS, TreeDocument, read_form, write_beside, write_form, write_queue
+from engine.formats.tree_json.document import (
+    TERMS,
+    TreeDocument,
+    read_form,
+    write_form,
+    write_other_members,
+    write_queue,
+)
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.written_document import Written
-from engine.formats.yaml.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
+from engine.formats.yaml.documents import dump, failure, line_of, line_of_start, load, splice_changes, to_commented
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.object_list import Fields
 from engine.model.notes import ImportFailure, Note, gettext_noop
@@ -39,7 +46,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     An empty text means a new document. Raise ImportFailure for a text that ``read`` rejects.
     """
     if not text.strip():
-        return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
+        return Written(text=dump([to_commented({**(terms or {}), **write_form(tree)})]))
     document, reading = _read(text, PercentageBase(tree.capacity), kept=True)
     assert reading.tree is not None
     before = dump([document], text)
@@ -53,7 +60,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     kept = [row for path, row in rows.items() if path in tree]
     if [id(row) for row in kept] != [id(row) for row in document["queues"]]:
         document["queues"] = CommentedSeq(kept)
-    return Written(text=rewritten(text, before, dump([document], text)))
+    return Written(text=splice_changes(text, before, dump([document], text)))
 
 
 def _read(text: str, capacity: PercentageBase, *, kept: bool = False) -> tuple[Fields, TreeDocument]:
@@ -91,7 +98,7 @@ def _terms(reading: TreeDocument) -> dict[str, Any]:
 
 def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of a document other than its queues."""
-    return {**terms, **write_beside(tree)}
+    return {**terms, **write_other_members(tree)}
 
 
 def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -104,4 +111,4 @@ def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -
         elif isinstance(said.get(key), dict) and isinstance(wanted[key], dict) and isinstance(fields.get(key), dict):
             _merge(fields[key], said[key], wanted[key])
         else:
-            fields[key] = commented(wanted[key])
+            fields[key] = to_commented(wanted[key])

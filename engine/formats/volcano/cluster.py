@@ -57,11 +57,11 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
 def to_settings(config: ConfigMapObject) -> VolcanoSettings | None:
     """Return the settings of Volcano's scheduler in a ConfigMap; None if it has none. Raise ValueError."""
     text = (config.data or {}).get(CONFIGURATION)
-    found = configured(text) if text is not None else None
+    found = read_configuration(text) if text is not None else None
     return msgspec.structs.replace(found, name=config.metadata.name or "") if found else None
 
 
-def configured(text: str) -> VolcanoSettings | None:
+def read_configuration(text: str) -> VolcanoSettings | None:
     """Return the settings in a configuration of Volcano's scheduler; None without a plugin that computes shares.
 
     Raise ValueError if the configuration is invalid.

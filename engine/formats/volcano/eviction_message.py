@@ -19,12 +19,12 @@ _FORM = re.compile(_WORDS.format(r"(?P<why>[-\w ]{1,30})"), re.ASCII)
 """Anybody may write an Event, so a reason that is not a word or is too long is rejected."""
 
 
-def evicted(why: str) -> str:
+def format_eviction(why: str) -> str:
     """Return Volcano's eviction message with a reason."""
     return _WORDS.format(why)
 
 
-def told(message: str) -> str | None:
+def parse_eviction_reason(message: str) -> str | None:
     """Return the reason in an eviction message; None if the message is about something else."""
     form = _FORM.fullmatch(message.strip())
     return form["why"] if form else None

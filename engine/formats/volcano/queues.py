@@ -71,7 +71,7 @@ def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
         guaranteed=kept_free | deserved,
         max=read_quantities(one.spec, _CAPABILITY, path, book),
         weight=_weight(one, path, book),
-        preemption_policy=PreemptionPolicy.DISABLED if _stays(one, holds) else PreemptionPolicy.DEFAULT,
+        preemption_policy=PreemptionPolicy.DISABLED if _is_unreclaimable(one, holds) else PreemptionPolicy.DEFAULT,
     )
 
 
@@ -85,7 +85,7 @@ def _guarantee(one: Object, path: str, book: Notebook) -> Amounts:
     return read_quantities(holder, _RESOURCE, path, book)
 
 
-def _stays(one: Object, holds: bool) -> bool:
+def _is_unreclaimable(one: Object, holds: bool) -> bool:
     """Return whether the pods of a queue may not be evicted.
 
     Volcano checks only the queue of the pods, not the queues above it.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from engine.formats.yaml.documents import dump, failure, is_json, line_of, load, rewritten
+from engine.formats.yaml.documents import dump, failure, is_json, line_of, load, splice_changes
 from engine.model.notes import ImportFailure, Note, gettext_noop
 
 _PARTITIONS = re.compile(r"""^["']?partitions["']?\s*:""", re.MULTILINE)
@@ -17,7 +17,7 @@ _NAMED = re.compile(r"""\.ya?ml["']?\s*:""")
 _DEEPEST = 8
 
 
-class Wrapped(NamedTuple):
+class EmbeddedDocument(NamedTuple):
     """A document that is embedded in another document."""
 
     text: str
@@ -34,7 +34,7 @@ class Wrapped(NamedTuple):
         return msgspec.structs.replace(note, line=line)
 
 
-def unwrapped(text: str) -> Wrapped | None:
+def find_embedded(text: str) -> EmbeddedDocument | None:
     """Return the queues.yaml inside a text; None if the text is itself a queues.yaml, or contains none.
 
     Raise ImportFailure for a text that contains several, or that can't be read.
@@ -49,19 +49,19 @@ def unwrapped(text: str) -> Wrapped | None:
     if not found:
         return None
     holder, key = found[0]
-    return Wrapped(str(holder[key]), holder, key, _lines_above(text, holder, key))
+    return EmbeddedDocument(str(holder[key]), holder, key, _lines_above(text, holder, key))
 
 
-def rewrapped(text: str, inner: str) -> str:
+def replace_embedded(text: str, inner: str) -> str:
     """Return the text with its queues.yaml replaced and everything else as it was typed.
 
-    Raise ImportFailure for the texts for which ``unwrapped`` raises it.
+    Raise ImportFailure for the texts for which ``find_embedded`` raises it.
     """
     documents = load(text, kept=True)
     before = dump(documents, text)
     ((holder, key),) = _inside(documents, 0)
     holder[key] = inner if is_json(text) else LiteralScalarString(inner)
-    return rewritten(text, before, dump(documents, text))
+    return splice_changes(text, before, dump(documents, text))
 
 
 def _inside(value: Any, depth: int) -> Iterator[tuple[Any, str]]:
@@ -87,6 +87,6 @@ def _lines_above(text: str, holder: Any, key: str) -> int | None:
     return line
 
 
-def failed(wrapped: Wrapped, failure: ImportFailure) -> ImportFailure:
+def relocate_failure(wrapped: EmbeddedDocument, failure: ImportFailure) -> ImportFailure:
     """Return the failure of an embedded document with the lines of the whole text."""
     return ImportFailure(tuple(map(wrapped.outside, failure.notes)))

@@ -15,7 +15,7 @@ from ruamel.yaml.scalarstring import ScalarString
 
 from engine.formats.yaml import libyaml
 from engine.formats.yaml.manifests import plain
-from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, merged
+from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
 from engine.model.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
 
 DEEPEST = 100
@@ -57,14 +57,14 @@ def _read(text: str) -> list[Any]:
 
 def _whole(text: str) -> list[Any]:
     try:
-        merges = merged(text)
+        merges = count_merges(text)
         yaml = YAML(typ="rt")
         yaml.preserve_quotes = True
         documents = list(yaml.load_all(text)) if merges <= MOST_MERGED else []
     except UNREADABLE as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
     if merges > MOST_MERGED:
-        raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
+        raise failure(None, gettext_noop("More than %(most)s mappings are count_merges."), str(MOST_MERGED), "most")
     return documents
 
 
@@ -106,19 +106,19 @@ def typed_like(text: str, other: Any) -> Any:
     return int(text) if bare else text
 
 
-def commented(value: Any) -> Any:
+def to_commented(value: Any) -> Any:
     """Return a value in the types of the YAML writer, which keep the order of its keys among values that were read."""
     if isinstance(value, Mapping):
-        return CommentedMap((key, commented(item)) for key, item in value.items())
-    return [commented(item) for item in value] if isinstance(value, list) else value
+        return CommentedMap((key, to_commented(item)) for key, item in value.items())
+    return [to_commented(item) for item in value] if isinstance(value, list) else value
 
 
-def expanded(text: str) -> str:
+def expand_aliases(text: str) -> str:
     """Return a text without anchors and aliases, so that each value can be changed by itself; comments are lost."""
-    return dump([commented(plain(one)) for one in load(text, kept=True)], text)
+    return dump([to_commented(plain(one)) for one in load(text, kept=True)], text)
 
 
-def shares(text: str) -> bool:
+def may_have_aliases(text: str) -> bool:
     """Return whether a text may contain values that are shared through anchors and aliases."""
     return _ANCHOR.search(text) is not None
 
@@ -134,7 +134,7 @@ def is_json(text: str) -> bool:
     return True
 
 
-def rewritten(text: str, before: str, after: str) -> str:
+def splice_changes(text: str, before: str, after: str) -> str:
     """Return ``text`` with only those lines changed that differ between ``before`` and ``after``.
 
     ``before`` and ``after`` are dumps of the content before and after the change. Details that only the dump would
@@ -143,13 +143,13 @@ def rewritten(text: str, before: str, after: str) -> str:
     """
     if before == after:
         return text
-    spliced = _spliced(text.splitlines(keepends=True), before.splitlines(True), after.splitlines(True))
+    spliced = _splice(text.splitlines(keepends=True), before.splitlines(True), after.splitlines(True))
     if before == text or _same(spliced, after):
         return spliced
     return after
 
 
-def _spliced(text: list[str], before: list[str], after: list[str]) -> str:
+def _splice(text: list[str], before: list[str], after: list[str]) -> str:
     """Return ``text`` with the counterpart of each changed part of ``before`` replaced by that part of ``after``."""
     at: dict[int, int] = {-1: -1, len(before): len(text)}  # line number in before -> its line number in the text
     alike = _edits([_words(line) for line in before], [_words(line) for line in text])
@@ -237,7 +237,7 @@ def note_others(
         if field in known:
             message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
             book.add(Severity.INFO, path, line, message, field=name)
-        elif near := nearest(name, {*read, *known}):
+        elif near := closest_match(name, {*read, *known}):
             message = gettext_noop("%(field)s is not known here and counts for nothing. Did you mean %(near)s?")
             book.add(Severity.WARNING, path, line, message, field=name, near=near)
         else:
@@ -245,7 +245,7 @@ def note_others(
             book.add(Severity.WARNING, path, line, message, field=name)
 
 
-def nearest(name: str, known: Collection[str]) -> str | None:
+def closest_match(name: str, known: Collection[str]) -> str | None:
     """Return the known key that is most similar to a name, ignoring case; None if none is similar."""
     by_small = {one.lower(): one for one in sorted(known)}
     near = get_close_matches(name.lower(), by_small, 1)

@@ -53,7 +53,7 @@ class NodePlaces:
     """Key, or index in a list -> a tuple with its line."""
 
 
-class Mapped(dict[Any, Any]):
+class LineMapping(dict[Any, Any]):
     """A mapping that knows its line numbers."""
 
     __slots__ = ("lc",)
@@ -63,7 +63,7 @@ class Mapped(dict[Any, Any]):
         self.lc = NodePlaces(line)
 
 
-class Listed(list[Any]):
+class LineList(list[Any]):
     """A list that knows its line numbers."""
 
     __slots__ = ("lc",)
@@ -77,7 +77,7 @@ class Listed(list[Any]):
 class _Open:
     """A mapping or list that is still being read; for a mapping, also the key whose value comes next."""
 
-    into: Mapped | Listed
+    into: LineMapping | LineList
     key: Any = None
     waits: bool = False
 
@@ -86,13 +86,13 @@ class _Open:
 
         Raise NotPlainError for a key that is repeated, or that is a mapping or list.
         """
-        if isinstance(self.into, Listed):
+        if isinstance(self.into, LineList):
             self.into.lc.data[len(self.into)] = (line,)
             self.into.append(value)
         elif self.waits:
             self.into[self.key] = value
             self.waits = False
-        elif isinstance(value, Mapped | Listed) or value in self.into:
+        elif isinstance(value, LineMapping | LineList) or value in self.into:
             raise NotPlainError(line + 1)
         else:
             self.into.lc.data[value] = (line,)
@@ -127,7 +127,7 @@ def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[An
             opened[-1].take(value, line)
         else:
             found.append(value)
-        if isinstance(value, Mapped | Listed):
+        if isinstance(value, LineMapping | LineList):
             opened.append(_Open(value))
         if len(opened) > deepest:
             raise NotPlainError(line + 1)
@@ -149,12 +149,12 @@ def _value(event: yaml.NodeEvent, text: str) -> Any:
     """Return a scalar, or an empty mapping or list to be filled. Raise NotPlainError."""
     if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.tag is not None:
         raise NotPlainError(_line(event) + 1)
-    if event.anchor and _goes_on(text, event):
+    if event.anchor and _anchor_continues(text, event):
         raise NotPlainError(_line(event) + 1)
     if isinstance(event, yaml.MappingStartEvent):
-        return Mapped(_line(event))
+        return LineMapping(_line(event))
     if isinstance(event, yaml.CollectionStartEvent):
-        return Listed(_line(event))
+        return LineList(_line(event))
     word = event.value
     if event.style:
         return word
@@ -169,7 +169,7 @@ def _value(event: yaml.NodeEvent, text: str) -> Any:
     return word
 
 
-def _goes_on(text: str, event: yaml.NodeEvent) -> bool:
+def _anchor_continues(text: str, event: yaml.NodeEvent) -> bool:
     """Return whether the name of an anchor continues in YAML 1.2 where libyaml ends it: ``&a:``."""
     assert event.start_mark is not None
     end = event.start_mark.index + 1 + len(event.anchor or "")

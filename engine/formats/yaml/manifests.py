@@ -73,7 +73,7 @@ def load(sources: Iterable[str | Path | Object]) -> Iterator[ManifestDocument]:
     """Yield the objects in directories, files and dictionaries, and the items of lists. Raise ManifestError."""
     for source in sources:
         if isinstance(source, dict):
-            yield from _taken_apart(source, "an object given directly")
+            yield from _flatten_lists(source, "an object given directly")
         else:
             for path in _files(Path(source)):
                 yield from _of_file(path)
@@ -89,7 +89,7 @@ def _files(path: Path) -> list[Path]:
 
 def _of_file(path: Path) -> Iterator[ManifestDocument]:
     if path.suffix == _JSON:
-        yield from _taken_apart(_read_json(path), str(path))
+        yield from _flatten_lists(_read_json(path), str(path))
         return
     for number, (content, line) in enumerate(read_yaml(path), start=1):
         if content is not None:
@@ -98,7 +98,7 @@ def _of_file(path: Path) -> Iterator[ManifestDocument]:
                 obj = plain(content)
             except RecursionError as error:
                 raise ManifestError(f"{where}: it holds itself, or is nested too deep.") from error
-            yield from _taken_apart(obj, where)
+            yield from _flatten_lists(obj, where)
 
 
 def _read_json(path: Path) -> Any:
@@ -110,7 +110,7 @@ def _read_json(path: Path) -> Any:
         raise ManifestError(f"{path} is not valid JSON: {error}.") from error
 
 
-def _taken_apart(obj: Any, where: str) -> Iterator[ManifestDocument]:
+def _flatten_lists(obj: Any, where: str) -> Iterator[ManifestDocument]:
     if not isinstance(obj, dict):
         raise ManifestError(f"{where}: this is not a Kubernetes object but a {type(obj).__name__}.")
     kind, items = obj.get("kind"), obj.get("items")
@@ -119,7 +119,7 @@ def _taken_apart(obj: Any, where: str) -> Iterator[ManifestDocument]:
         if items is not None and not isinstance(items, list):
             raise ManifestError(f"{where}: the items of the list are no list.")
         for index, item in enumerate(items or (), start=1):
-            yield from _taken_apart({**of, **item} if isinstance(item, dict) else item, f"{where}, item {index}")
+            yield from _flatten_lists({**of, **item} if isinstance(item, dict) else item, f"{where}, item {index}")
         return
     for field in ("apiVersion", "kind", "metadata"):
         if not obj.get(field):

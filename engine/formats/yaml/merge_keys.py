@@ -11,7 +11,7 @@ UNREADABLE = (YAMLError, ValueError, RecursionError, TypeError, LookupError, Att
 _KEY = "<<"
 
 
-def merged(text: str) -> int:
+def count_merges(text: str) -> int:
     """Return how many mappings are merged into others.
 
     Raise RecursionError for a mapping that merges itself, and whatever the YAML reader raises.

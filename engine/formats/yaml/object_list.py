@@ -5,7 +5,16 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats.yaml.documents import commented, dump, failure, is_json, line_of, line_of_start, load, rewritten
+from engine.formats.yaml.documents import (
+    dump,
+    failure,
+    is_json,
+    line_of,
+    line_of_start,
+    load,
+    splice_changes,
+    to_commented,
+)
 from engine.model.notes import Notebook, Severity, gettext_noop
 
 MOST_OBJECTS = 50_000
@@ -108,7 +117,7 @@ class ObjectList:
 
     def add(self, fields: Mapping[str, Any]) -> Object:
         """Add an object where the others are: to their list, or as another document."""
-        made = Object(commented(fields))
+        made = Object(to_commented(fields))
         items = self._items()
         (self.documents if items is None else items).append(made.fields)
         self.objects.append(made)
@@ -125,7 +134,7 @@ class ObjectList:
         if is_json(self.text) and (len(self.documents) != 1):
             self.documents = [{"apiVersion": "v1", "kind": "List", "items": self.documents}]
         after = dump(self.documents, self.text) if self.documents else ""
-        return rewritten(self.text, self._before, after) if self.text.strip() else after
+        return splice_changes(self.text, self._before, after) if self.text.strip() else after
 
     def _items(self) -> list[Any] | None:
         return next((one["items"] for one in self.documents if _is_list(one)), None)

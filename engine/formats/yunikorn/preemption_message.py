@@ -22,7 +22,7 @@ _FORM = re.compile(
 )
 
 
-class PreemptedFor(msgspec.Struct, frozen=True, kw_only=True):
+class PreemptionMessage(msgspec.Struct, frozen=True, kw_only=True):
     """The pending pod for which a pod was preempted, or the queue whose quota was enforced."""
 
     ask_uid: str = ""
@@ -32,7 +32,7 @@ class PreemptedFor(msgspec.Struct, frozen=True, kw_only=True):
     """Queue of the pending pod, or the queue that was over its max."""
 
 
-def to_preempted(told: PreemptedFor, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
+def to_preempted(told: PreemptionMessage, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
     """Return the preemption record of a victim, from the content of the message about it."""
     return Preempted(
         uid=uid,
@@ -46,9 +46,9 @@ def to_preempted(told: PreemptedFor, uid: str, namespace: str, name: str, at_ms:
     )
 
 
-def told(message: str) -> PreemptedFor | None:
+def parse_message(message: str) -> PreemptionMessage | None:
     """Parse a message of YuniKorn; return None if it is not about a preemption."""
     form = _FORM.fullmatch(message.strip())
     if form is None:
         return None
-    return PreemptedFor(ask_uid=form["ask"] or "", application=form["application"] or "", queue=form["queue"])
+    return PreemptionMessage(ask_uid=form["ask"] or "", application=form["application"] or "", queue=form["queue"])

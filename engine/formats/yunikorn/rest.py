@@ -9,7 +9,7 @@ import msgspec
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.fields import our_resource
-from engine.formats.yunikorn.preemption_message import PreemptedFor, told
+from engine.formats.yunikorn.preemption_message import PreemptionMessage, parse_message
 from engine.model.quantities import Amounts
 
 _REQUEST = 1
@@ -32,7 +32,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     """Uid of the victim."""
     at_ms: int
-    told: PreemptedFor
+    told: PreemptionMessage
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ def read_batch(data: bytes) -> Batch:
     except UNDECODABLE:
         raise ForeignAnswerError from None
     records = found.event_records or []
-    told_of = ((one, told(one.message)) for one in records if one.type == _REQUEST and one.object_id)
+    told_of = ((one, parse_message(one.message)) for one in records if one.type == _REQUEST and one.object_id)
     return Batch(
         instance=found.instance,
         lowest=found.lowest_id,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.formats.yaml.documents import line_of, nearest
+from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yunikorn.fields import VCORE
 from engine.model.notes import Notebook, Severity, gettext_noop
 
@@ -95,7 +95,7 @@ def _record(value: Any, place: _Place, fields: _Fields) -> None:
 def _refuse_key(place: _Place, fields: _Fields) -> None:
     if place.field in _RESOURCES and "resources" in fields:
         place.refuse(_INSIDE, field=place.field)
-    elif near := nearest(place.field, fields):
+    elif near := closest_match(place.field, fields):
         place.refuse(_NEAR, field=place.field, near=near)
     else:
         place.refuse(_UNKNOWN, field=place.field)

@@ -111,7 +111,7 @@ def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, 
     return found[tree.root]
 
 
-class _Whom(NamedTuple):
+class _LimitSubject(NamedTuple):
     """The user or group that a limit applies to."""
 
     kind: str
@@ -119,8 +119,8 @@ class _Whom(NamedTuple):
     name: str
 
 
-_Resources = dict[_Whom, Amounts]
-_Applications = dict[_Whom, int]
+_Resources = dict[_LimitSubject, Amounts]
+_Applications = dict[_LimitSubject, int]
 _Allowed = TypeVar("_Allowed", Amounts, int)
 
 
@@ -128,7 +128,7 @@ _Allowed = TypeVar("_Allowed", Amounts, int)
 class _Limit:
     """A limit, as far as it can be read."""
 
-    whom: tuple[_Whom, ...]
+    whom: tuple[_LimitSubject, ...]
     resources: Amounts
     """Amounts in YuniKorn's units, by our resource names."""
     sets_resources: bool
@@ -168,8 +168,8 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[_Queue]:
     while pending:
         queue = pending.pop()
         yield queue
-        resources = _passed_on(queue, queue.resources, lambda limit: limit.resources, _least)
-        applications = _passed_on(queue, queue.applications, lambda limit: limit.applications, lambda own, _above: own)
+        resources = _inherited(queue, queue.resources, lambda limit: limit.resources, _least)
+        applications = _inherited(queue, queue.applications, lambda limit: limit.applications, lambda own, _above: own)
         for child in reversed([one for one in queue.mapping.get("queues") or [] if one]):
             _check_applications(queue, child, book)
             path = f"{queue.path}.{child.get('name')}"
@@ -183,7 +183,7 @@ def _limits(given: Sequence[Mapping[str, Any] | None] | None) -> tuple[_Limit, .
 def _limit(given: Mapping[str, Any]) -> _Limit:
     kinds = ("users", "groups")
     return _Limit(
-        whom=tuple(_Whom(kind, str(name)) for kind in kinds for name in given.get(kind) or ()),
+        whom=tuple(_LimitSubject(kind, str(name)) for kind in kinds for name in given.get(kind) or ()),
         resources=_amounts(given.get("maxresources")),
         sets_resources=bool(given.get("maxresources")),
         applications=int(given.get("maxapplications") or 0),
@@ -200,12 +200,12 @@ def _least(own: Amounts, above: Amounts) -> Amounts:
     return {name: min(one[name] for one in (own, above) if name in one) for name in {*own, *above}}
 
 
-def _passed_on(
+def _inherited(
     queue: _Queue,
-    above: Mapping[_Whom, _Allowed],
+    above: Mapping[_LimitSubject, _Allowed],
     allowed: Callable[[_Limit], _Allowed],
     both: Callable[[_Allowed, _Allowed], _Allowed],
-) -> dict[_Whom, _Allowed]:
+) -> dict[_LimitSubject, _Allowed]:
     """Return the limits of users and groups that apply below a queue."""
     found = dict(above)
     for limit in queue.limits:
@@ -232,7 +232,7 @@ def _check_applications(above: _Queue, child: Mapping[str, Any], book: Notebook)
 
 
 def _check_limits(queue: _Queue, book: Notebook) -> None:
-    seen: set[_Whom] = set()
+    seen: set[_LimitSubject] = set()
     for limit in queue.limits:
         for message, params in (
             *_wrong_names(limit, seen),
@@ -245,7 +245,7 @@ def _check_limits(queue: _Queue, book: Notebook) -> None:
 _Found = Iterator[tuple[str, dict[str, str]]]
 
 
-def _wrong_names(limit: _Limit, seen: set[_Whom]) -> _Found:
+def _wrong_names(limit: _Limit, seen: set[_LimitSubject]) -> _Found:
     """Yield the faults in the names of a limit.
 
     ``seen`` holds the users and groups of the limits before it; those of this limit are added.
@@ -258,7 +258,7 @@ def _wrong_names(limit: _Limit, seen: set[_Whom]) -> _Found:
             yield _NAME, {"value": repr(whom.name)}
         if whom in seen:
             yield _AGAIN, {"value": whom.name}
-        if whom.name != EVERYBODY and _Whom(whom.kind, EVERYBODY) in seen:
+        if whom.name != EVERYBODY and _LimitSubject(whom.kind, EVERYBODY) in seen:
             yield _AFTER, {"value": whom.name}
         seen.add(whom)
     if [one.name for one in seen if one.kind == "groups"] == [EVERYBODY]:
@@ -283,7 +283,7 @@ def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Found:
 def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
     """Yield the faults of a limit that exceeds the limit above of the same user or group, else that of everybody."""
     for whom in limit.whom:
-        everybody = _Whom(whom.kind, EVERYBODY)
+        everybody = _LimitSubject(whom.kind, EVERYBODY)
         resources = queue.resources.get(whom, queue.resources.get(everybody, {}))
         for name, amount in limit.resources.items():
             if amount > resources.get(name, amount):
@@ -298,7 +298,7 @@ def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
 
 
 @lru_cache(maxsize=32)
-def unwritable(tree: QueueTree, document: str) -> tuple[Note, ...]:
+def limit_errors(tree: QueueTree, document: str) -> tuple[Note, ...]:
     """Return the errors that YuniKorn would report for its document with its queues made those of the tree.
 
     Only limits of users and applications are checked; engine.tree.lint.yunikorn finds the other errors. A document that

@@ -9,7 +9,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from engine.formats.tree_json.document import write_sharing
 from engine.formats.tree_json.durations import format_duration
 from engine.formats.tree_json.placement import write_rules
-from engine.formats.yaml.documents import dump, rewritten, typed_like
+from engine.formats.yaml.documents import dump, splice_changes, typed_like
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
@@ -48,7 +48,7 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
     loaded = load(text, kept=True)
     before = dump([loaded], text)
     _merge_partition(loaded, tree)
-    return rewritten(text, before, dump([loaded], text))
+    return splice_changes(text, before, dump([loaded], text))
 
 
 def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:

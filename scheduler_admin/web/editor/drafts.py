@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.explain import Message
-from engine.formats.tree_json.diff import sentences
+from engine.formats.tree_json.diff import describe_change
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.draft_selectors import DraftState
@@ -51,7 +51,7 @@ def rivals(user: Who, draft: Draft) -> Rivals:
 
 def _line(found: DraftState) -> DraftLine:
     said = [message for setting in found.beside for message in beside(setting)]
-    said += [message for change in found.changes for message in sentences(change)]
+    said += [message for change in found.changes for message in describe_change(change)]
     return DraftLine(
         found.draft, len(found.changes) + len(found.beside), len(found.errors), said[:_FEW], max(0, len(said) - _FEW)
     )

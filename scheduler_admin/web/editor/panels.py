@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.explain import Message
-from engine.formats.tree_json.diff import QueueChange, Setting, sentences
+from engine.formats.tree_json.diff import QueueChange, Setting, describe_change
 from engine.model.notes import Note, Severity
 from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
@@ -91,7 +91,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
 def changed(changes: Sequence[QueueChange], others: Sequence[Setting] = ()) -> Lines:
     """The changes in words, first those beside the queues."""
     found = [message for setting in others for message in beside(setting)]
-    found += [message for change in changes[:MOST] for message in sentences(change)]
+    found += [message for change in changes[:MOST] for message in describe_change(change)]
     return Lines(found, max(0, len(changes) - MOST))
 
 

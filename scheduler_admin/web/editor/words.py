@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from engine.explain import Message
-from engine.formats.tree_json.diff import Setting, said_alone
+from engine.formats.tree_json.diff import Setting, describe_tree_setting
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, Take
 from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
@@ -165,7 +165,7 @@ def beside(one: Setting) -> list[Message]:
         return rule_changes(one.before, one.after)
     setting = f"{one.field}/{one.resource}" if one.resource else one.field
     words = {side: text_in_words(setting, text) if text else "" for side, text in _sides(one)}
-    return [said_alone(msgspec.structs.replace(one, **words), setting_name(setting))]
+    return [describe_tree_setting(msgspec.structs.replace(one, **words), setting_name(setting))]
 
 
 def _sides(one: Setting) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ Object = dict[str, Any]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def sparse(**said: Any) -> Object:
+def omit_empty(**said: Any) -> Object:
     """Return the fields without empty values; zero counts as a value."""
     return {name: value for name, value in said.items() if value or (value == 0 and value is not False)}
 
@@ -28,14 +28,14 @@ def time_of(ms: int | None) -> str | None:
 
 def expressions(rules: Iterable[Requirement]) -> list[Object]:
     """Return the expressions of a selector as they are in a manifest."""
-    return [sparse(key=rule.key, operator=rule.operator, values=list(rule.values)) for rule in rules]
+    return [omit_empty(key=rule.key, operator=rule.operator, values=list(rule.values)) for rule in rules]
 
 
 def selector(rules: Selector) -> Object | None:
     """Return a label selector: empty if it matches everything, None if it matches nothing."""
     if rules is None or rules == (MATCHES_NOTHING,):
         return None
-    return sparse(matchExpressions=expressions(rules))
+    return omit_empty(matchExpressions=expressions(rules))
 
 
 def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
@@ -43,14 +43,15 @@ def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
     if not terms:
         return None
     written = [
-        sparse(matchExpressions=expressions(term.expressions), matchFields=expressions(term.fields)) for term in terms
+        omit_empty(matchExpressions=expressions(term.expressions), matchFields=expressions(term.fields))
+        for term in terms
     ]
     return {"nodeSelectorTerms": written}
 
 
 def tolerations(found: Iterable[Toleration]) -> list[Object]:
     """Return the tolerations of a pod as they are in a manifest."""
-    return [sparse(key=one.key, operator=one.operator, value=one.value, effect=one.effect) for one in found]
+    return [omit_empty(key=one.key, operator=one.operator, value=one.value, effect=one.effect) for one in found]
 
 
 def ports(found: Iterable[HostPort]) -> list[Object]:
@@ -63,7 +64,7 @@ def ports(found: Iterable[HostPort]) -> list[Object]:
 def affinity(pod: Pod) -> Object:
     """Return the affinity of a pod to nodes and to other pods; empty if it has none."""
     nodes = node_selector(pod.node_affinity)
-    return sparse(
+    return omit_empty(
         nodeAffinity=nodes and {REQUIRED: nodes},
         podAffinity=pod.affinity and {REQUIRED: [_term(one) for one in pod.affinity]},
         podAntiAffinity=pod.anti_affinity and {REQUIRED: [_term(one) for one in pod.anti_affinity]},
@@ -73,7 +74,7 @@ def affinity(pod: Pod) -> Object:
 def _term(term: AffinityTerm) -> Object:
     selectors = {"labelSelector": selector(term.selector), "namespaceSelector": selector(term.namespace_selector)}
     named = {name: given for name, given in selectors.items() if given is not None}
-    return sparse(topologyKey=term.topology_key, namespaces=list(term.namespaces)) | named
+    return omit_empty(topologyKey=term.topology_key, namespaces=list(term.namespaces)) | named
 
 
 def spread(pod: Pod) -> list[Object]:
@@ -83,7 +84,7 @@ def spread(pod: Pod) -> list[Object]:
     rules as well.
     """
     kept = [
-        sparse(
+        omit_empty(
             topologyKey=one.topology_key,
             maxSkew=one.max_skew,
             whenUnsatisfiable="DoNotSchedule",
@@ -94,10 +95,10 @@ def spread(pod: Pod) -> list[Object]:
         | ({} if (labels := selector(one.selector)) is None else {"labelSelector": labels})
         for one in pod.spread
     ]
-    return [*kept, *_wishes(pod)]
+    return [*kept, *_filler_constraints(pod)]
 
 
-def _wishes(pod: Pod) -> Iterator[Object]:
+def _filler_constraints(pod: Pod) -> Iterator[Object]:
     """Yield optional constraints as a substitute for rules of which only the number was read."""
     if "affinity" in pod.unread_rules:
         there = len(pod.spread) + len(pod.affinity) + len(pod.anti_affinity)
@@ -107,7 +108,7 @@ def _wishes(pod: Pod) -> Iterator[Object]:
 
 def metadata(name: str, *, namespace: str = "", uid: str = "", **said: Any) -> Object:
     """Return the metadata of an object: its identity and any other non-empty fields."""
-    return sparse(name=name, namespace=namespace, uid=uid, **said)
+    return omit_empty(name=name, namespace=namespace, uid=uid, **said)
 
 
 def texts(given: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from engine.formats.kubernetes.convert import BIND_COMPLETED, PARENT_QUEUE_ANNOTATION
 from engine.formats.kubernetes.convert import NEVER as _NEVER
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
-from engine.formats.kubernetes.writing.constraints import Object, metadata, node_selector, selector, sparse, texts
+from engine.formats.kubernetes.writing.constraints import Object, metadata, node_selector, omit_empty, selector, texts
 from engine.formats.kubernetes.writing.pods import write_pod
 from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, Volume
 from engine.model.quantities import format_amounts
@@ -32,11 +32,11 @@ def manifests(state: ClusterState) -> Iterator[Object]:
 
 
 def _object(api: str, kind: str, **said: Any) -> Object:
-    return {"apiVersion": api, "kind": kind, **sparse(**said)}
+    return {"apiVersion": api, "kind": kind, **omit_empty(**said)}
 
 
 def _node(node: Node) -> Object:
-    taints = [sparse(key=taint.key, value=taint.value, effect=taint.effect) for taint in node.taints]
+    taints = [omit_empty(key=taint.key, value=taint.value, effect=taint.effect) for taint in node.taints]
     allocatable = format_amounts(dict(sorted(node.allocatable.items())))
     return _object(
         "v1",
@@ -44,7 +44,7 @@ def _node(node: Node) -> Object:
         metadata=metadata(
             node.name, uid=node.uid, labels=texts(node.labels), annotations=_UNREAD if node.unread else {}
         ),
-        spec=sparse(unschedulable=node.unschedulable, taints=taints),
+        spec=omit_empty(unschedulable=node.unschedulable, taints=taints),
         status={"allocatable": allocatable, "conditions": [{"type": "Ready", "status": str(node.ready)}]},
     )
 
@@ -78,7 +78,7 @@ def _volume(volume: Volume) -> Object:
         "v1",
         "PersistentVolume",
         metadata=metadata(volume.name, labels={zone.key: "__".join(zone.values) for zone in volume.zones}),
-        spec=sparse(nodeAffinity=reach and {"required": reach}),
+        spec=omit_empty(nodeAffinity=reach and {"required": reach}),
     )
 
 
@@ -95,7 +95,7 @@ def _claim(claim: Claim) -> Object:
             ownerReferences=owners,
             deletionTimestamp=_LONG_AGO if leaving else None,
         ),
-        spec=sparse(volumeName=claim.volume, accessModes=["ReadWriteOncePod"] if claim.exclusive else []),
+        spec=omit_empty(volumeName=claim.volume, accessModes=["ReadWriteOncePod"] if claim.exclusive else []),
     )
 
 
@@ -106,7 +106,7 @@ def _budget(budget: DisruptionBudget) -> Object:
         "PodDisruptionBudget",
         metadata=metadata(budget.name, namespace=budget.namespace),
         spec={} if met is None else {"selector": met},
-        status=sparse(
+        status=omit_empty(
             disruptionsAllowed=budget.allowed, disruptedPods=dict.fromkeys(sorted(budget.disrupted), _LONG_AGO)
         ),
     )

@@ -21,14 +21,14 @@ from engine.formats.kubernetes.writing.constraints import (
     Object,
     affinity,
     metadata,
+    omit_empty,
     ports,
-    sparse,
     spread,
     texts,
     time_of,
 )
 from engine.formats.kubernetes.writing.constraints import tolerations as written_tolerations
-from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
+from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, format_eviction
 from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
 from engine.model.objects import EVICTION_BY_VOLCANO, Pod
 from engine.model.quantities import PODS, format_amounts
@@ -91,11 +91,11 @@ def _owners(pod: Pod) -> list[Object]:
         return []
     kind, _slash, name = pod.controller.partition("/")
     api, uid = _API.get(kind, ""), f"{pod.namespace}/{pod.controller}"
-    return [sparse(apiVersion=api, kind=kind, name=name, uid=uid) | {"controller": True}]
+    return [omit_empty(apiVersion=api, kind=kind, name=name, uid=uid) | {"controller": True}]
 
 
 def _spec(pod: Pod) -> Object:
-    return sparse(
+    return omit_empty(
         nodeName=pod.node,
         schedulerName=pod.scheduler,
         priority=pod.priority,
@@ -115,7 +115,7 @@ def _spec(pod: Pod) -> Object:
 
 def _container(pod: Pod) -> Object:
     asked = {resource: amount for resource, amount in sorted(pod.requests.items()) if resource != PODS}
-    return sparse(name="main", resources={"requests": format_amounts(asked)}, ports=ports(pod.host_ports))
+    return omit_empty(name="main", resources={"requests": format_amounts(asked)}, ports=ports(pod.host_ports))
 
 
 def _volumes(pod: Pod) -> list[Object]:
@@ -129,7 +129,7 @@ def _volumes(pod: Pod) -> list[Object]:
 
 def _status(pod: Pod) -> Object:
     phase = "Succeeded" if pod.finished else "Running" if pod.started_ms is not None else "Pending"
-    return sparse(
+    return omit_empty(
         phase=phase,
         startTime=time_of(pod.started_ms),
         conditions=_conditions(pod),
@@ -144,11 +144,13 @@ def _conditions(pod: Pod) -> list[Object]:
             _condition("PodScheduled", "False", "Unschedulable", pod.unschedulable_ms, pod.unschedulable_message)
         )
     if pod.disruption == EVICTION_BY_VOLCANO:
-        found.append(_condition("Ready", "False", pod.disruption, pod.disrupted_ms, evicted(pod.disruption_message)))
+        found.append(
+            _condition("Ready", "False", pod.disruption, pod.disrupted_ms, format_eviction(pod.disruption_message))
+        )
     elif pod.disruption or pod.disrupted_ms is not None:
         found.append(_condition("DisruptionTarget", "True", pod.disruption, pod.disrupted_ms, pod.disruption_message))
     return found
 
 
 def _condition(kind: str, status: str, reason: str, at_ms: int | None, message: str) -> Object:
-    return sparse(type=kind, status=status, reason=reason, lastTransitionTime=time_of(at_ms), message=message)
+    return omit_empty(type=kind, status=status, reason=reason, lastTransitionTime=time_of(at_ms), message=message)

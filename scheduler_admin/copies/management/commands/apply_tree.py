@@ -13,7 +13,7 @@ from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.rights import CONFIG
 from engine.cluster.sync.copies import CopyEffect
 from engine.formats.registry import SYSTEMS, Format
-from engine.formats.tree_json.diff import QueueChange, sentences
+from engine.formats.tree_json.diff import QueueChange, describe_change
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
@@ -148,5 +148,5 @@ class Command(BaseCommand):
         if changes:
             self.stdout.write(heading)
         for change in changes:
-            for message in sentences(change):
+            for message in describe_change(change):
                 self.stdout.write(f"  {message.id % message.params}")
