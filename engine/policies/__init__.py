@@ -16,6 +16,7 @@ from engine.policies.registry import (
     UnknownPolicyError,
     delay_inheriting_dialects,
     find,
+    first_of,
     foreign_dialects,
     known_dialects,
     policies,
@@ -33,6 +34,7 @@ __all__ = [
     "delay_inheriting_dialects",
     "enforceable",
     "find",
+    "first_of",
     "foreign_dialects",
     "guarded",
     "known_dialects",
@@ -102,7 +104,7 @@ def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
 
     Of a dialect that reproduces a scheduler that is what its design says.
     """
-    return find(name, "").reach(parameters)
+    return first_of(name).reach(parameters)
 
 
 def terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> AuditTerms:
@@ -112,4 +114,4 @@ def terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> AuditTerms:
 
 def texts_of(name: str) -> PolicyTexts:
     """Return the texts of a policy in its first dialect. Raises UnknownPolicyError."""
-    return find(name, "").texts
+    return first_of(name).texts

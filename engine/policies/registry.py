@@ -55,12 +55,18 @@ def policies() -> tuple[Policy, ...]:
 
 
 def find(name: str, dialect: str) -> Policy:
-    """Return a policy in a dialect; without a dialect, in its first. Raises UnknownPolicyError."""
+    """Return a policy in a dialect. Raises UnknownPolicyError."""
     found = _REGISTERED.get((name, dialect))
-    if found is None and not dialect:
-        found = next((one for one in policies() if one.name == name), None)
     if found is None:
         raise UnknownPolicyError(name, dialect)
+    return found
+
+
+def first_of(name: str) -> Policy:
+    """Return a policy in its first dialect. Raises UnknownPolicyError."""
+    found = next((one for one in policies() if one.name == name), None)
+    if found is None:
+        raise UnknownPolicyError(name, "")
     return found
 
 

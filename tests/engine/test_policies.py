@@ -17,6 +17,7 @@ from engine.policies import (
     UnknownPolicyError,
     enforceable,
     find,
+    first_of,
     guarded,
     known_dialects,
     parameters_of,
@@ -125,7 +126,8 @@ class TestASixthPolicy:
 
     def test_it_is_known_everywhere(self) -> None:
         assert known_dialects()["fifo"] == ("plain",)
-        assert find("fifo", "") is FIFO
+        assert find("fifo", "plain") is FIFO
+        assert first_of("fifo") is FIFO
         assert enforceable("fifo", "plain")
         assert not guarded("fifo", "plain", acting=False)
         assert [one.name for one in parameters_of("fifo", "plain")] == ["strict"]

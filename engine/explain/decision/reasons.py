@@ -19,7 +19,7 @@ from engine.model.message import (
     short_name,
 )
 from engine.model.quantities import format_amount
-from engine.policies import fence, find
+from engine.policies import fence, texts_of
 from engine.policies.priority.texts import REASONS
 
 LABELS: dict[Reason, str] = {
@@ -184,7 +184,7 @@ def reason(decision: Decision) -> Message:
         "priority": str(decision.ask.priority),
         "pod": Name(decision.detail.rpartition("/")[2]),
     }
-    template = find(decision.policy, decision.dialect).texts.reasons.get(decision.reason, SENTENCES[decision.reason])
+    template = texts_of(decision.policy).reasons.get(decision.reason, SENTENCES[decision.reason])
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 
 

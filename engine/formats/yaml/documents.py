@@ -64,7 +64,7 @@ def _whole(text: str) -> list[Any]:
     except UNREADABLE as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
     if merges > MOST_MERGED:
-        raise failure(None, gettext_noop("More than %(most)s mappings are count_merges."), str(MOST_MERGED), "most")
+        raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
     return documents
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from engine.model.notes import Note
-from engine.policies import find, foreign_dialects, known_dialects, parameters_of
+from engine.policies import find, foreign_dialects, known_dialects, parameters_of, texts_of
 from engine.policies.common.parameters import Parameter
 from scheduler_admin.queues.draft_form import capacities, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
@@ -114,7 +114,7 @@ def _values(parameter: Parameter) -> tuple[Choice, ...]:
 
 
 def _meaning(policy: str) -> str:
-    return _(find(policy, "").texts.summary) if policy in known_dialects() else ""
+    return _(texts_of(policy).summary) if policy in known_dialects() else ""
 
 
 def _dialect_meaning(policy: str, dialect: str) -> str:
