@@ -1,4 +1,4 @@
-"""What people stumble over in decisions of policy ``priority``, recognised in a snapshot, with the numbers of it."""
+"""Recognize results of policy ``priority`` that look wrong to people but are not, with numbers to explain them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,57 +26,59 @@ _UNTIL_READY = frozenset(
         "karpenter.sh/unregistered",
     }
 )
-"""The keys of taints that are on a node until it is ready. One that nobody hears of any more has another."""
+"""Keys of the taints that a node has until it is ready; a node that has become unreachable has a different taint."""
 
 
 class Trouble(StrEnum):
-    """What looks wrong, and is not."""
+    """A result that looks wrong, but follows from the rules of kube-scheduler."""
 
     FRAGMENTED = "fragmented"
-    """Enough is free over all nodes, and not enough on any one."""
+    """Enough capacity is free over all nodes, but not enough on any single node."""
     LOWER_ELSEWHERE = "lower-elsewhere"
-    """Pods of lower priority than a victim's stay, on other nodes."""
+    """Pods with a lower priority than a victim are kept on other nodes."""
     LOWER_PROTECTED = "lower-protected"
-    """They stay on the node, put back first for the sake of their disruption budgets."""
+    """Pods with a lower priority than a victim are kept on its node: they were reprieved first due to disruption
+    budgets."""
     LOWER_NO_HELP = "lower-no-help"
-    """They stay on the node: the ask fits beside them."""
+    """Pods with a lower priority than a victim are kept on its node: the pending pod fits beside them."""
     OTHER_NODES = "other-nodes"
-    """Pods on other nodes of the topology would have to go, and none ever goes from two nodes at once."""
+    """Pods on other nodes of the topology would have to be evicted, but one preemption never evicts from two nodes."""
     OVER_BUDGET = "over-budget"
-    """Disruption budgets are kept where possible, and no more."""
+    """Victims exceed their disruption budgets, which are respected only where possible."""
     EMPTY_BUDGET = "empty-budget"
-    """A budget with an empty selector, which kube-scheduler takes for none."""
+    """A budget has an empty selector, which kube-scheduler treats as matching no pods."""
     BEST_EFFORT = "best-effort"
-    """Pods that request nothing stay on the node: quality of service has no say."""
+    """Pods that request nothing are kept on the node: preemption ignores the quality of service class."""
     NOT_READY = "not-ready"
-    """A node that is not ready, as one that has just been added, has room without any eviction."""
+    """A node that is not ready, for example because it is new, has room without any eviction."""
     TOP_CLASS = "top-class"
-    """The ask outranks all pods but the system's, by its class: that may be one which is too high for it."""
+    """The preemptor's class ranks above all pods except system pods; the class may be too high for it."""
     GRACE = "grace"
-    """The victims have time to leave, in which others may take the room."""
+    """The victims have a termination grace period, in which other pods may take the room."""
 
 
 class Recognised(msgspec.Struct, frozen=True, kw_only=True):
-    """A trouble with its numbers; what does not belong to it is empty."""
+    """An anomaly with its numbers; fields that do not apply to its kind are empty."""
 
     trouble: Trouble
     count: int = 0
-    """How many pods there are of the kind; of ``fragmented`` and ``not-ready`` nodes, of ``empty-budget`` budgets."""
+    """Number of pods of the kind; of nodes for ``fragmented`` and ``not-ready``, of budgets for ``empty-budget``."""
     pods: tuple[str, ...] = ()
-    """A few of them, ``namespace/name``."""
+    """A few of the pods, as ``namespace/name``."""
     node: str = ""
     names: tuple[str, ...] = ()
-    """Of ``top-class`` the class, of ``over-budget`` and ``empty-budget`` the budgets, of ``other-nodes`` the
-    topology's label and value, of ``not-ready`` nodes."""
+    """The class for ``top-class``, the budgets for ``over-budget`` and ``empty-budget``, the topology's label and
+    value for ``other-nodes``, the nodes for ``not-ready``."""
     resource: str = ""
     total: int = 0
-    """Of ``fragmented``: free of the resource on all nodes that would let the ask in."""
+    """For ``fragmented``: free amount of the resource on all nodes whose other filters accept the pending pod."""
     most: int = 0
-    """Free on the one with the most, ``node``; else a victim's highest priority, or the longest time in seconds."""
+    """Free amount on the node that has the most, ``node``; else a victim's highest priority, or the longest time in
+    seconds."""
 
 
 def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognised, ...]:
-    """What is recognised of them in a decision of the policy on that snapshot, in a fixed order."""
+    """Return the anomalies in the policy's decision on a snapshot, in a fixed order."""
     if decision.outcome is Outcome.FITS or decision.reason in (Reason.UNREAD, Reason.UNREAD_RULES):
         return ()
     retrying = Retrying(snapshot.without_reservation(ask.uid), ask)
@@ -107,7 +109,7 @@ def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
 
 
 def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
-    """Pods that may go, of a lower priority than the most important victim, and stay."""
+    """Yield the kinds of candidates that are kept although a victim has a higher priority."""
     found, columns = retrying.found, retrying.found.columns
     top = max(verdict.pod.priority for verdict in decision.victims)
     here = columns.place[decision.node or ""]
@@ -128,7 +130,7 @@ def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
 
 
 def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
-    """Where the ask has a class, and no pod that people gave one ranks above it.
+    """Yield an anomaly if the preemptor has a priority class and no pod, except system pods, ranks as high.
 
     Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
     """
@@ -153,7 +155,7 @@ def _over_budget(decision: Decision) -> Iterator[Recognised]:
 
 
 def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognised]:
-    """Those that were to protect more pods of a victim's namespace than they would have let go."""
+    """Yield the budgets with an empty selector that allow fewer disruptions than their namespace has victims."""
     taken = Counter(verdict.pod.namespace for verdict in decision.victims)
     empty = [one for one in snapshot.budgets if not one.expressions and one.allowed < taken[one.namespace]]
     spaces = {one.namespace for one in empty}
@@ -166,7 +168,7 @@ def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognise
 
 
 def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
-    """Pods of the node that may go, request neither cores nor memory, and stay."""
+    """Yield the candidates on the node that request neither cores nor memory and are kept."""
     found, columns = retrying.found, retrying.found.columns
     here = columns.place[decision.node or ""]
     nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
@@ -179,7 +181,7 @@ def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]
 
 
 def _not_ready(retrying: Retrying) -> Iterator[Recognised]:
-    """As it would be once they are ready: what keeps pods off until then is taken away, and nothing else."""
+    """Yield nodes that will fit the pending pod once they are ready, that is, without their startup taints."""
     coming = [place for place, node in enumerate(retrying.found.columns.nodes) if _starts(node)][:_NODES_TRIED]
     if not coming:
         return
@@ -214,11 +216,11 @@ def _grace(decision: Decision) -> Iterator[Recognised]:
 
 
 def _other_nodes(retrying: Retrying) -> Iterator[Recognised]:
-    """Where all candidates of a node gone do not help, and those of its whole topology would."""
+    """Yield nodes where evicting all candidates does not help, but evicting those of the whole topology would."""
     found = retrying.found
     still = found.feasibility.refusing(found.leaving)
     tried = (found.first != FITS) & ~found.reserved
-    # Whom kube-scheduler counts wrongly it does not count wrongly once they have really left.
+    # kube-scheduler miscounts some pods only while it simulates their removal, not once they have really left.
     for number, check in enumerate(Feasibility(found.snapshot, retrying.ask).checks):
         places = np.flatnonzero(tried & (still == number))
         if isinstance(check, AmountCheck) and check.detail in retrying.topologies and not check.mends and len(places):
@@ -243,7 +245,7 @@ def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[Re
 
 
 def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
-    """Whether a node lets the ask in once pods of several nodes are gone."""
+    """Return whether the pending pod fits on a node once pods of several nodes are gone."""
     columns = retrying.found.columns
     for check in Feasibility(retrying.found.snapshot, retrying.ask).checks:
         if not isinstance(check, AmountCheck):

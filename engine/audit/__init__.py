@@ -1,4 +1,4 @@
-"""An independent audit: every law held against a decision, by arithmetic of its own."""
+"""Audit each decision against every invariant of its policy, with arithmetic that is independent of the policy."""
 
 from collections.abc import Container, Iterable
 from functools import cached_property
@@ -37,9 +37,9 @@ INVARIANTS: dict[tuple[str, str], Invariants] = {}
 
 
 class Auditor:
-    """Audits decision after decision, each on the state that those carried out have left.
+    """Audits a sequence of decisions, each against the state that the previously accepted decisions left behind.
 
-    ``terms``: what the policy's parameters have a say in.
+    ``terms``: the policy parameters that affect the audit.
     """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, *, terms: AuditTerms = AuditTerms()) -> None:  # noqa: B008 - frozen
@@ -50,16 +50,19 @@ class Auditor:
         return AuditState(self._snapshot, self._tree)
 
     def judge(self, decision: Decision) -> tuple[LawCheck, ...]:
-        """Hold it against every law of its policy; a decision that preempts nothing has none to keep.
+        """Check a decision against every invariant of its policy; a decision that preempts nothing has no checks.
 
-        Raises LookupError for a policy without laws here.
+        Raises LookupError for a policy that has no invariants here.
         """
         laws = _laws(decision)
         laws += _of_safeguards(self._snapshot, decision, laws)
         return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
-        """What comes after it finds its victims on their way out and its room kept, as in the snapshot that it left."""
+        """Apply a decision, so that later audits see its victims as terminating and its node as reserved.
+
+        ``left``: the snapshot after the decision.
+        """
         if decision.rooms:
             self._ledger.carry_out(decision, left)
 
@@ -71,7 +74,10 @@ def audit(
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
-    """Hold one decision against every law of its policy, as an Auditor does. Raises LookupError likewise."""
+    """Check one decision against every invariant of its policy, as an Auditor does.
+
+    Raises LookupError for a policy that has no invariants here.
+    """
     return Auditor(snapshot, tree, terms=terms).judge(decision)
 
 
@@ -83,9 +89,10 @@ def audit_rest(
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
-    """Hold what is left of a decision that was begun, these victims (uids), against the laws on who may be taken.
+    """Check the remaining victims (uids) of a partly executed decision against the invariants on victims.
 
-    The others are gone or leaving, so that nothing is said of the room any more. Raises LookupError as ``audit``.
+    The other victims are already evicted or terminating, so the free capacity on the node is not checked. Raises
+    LookupError for a policy that has no invariants here.
     """
     left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     rest = msgspec.structs.replace(decision, victims=left)
@@ -93,10 +100,12 @@ def audit_rest(
 
 
 def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
-    """Hold what another scheduler did against the laws of `fence`: those on who may be taken, and on the room it made.
+    """Check a decision of another scheduler against the invariants of policy `fence`.
 
-    The latter only where the decision has a node, and all that counts for the ask there could be read. Who may preempt
-    at all, and whom we protect, are rules for ourselves. Nothing for an ask of no leaf of the tree.
+    These cover which pods may be victims, and whether the decision made enough room. The latter is checked only where
+    the decision names a node, and everything that matters for the pending pod there could be read. Which pods may
+    preempt at all, and which pods are protected, are this product's own rules and are not checked. Returns no checks
+    for a pending pod that is in no leaf of the tree.
     """
     ledger = AuditState(snapshot, tree)
     ask = snapshot.pod(decision.ask.uid)
@@ -113,7 +122,10 @@ def audit_plan(
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> tuple[tuple[LawCheck, ...], ...]:
-    """Audit decisions in order; those that break a law leave the state as it was. Raises LookupError as ``audit``."""
+    """Audit decisions in order; a decision that breaks an invariant leaves the state unchanged.
+
+    Raises LookupError for a policy that has no invariants here.
+    """
     auditor = Auditor(snapshot, tree, terms=terms)
     results = []
     for decision in decisions:
@@ -126,7 +138,7 @@ def audit_plan(
 
 
 def broken(checks: Iterable[LawCheck]) -> tuple[LawCheck, ...]:
-    """The checks that do not hold."""
+    """Return the checks that do not hold."""
     return tuple(check for check in checks if not check.holds)
 
 
@@ -171,12 +183,12 @@ def _judge(ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tupl
 
 
 def _known_victims(ledger: AuditState, decision: Decision) -> tuple[Pod, ...]:
-    """The snapshot's own pods, each once: what the decision says of them is not believed."""
+    """Return the victims as the snapshot has them, each once; the decision's own copies are not trusted."""
     told = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
     return tuple(pod for uid, node in told.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
 
 
 def _unknown(decision: Decision) -> Pod:
-    """An ask that the snapshot does not hold: it is in no queue, so it may not preempt."""
+    """Return a pod for an ``ask`` that the snapshot does not have: it is in no queue, so it may not preempt."""
     facts = decision.ask
     return Pod(uid=facts.uid, namespace=facts.namespace, name=facts.name, requests=facts.requests)

@@ -1,4 +1,4 @@
-"""Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
+"""Track what queues use, independently of the policies: summed once per snapshot, then updated with each decision."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
@@ -19,15 +19,16 @@ from engine.model.snapshot import Reservation, Snapshot
 
 Made = TypeVar("Made")
 Book = dict[str, dict[str, int]]
-"""Queue path -> resource -> amount, rolled up."""
+"""Queue path -> resource -> amount, each queue including its descendants."""
 
 
 class AuditState:
-    """The state that the next decision is held against.
+    """The cluster state against which the next decision is audited.
 
-    Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``staying`` (those of them that are
-    not on their way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet). ``lacking``
-    is what all queues together lack of their guarantees, by resource, once all open decisions have come about.
+    It keeps three usage tables, as the rules of policy `fence` define them: ``bound`` (pods with a node), ``staying``
+    (bound pods that are not terminating) and ``reserved`` (capacity that open decisions reserve for pods that are not
+    bound yet). ``lacking`` is, per resource, how far all queues together are below their guarantees once all open
+    decisions have been carried out.
     """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
@@ -36,16 +37,16 @@ class AuditState:
         self.nodes = {node.name: node for node in snapshot.nodes}
         self.leaving_uids: set[str] = set()
         self.gave: list[str] = []
-        """The queues of pods on their way out, in the order in which that was found out; of each pod once."""
+        """The queues of terminating pods, in the order in which the pods were found to terminate; one entry per pod."""
         self._kept: dict[Hashable, Any] = {}
         self.reservations: dict[str, Reservation] = {}
         self._keeping: dict[str, list[Reservation]] = {}
         self._bound, self._staying, self._reserved = _book(), _book(), _book()
         self.lacking: dict[str, int] = {}
         self.promises = {path: sorted(queue.guaranteed.items()) for path, queue in tree.queues.items()}
-        """Path -> what is guaranteed there, in the order of resources, in which laws are told."""
+        """Path -> the queue's guarantees, sorted by resource; checks list them in this order."""
         self.limits = {path: sorted(queue.max.items()) for path, queue in tree.queues.items()}
-        """Path -> the max of resources likewise."""
+        """Path -> the queue's maximum of each limited resource, sorted by resource."""
         for resource, promised in chain.from_iterable(self.promises.values()):
             self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
         self._count_bound(snapshot.columns)
@@ -55,37 +56,40 @@ class AuditState:
             self._reserve(reservation)
 
     def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What ``make`` makes, made once, whatever is carried out. It must not hold the ledger, nor any snapshot."""
+        """Return the result of ``make``, computed once and then cached across decisions.
+
+        The result must not refer to this state, nor to any snapshot.
+        """
         made: Made | None = self._kept.get(what)
         if made is None:
             made = self._kept[what] = make()
         return made
 
     def asker_side(self, queue: str, resource: str, ask: Pod) -> int:
-        """What the queue uses when its claim is judged: bound, and reserved for other asks."""
+        """Return the usage of a queue that may preempt: its bound pods, and what is reserved for other pending pods."""
         return self._bound[queue][resource] + self._reserved_for_others(queue, resource, ask)
 
     def victim_side(self, queue: str, resource: str) -> int:
-        """What the queue uses when something is taken from it: bound, less what is on its way out."""
+        """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
         return self._staying[queue][resource]
 
     def settled(self, queue: str, resource: str, ask: Pod | None = None) -> int:
-        """What the queue will use once all open decisions, but one for the ``ask``, have come about."""
+        """Return what the queue will use once all open decisions, except the one for ``ask``, are carried out."""
         others = self._reserved_for_others(queue, resource, ask) if ask else self._reserved[queue][resource]
         return self._staying[queue][resource] + others
 
     def saying(self, policy: PreemptionPolicy) -> frozenset[str]:
-        """The queues that have this setting themselves; on the root it has no effect."""
+        """Return the queues that have this preemption policy themselves, except the root, where it has no effect."""
         tree = self.tree
         saying = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
         return self.once(("saying", policy), lambda: frozenset(path for path in saying if path != tree.root))
 
     def reserved_by(self, node: str) -> list[Reservation]:
-        """The reservations that keep a node."""
+        """Return the reservations of a node."""
         return [held for held in self._keeping.get(node, ()) if self.reservations[held.ask_uid] is held]
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
-        """Move on: the victims are on their way out, and room is kept."""
+        """Apply a decision: count its victims as terminating, and add its reservations."""
         for verdict in decision.victims:
             pod = self.snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
@@ -95,7 +99,7 @@ class AuditState:
             self._reserve(held)
 
     def _count_bound(self, columns: Columns) -> None:
-        """Those of one queue that request the same at once: in a large cluster many do."""
+        """Add all bound pods; pods of the same queue with the same requests are added at once, as there are many."""
         queues, requests = columns.queue_kinds, columns.request_kinds
         alike, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
         for kind, count in zip(alike.tolist(), times.tolist(), strict=True):
@@ -143,36 +147,36 @@ class AuditState:
 
 
 class AuditTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """What a policy's parameters have a say in."""
+    """The policy parameters that affect the audit."""
 
     last_resort: str = "daemonset"
-    """For which asks a pod that opted out may go: daemonset, any, never."""
+    """For which pending pods a pod that opted out may be evicted: daemonset, any, never."""
     check_delay: bool = True
-    """Whether an ask has to have waited for its queue's delay."""
+    """Whether a pending pod must have waited for its queue's delay."""
     reading: QuotaReading = QuotaReading()
-    """How the tree is meant as quota."""
+    """How the queue tree is interpreted as quota."""
     method: str = "drf"
-    """How a cluster is divided: drf, or proportional, each resource by itself."""
+    """How the cluster's capacity is divided: drf, or proportional, which divides each resource by itself."""
     node_fit: bool = True
-    """Whether what a queue deserves is given to it on a node where its ask then fits."""
+    """Whether victims must make room on one node, on which the pending pod then fits."""
     high_priority: tuple[str, ...] = ()
     """The priority classes whose pods may reclaim beyond what their queue deserves."""
 
 
 class PromisedTaking(msgspec.Struct, frozen=True, gc=False):
-    """What victims hold of a resource that a queue above them is promised."""
+    """What the victims of a queue's subtree hold of a resource that the queue guarantees."""
 
     path: str
     resource: str
     promised: int
     used: int
-    """On the victims' side."""
+    """The queue's usage without terminating pods."""
     gone: tuple[int, ...]
-    """What each victim holds."""
+    """What each victim holds of the resource."""
 
 
 class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One decision to be judged, with the snapshot's own pods and node in place of the decision's copies."""
+    """One decision to audit, with the snapshot's own pods and node in place of the decision's copies."""
 
     ledger: AuditState
     decision: Decision
@@ -191,24 +195,24 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def above_ask(self) -> tuple[str, ...]:
-        """The ask's leaf and every queue above it; nothing for an ask without a queue."""
+        """Return the pending pod's leaf and every queue above it; empty for a pod without a queue."""
         queue = self.ask.queue
         return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
 
     @cached_property
     def above_victims(self) -> tuple[str, ...]:
-        """The victims' leaves and all queues above them, in the tree's order."""
+        """Return the victims' leaves and all queues above them, in the tree's order."""
         return tuple(sorted(self._victims_within, key=self.tree.turn.__getitem__))
 
     @property
     def above_reserved(self) -> tuple[str, ...]:
-        """The queues in which room is kept for the ask already."""
+        """Return the leaf in which capacity is already reserved for the pending pod, and the queues above it."""
         own = self.ledger.reservations.get(self.ask.uid)
         return self.tree.lineage(own.queue) if own is not None and own.queue in self.tree else ()
 
     @property
     def entitling(self) -> dict[str, str]:
-        """Resource that the ask requests -> nearest queue upwards with a guarantee in it."""
+        """Return a map: resource that the pending pod requests -> nearest queue upward that guarantees it."""
         found: dict[str, str] = {}
         for path in reversed(self.above_ask):
             for resource in self.tree[path].guaranteed:
@@ -217,13 +221,13 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def taken(self, queue: str, resource: str, without: Pod | None = None) -> tuple[int, ...]:
-        """What each victim of the queue's subtree holds of a resource, zeros left out."""
+        """Return what each victim of the queue's subtree, except ``without``, holds of a resource, without zeros."""
         inside = self._victims_within.get(queue, ())
         return tuple([held for pod in inside if pod is not without and (held := pod.requests.get(resource, 0))])
 
     @cached_property
     def takings(self) -> list[PromisedTaking]:
-        """Where something is taken that is promised, in the tree's order and by resource."""
+        """Return the guaranteed resources of which victims hold something, in the tree's order, then by resource."""
         ledger = self.ledger
         return [
             PromisedTaking(path, resource, promised, ledger.victim_side(path, resource), gone)
@@ -234,7 +238,7 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _victims_within(self) -> dict[str, list[Pod]]:
-        """Queue path -> the victims that run in its subtree; none has none."""
+        """Return a map: queue path -> the victims in its subtree; queues without victims are left out."""
         found: dict[str, list[Pod]] = {}
         for pod in self.victims:
             for path in self.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in self.tree else ():
@@ -243,22 +247,25 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def victims_by_leaf(self) -> dict[str, list[Pod]]:
-        """The victims by the leaf that they run in."""
+        """Return the victims grouped by their leaf."""
         return {path: pods for path, pods in self._victims_within.items() if self.tree.is_leaf(path)}
 
     def within(self, pod: Pod, queue: str) -> bool:
-        """Whether a pod runs in the subtree of a queue."""
+        """Return whether a pod runs in the subtree of a queue."""
         return pod.queue is not None and pod.queue in self.tree and self.tree.contains(queue, pod.queue)
 
     @cached_property
     def staying(self) -> list[Pod]:
-        """The node's pods once the victims, and all that are on their way out, are gone."""
+        """Return the node's pods that remain once the victims and all terminating pods are gone."""
         gone = self.gone()
         return [pod for pod in self.on_node if pod.uid not in gone]
 
     @cached_property
     def room(self) -> list[Sum]:
-        """For each resource of the ask: what the node can hold, less what stays on it, against the request."""
+        """Compare what the node has left with the request, for each resource that the pending pod requests.
+
+        Each line subtracts the pods that remain on the node from what the node can hold.
+        """
         name, there = (self.node.name, self.node.allocatable) if self.node else ("", {})
         lines = []
         for resource, wanted in sorted(self.ask.requests.items()):
@@ -269,11 +276,11 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def on_node(self) -> tuple[Pod, ...]:
-        """The pods bound to the decision's node."""
+        """Return the pods bound to the decision's node."""
         return self.snapshot.pods_by_node.get(self.node.name if self.node else "", ())
 
     def gone(self, *back: Pod) -> set[str]:
-        """Uids of the victims but ``back``, and of all on the node that are on their way out."""
+        """Return the uids of the victims, except ``back``, and of all terminating pods on the node."""
         return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self._leaving
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What an audit says: plain data, serialisable, with the arithmetic that a page can show line by line."""
+"""Define the results of an audit: plain, serializable data with the arithmetic that a page shows line by line."""
 
 import operator
 from collections.abc import Callable
@@ -8,58 +8,58 @@ import msgspec
 
 
 class Law(StrEnum):
-    """A rule that every decision is held against before it is carried out."""
+    """An invariant that every decision is checked against before it is carried out."""
 
     MAY_PREEMPT = "may-preempt"
-    """The ask is pending, runs in a leaf, and nothing forbids it to preempt."""
+    """The preemptor is a pending pod of a leaf, and nothing forbids it to preempt."""
     ONE_NODE = "one-node"
-    """There are victims, and all are bound to the decision's node and not yet on their way out."""
+    """There are victims, and all are bound to the decision's node and not yet terminating."""
     FITS = "fits"
-    """With the victims, and whoever is on the way out already, gone, the ask fits on the node."""
+    """The pending pod fits on the node once the victims and all terminating pods are gone."""
     MINIMAL = "minimal"
-    """No victim could stay."""
+    """No victim could be reprieved."""
     MAX = "max"
-    """With the victims gone the ask fits under the max of its leaf and of every queue above."""
+    """Without the victims, the pending pod fits under the max of its leaf and of every queue above."""
     OPT_OUT = "opt-out"
-    """A pod that opted out goes only as the last resort."""
+    """A pod that opted out is evicted only as the last resort."""
     GUARANTEE = "guarantee"
     """No queue is taken below its guarantee."""
     APPLICATION = "application"
-    """Nothing is taken from the ask's own application or queue."""
+    """Nothing is taken from the preemptor's own application or queue."""
     ENTITLED = "entitled"
-    """The ask's queue is below its guarantee, and the victims lie outside of what claims it."""
+    """The preemptor's queue is below its guarantee, and the victims are outside the queue that claims it."""
     ABOVE_GUARANTEE = "above-guarantee"
     """Victims come from queues above their guarantee."""
     PRIORITY = "priority"
     """Victims have lower or equal priority."""
     FENCE = "fence"
-    """Victims lie inside the ask's fence."""
+    """Victims are inside the preemptor's fence."""
     DISABLED = "disabled"
-    """Nothing is taken where preemption is turned off."""
+    """Nothing is taken where preemption is disabled."""
     SHIELDED = "shielded"
-    """Protected pods, a DaemonSet's pods and pods of no queue are never victims."""
+    """Protected pods, DaemonSet pods and pods of no queue are never victims."""
     WHOLE = "whole"
-    """A workload goes as a whole."""
+    """A workload is evicted as a whole."""
     QUOTA = "quota"
-    """With the victims gone the quota of the ask's queue holds what it asks."""
+    """Without the victims, the quota of the preemptor's queue is enough for its request."""
     BORROWS = "borrows"
-    """Other queues give only of what they borrow."""
+    """Other queues lose only what they borrow."""
     DESERVED = "deserved"
-    """With the ask its queue has no more than it deserves."""
+    """With the pending pod, its queue has no more than it deserves."""
     OVERUSED = "overused"
     """Victims come from queues that use more than they deserve."""
     TOLD = "told"
-    """The victims' queues were told to give back, and had the time to do so by themselves."""
+    """The victims' queues were notified to give back, and had the time to do so by themselves."""
     BUDGETS = "budgets"
-    """Disruption budgets are kept."""
+    """Disruption budgets are respected."""
     PAUSED = "paused"
-    """Nothing is taken where people have paused evictions."""
+    """Nothing is taken from, or for, a queue in which evictions are paused."""
     SCOPE = "scope"
-    """Nothing is taken, and for nobody, outside the places that enforce is limited to."""
+    """Nothing is taken from, or for, pods outside the queues and namespaces that enforce mode is limited to."""
     SYSTEM = "system"
     """Nothing is taken from the cluster's own namespace."""
     PROGRESS = "progress"
-    """What queues lack of their guarantees gets less, so that preemption alone can't loop."""
+    """The total by which queues are below their guarantees decreases, so that preemption alone cannot loop."""
 
 
 class Relation(StrEnum):
@@ -72,15 +72,18 @@ class Relation(StrEnum):
     EQUAL = "="
     DIFFERS = "≠"
     INSIDE = "inside"
-    """The left queue lies in the subtree of the right one, or is it."""
+    """The left queue is in the subtree of the right queue, or is that queue."""
     OUTSIDE = "outside"
 
 
 class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
-    """``start - minus... + plus = result``, compared with ``bound``; amounts in the resource's integer unit."""
+    """One line of arithmetic, ``start - minus... + plus = result``, compared with ``bound``.
+
+    Amounts are in the resource's integer unit.
+    """
 
     subject: str
-    """A queue's path, a node's name, a pod's ``namespace/name``; empty: the whole tree."""
+    """A queue's path, a node's name, or a pod's ``namespace/name``; empty for the whole tree."""
     resource: str
     start: int
     minus: tuple[int, ...] = ()
@@ -91,7 +94,7 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
 
     @property
     def holds(self) -> bool:
-        """Whether the comparison is true."""
+        """Return whether the comparison is true. Raises ValueError for a relation between queues."""
         compare = _COMPARISONS.get(self.relation)
         if compare is None:
             raise ValueError(f"{self.relation} compares queues, not amounts")
@@ -99,10 +102,10 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
 
 
 class ComparedValues(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="comparison"):
-    """Two things that are not amounts, compared: ``500 <= 1000``, ``root.a ≠ root.b``."""
+    """A comparison of two values that are not amounts, for example ``500 <= 1000`` or ``root.a ≠ root.b``."""
 
     subject: str
-    """The pod's ``namespace/name`` or the node's name that it is about."""
+    """The pod's ``namespace/name`` or the node's name that the line is about."""
     left: str
     relation: Relation
     right: str
@@ -113,7 +116,7 @@ Line = Sum | ComparedValues
 
 
 class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One law held against one decision. Without lines there was nothing that could break it."""
+    """The result of checking one decision against one invariant; without lines, nothing could break the invariant."""
 
     law: Law
     holds: bool
@@ -121,7 +124,7 @@ class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def of(cls, law: Law, lines: list[Sum] | list[ComparedValues] | list[Line]) -> "LawCheck":
-        """A check that holds when all its lines do."""
+        """Return a check that holds if all its lines hold."""
         return cls(law=law, holds=all(line.holds for line in lines), sums=tuple(lines))
 
 
@@ -135,7 +138,7 @@ def amount(
     minus: tuple[int, ...] = (),
     plus: int = 0,
 ) -> Sum:
-    """A line of arithmetic with its result worked out."""
+    """Return a line of arithmetic with its result calculated."""
     return Sum(
         subject=subject,
         resource=resource,
@@ -149,12 +152,12 @@ def amount(
 
 
 def same(subject: str, left: str, right: str) -> ComparedValues:
-    """A line that holds when both texts are equal."""
+    """Return a line that holds if both texts are equal."""
     return ComparedValues(subject=subject, left=left, relation=Relation.EQUAL, right=right, holds=left == right)
 
 
 def differs(subject: str, left: str, right: str) -> ComparedValues:
-    """A line that holds when the texts are not equal."""
+    """Return a line that holds if the texts are not equal."""
     return ComparedValues(subject=subject, left=left, relation=Relation.DIFFERS, right=right, holds=left != right)
 
 

@@ -1,4 +1,4 @@
-"""The laws of the policy ``deserved``: what is given back, by whom, to whom, counted here anew."""
+"""Check the invariants of policy ``deserved``, with deserved amounts calculated independently of that policy."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -17,7 +17,7 @@ from engine.model.snapshot import Reservation
 
 
 def standing_of(case: AuditCase) -> QueueAmounts:
-    """Where the queues stand, worked out once for a decision."""
+    """Return what queues use and deserve, calculated once per decision."""
     known: dict[str, QueueAmounts] = case.__dict__
     if "standing" not in known:
         known["standing"] = QueueAmounts(case.ledger, case.ask, alone=case.terms.method == "proportional")
@@ -25,13 +25,16 @@ def standing_of(case: AuditCase) -> QueueAmounts:
 
 
 def may_preempt(case: AuditCase) -> LawCheck:
-    """As under ``fence``; the queue's delay is that of its victims, who are given it to give back by themselves."""
+    """Check that the pending pod may preempt, as under ``fence``, but without the queue's delay.
+
+    Under this policy the delay is the grace period of the victims' queue, in which it can give back by itself.
+    """
     at_once = msgspec.structs.replace(case, terms=msgspec.structs.replace(case.terms, check_delay=False))
     return fence.may_preempt(at_once)
 
 
 def on_nodes(case: AuditCase) -> LawCheck:
-    """All victims, at least one, run and stay so far; all on the decision's node, unless that does not matter."""
+    """Check that there are victims, all running and none terminating; on one node if ``node_fit`` is set."""
     if case.terms.node_fit:
         return fence.one_node(case)
     lines = [differs(case.ask.key, str(len(case.decision.victims)), "0")]
@@ -43,17 +46,17 @@ def on_nodes(case: AuditCase) -> LawCheck:
 
 
 def ask_fits(case: AuditCase) -> LawCheck:
-    """With the victims gone the ask fits on the node; or, where no node matters, into the cluster."""
+    """Check that, without the victims, the pending pod fits on the node; without ``node_fit``, into the cluster."""
     return fence.ask_fits(case) if case.terms.node_fit else LawCheck.of(Law.FITS, list(_room(case)))
 
 
 def minimal(case: AuditCase) -> LawCheck:
-    """Whichever one victim is put back, the ask no longer fits, or a queue above it would exceed its hard limit."""
+    """Check that, with any one victim put back, the pending pod no longer fits or a queue exceeds its hard limit."""
     return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, pod), "") for pod in case.victims])
 
 
 def _short(case: AuditCase, back: Pod) -> str:
-    """Names the first thing that is short with this victim put back; empty when nothing is."""
+    """Return the first thing that is short with the victim ``back`` put back; empty if nothing is."""
     lines = _hard(case, back) if case.terms.node_fit else chain(_room(case, back), _hard(case, back))
     short = next((f"{line.subject} {line.resource}".strip() for line in lines if not line.holds), "")
     if short or not case.terms.node_fit or case.node is None:
@@ -63,7 +66,7 @@ def _short(case: AuditCase, back: Pod) -> str:
 
 
 def under_hard(case: AuditCase) -> LawCheck:
-    """With the ask, and without the victims below, no queue above it exceeds its hard limit."""
+    """Check that no queue above the pending pod exceeds its hard limit: usage, less victims, plus the pending pod."""
     return LawCheck.of(Law.MAX, list(_hard(case)))
 
 
@@ -78,7 +81,7 @@ def _hard(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
 
 
 def _room(case: AuditCase, *back: Pod) -> Iterator[Sum]:
-    """For each resource of the ask: what all nodes can hold, less what stays, against the request."""
+    """Yield, for each requested resource, what all nodes can hold less what remains on them, against the request."""
     nodes = [node for node in case.snapshot.nodes if node.ready and not node.unschedulable]
     names = {node.name for node in nodes}
     gone = {pod.uid for pod in case.victims} - {pod.uid for pod in back} | case.ledger.leaving_uids
@@ -92,14 +95,14 @@ def _room(case: AuditCase, *back: Pod) -> Iterator[Sum]:
 
 
 def _kept(case: AuditCase) -> list[Reservation]:
-    """The room that other asks wait for."""
+    """Return the reservations of other pending pods that are not bound yet."""
     others = (room for room in case.snapshot.reservations if room.ask_uid != case.ask.uid)
     asks = ((room, case.snapshot.pod(room.ask_uid)) for room in others)
     return [room for room, ask in asks if ask is None or ask.node is None]
 
 
 def deserved(case: AuditCase) -> LawCheck:
-    """With the ask its queue has no more than it deserves, but for an ask of high priority."""
+    """Check that the pending pod's queue does not exceed what it deserves, unless the pod outranks that limit."""
     if not case.above_ask or outranks(case):
         return LawCheck.of(Law.DESERVED, [])
     leaf = case.above_ask[0]
@@ -108,12 +111,12 @@ def deserved(case: AuditCase) -> LawCheck:
 
 
 def outranks(case: AuditCase) -> bool:
-    """Whether the ask goes beyond what its queue deserves because it may."""
+    """Return whether the pending pod exceeds what its queue deserves and has a priority class that may do so."""
     return case.ask.priority_class in case.terms.high_priority and not all(line.holds for line in _with_ask(case))
 
 
 def _with_ask(case: AuditCase) -> Iterator[Sum]:
-    """What its queue would have, against what it deserves; the system deserves whatever it asks."""
+    """Yield what the pending pod's queue would use against what it deserves; nothing for the system's namespace."""
     standing = standing_of(case)
     for leaf in case.above_ask[:1] if case.ask.namespace != SYSTEM else ():
         most = _told(case, leaf)
@@ -124,14 +127,18 @@ def _with_ask(case: AuditCase) -> Iterator[Sum]:
 
 
 def _told(case: AuditCase, path: str) -> dict[str, int]:
-    """What a queue deserves, as the decision says: exact, and held against what it does to what rounding may change."""
+    """Return what a queue deserves according to the decision.
+
+    These figures are exact; ``QueueAmounts.wrong`` verifies them to within rounding.
+    """
     return next((figures.deserved for figures in case.decision.trace.deserved if figures.queue == path), {})
 
 
 def overused(case: AuditCase) -> LawCheck:
-    """A victim's queue used more of something asked than it deserves, as did those above it.
+    """Check that a victim's queue, and those above it, used more of some requested resource than they deserve.
 
-    Up to those that are above the ask too. It may end below that, as pods can't be divided.
+    Only queues that are not above the pending pod too are checked. A queue may end below what it deserves, as pods
+    cannot be divided.
     """
     if outranks(case):
         return LawCheck.of(Law.OVERUSED, [])
@@ -145,19 +152,19 @@ def overused(case: AuditCase) -> LawCheck:
 
 
 def _asked(case: AuditCase) -> list[str]:
-    """The resources of the ask; of one that asks for any the pod itself is not counted."""
+    """Return the resources that the pending pod requests, without ``pods`` unless it requests nothing else."""
     asked = sorted(name for name, wanted in case.ask.requests.items() if wanted > 0)
     return [name for name in asked if name != PODS] or asked
 
 
 def _over(case: AuditCase, path: str, resource: str) -> Sum:
-    """What a queue uses, against what it deserves."""
+    """Return a line that compares what a queue uses with what it deserves."""
     used, most = standing_of(case).used(path, resource), _told(case, path).get(resource, 0)
     return amount(path, resource, used, Relation.ABOVE, most)
 
 
 def reserved(case: AuditCase) -> LawCheck:
-    """No queue is taken below what is reserved for it; where the ask adds to it, no further below than it was."""
+    """Check that no queue ends below its reserved amount, or, if it contains the pending pod, no further below."""
     standing, lines = standing_of(case), []
     for path in case.above_victims:
         queue = case.tree[path]
@@ -173,40 +180,40 @@ def reserved(case: AuditCase) -> LawCheck:
 
 
 def told_in_time(case: AuditCase) -> LawCheck:
-    """Each victim's queue was told to give back, its grace period ago at least; nobody is for one of high priority."""
+    """Check that each victim's queue was notified at least its grace period ago; not for a pod that outranks others."""
     leaves = () if outranks(case) else case.victims_by_leaf
     return LawCheck.of(Law.TOLD, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
 
 
 def _grace(case: AuditCase, leaf: str) -> str:
-    """A queue with no grace period need not be told before."""
+    """Return whether a queue's grace period is ``over``; a queue with no grace period needs no notice."""
     told_ms, now_ms = case.snapshot.notices.get(leaf), case.snapshot.now_ms
     over = now_ms - (now_ms if told_ms is None else told_ms) >= case.tree.delay_ms(leaf, inherited=True)
     return "over" if over else "not told" if told_ms is None else "in grace"
 
 
 def system_whole(case: AuditCase) -> LawCheck:
-    """No victim is of the cluster's own namespace."""
+    """Check that no victim is in the cluster's own namespace."""
     lines: list[ComparedValues] = [differs(pod.key, SYSTEM, SYSTEM) for pod in case.victims if pod.namespace == SYSTEM]
     return LawCheck.of(Law.SYSTEM, lines)
 
 
 def opt_out(case: AuditCase) -> LawCheck:
-    """Who opted out stays: nothing that is deserved is worth more."""
+    """Check that no victim opted out; reclaiming what a queue deserves does not justify that."""
     return LawCheck.of(
         Law.OPT_OUT, [differs(pod.key, "opted-out", "opted-out") for pod in case.victims if pod.opted_out]
     )
 
 
 def other_queue(case: AuditCase) -> LawCheck:
-    """Nobody is taken from the ask's own queue."""
+    """Check that no victim is of the preemptor's own queue."""
     return LawCheck.of(
         Law.APPLICATION, [differs(pod.key, pod.queue or "", case.ask.queue or "") for pod in case.victims]
     )
 
 
 def lower_priority(case: AuditCase) -> LawCheck:
-    """Beyond what its queue deserves an ask takes lower priorities only."""
+    """Check that a pod that exceeds what its queue deserves preempts only pods of lower priority."""
     victims = case.victims if outranks(case) else ()
     highest = case.ask.priority
     return LawCheck.of(Law.PRIORITY, [amount(pod.key, "", pod.priority, Relation.BELOW, highest) for pod in victims])
@@ -225,10 +232,10 @@ OF_VICTIMS: tuple[Check, ...] = (
     fence.not_disabled,
     fence.not_shielded,
 )
-"""Who may be taken."""
+"""The checks on which pods may be victims."""
 
 ALL: tuple[Check, ...] = (may_preempt, on_nodes, ask_fits, under_hard, minimal, deserved, *OF_VICTIMS)
-"""Every law of ``deserved``."""
+"""Every check of policy ``deserved``."""
 
 OF_DIALECT: tuple[Check, ...] = (reserved, budgets_kept, system_whole)
 """What a decision by Volcano's rules, and its own shares, is held to."""

@@ -1,6 +1,7 @@
-"""What every queue of a tree deserves, worked out for the audit alone: in floating point, by looking for the level.
+"""Calculate what every queue of a tree deserves, for the audit alone, by floating-point bisection.
 
-The policy raises it from step to step, exactly, and then rounds to whole units: so both agree to a few units.
+The policy raises the level step by step with exact arithmetic, and then rounds to whole units. Both results therefore
+agree to within a few units.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,46 +12,46 @@ import numpy.typing as npt
 from engine.model.queue_tree import QueueTree
 
 Matrix = npt.NDArray[np.float64]
-"""One row for each queue, one column for each resource."""
+"""One row per queue, one column per resource."""
 
 _HALVINGS = 64
-"""After so many what is left between two is less than a double can tell."""
+"""Number of bisection steps after which the interval is smaller than a double can represent."""
 _ROUNDS = 60
 SETTLED = 1e-9
-"""Of what there is: less than that is not given away in one more round."""
+"""Fraction of the capacity; a smaller remainder is not distributed in another round."""
 
 
 def shares(
     tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
 ) -> dict[str, dict[str, float]]:
-    """Path -> what the queue deserves of ``capacity``; ``alone``: each resource divided by itself."""
+    """Return a map: path -> what the queue deserves of ``capacity``; ``alone``: divide each resource by itself."""
     found = DeservedAmounts(tree, requests, capacity, alone=alone)
     return {path: found.of(path) for path in tree.queues}
 
 
 class DeservedAmounts:
-    """What everybody deserves, as requests change: worked out anew where that can change anything."""
+    """What every queue deserves as requests change; recalculated only where a change can matter."""
 
     def __init__(
         self, tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
     ) -> None:
-        """``alone``: each resource is divided by itself."""
+        """Initialize the calculation for a tree; ``alone``: divide each resource by itself."""
         names = sorted(name for name, amount in capacity.items() if amount > 0)
         groups = [[name] for name in names] if alone else [names]
         self._divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
 
     def of(self, path: str) -> dict[str, float]:
-        """What a queue deserves."""
+        """Return what a queue deserves, by resource."""
         return {name: amount for division in self._divisions for name, amount in division.of(path)}
 
     def change(self, leaf: str, asked: Mapping[str, int]) -> None:
-        """From here on a leaf asks this."""
+        """Set what a leaf requests from now on."""
         for division in self._divisions:
             division.change(leaf, asked)
 
 
 class _Dividing:
-    """From the top down, and again what the one queue could not use and another can."""
+    """Divides resources among queues from the top down, and repeats that for what some queues could not use."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class _Dividing:
             for path in self.paths
             if tree.children[path]
         }
-        """Each queue with others below it, from the top down -> those right below it."""
+        """Row of each queue that has children, from the top down -> the rows of its children."""
         self.leaf = np.array([tree.is_leaf(path) for path in self.paths])
         self.weights = np.array([tree[path].weight for path in self.paths], np.float64)
 
@@ -80,16 +81,16 @@ class _Dividing:
         nothing = [0] * len(names)
         self.asked: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
         self.held: Matrix | None = None
-        """One row for each queue, in the tree's order; None while that is not worked out."""
+        """What each queue deserves, one row per queue in the tree's order; None until it is calculated."""
 
     def of(self, path: str) -> Iterator[tuple[str, float]]:
-        """What a queue deserves of each resource."""
+        """Yield each resource with what a queue deserves of it."""
         if self.held is None:
             self.held = self._run()
         return zip(self.names, self.held[self.tree.turn[path]].tolist(), strict=True)
 
     def change(self, leaf: str, asked: Mapping[str, int]) -> None:
-        """From here on a leaf asks this."""
+        """Set what a leaf requests from now on."""
         before, now = self.requests[leaf], [max(asked.get(name, 0), 0) for name in self.names]
         if before == now:
             return
@@ -101,19 +102,20 @@ class _Dividing:
             self.held = None
 
     def _divides(self, leaf: str, before: list[int], now: list[int]) -> bool:
-        """Whether a leaf is divided for right below the root, and asks for all things in the proportions of before."""
+        """Return whether a leaf is a child of the root, and requests resources in the same proportions as before."""
         place = next((place for place, amount in enumerate(before) if amount), None)
         if place is None or self.tree.parents.get(leaf) != self.tree.root:
             return False
         return all(one * now[place] == other * before[place] for one, other in zip(before, now, strict=True))
 
     def _short(self, row: int, usable: Matrix) -> bool:
-        """Whether a leaf got less of something than ``usable``.
+        """Return whether a leaf got less than ``usable`` of some resource.
 
-        As all that it gets beyond its floor is one part of its request, it then never got all of that. What stopped it
-        was something that was used up, or the part of it that still idled: at the same level, and with the same
-        amounts, whatever multiple of that request it asks for, as long as there it is short too. Its dominant share
-        sets only the pace of its part. In an area above, its request would count for the area's pace.
+        What a leaf gets beyond its floor is one fraction of its request, so such a leaf did not get all of its request.
+        It was stopped by a resource that was used up, or by the idle part of one. It would be stopped at the same
+        level, with the same amounts, for any multiple of that request of which it still gets less than it can use. Its
+        dominant share only sets the pace at which its fraction grows. In a queue with children, its request would also
+        affect the pace of that queue.
         """
         assert self.held is not None
         return bool(np.any(self.held[row] + SETTLED * self.there < usable))
@@ -142,12 +144,12 @@ class _Dividing:
         return held
 
     def _open(self, held: Matrix) -> npt.NDArray[np.bool_]:
-        """Who could have more."""
+        """Return a mask of the leaves that could be given more."""
         more = np.any(self._alone(held) > held + SETTLED * self.there, axis=1)
         return np.asarray(more & self.leaf & (self.weights > 0), np.bool_)
 
     def _alone(self, held: Matrix) -> Matrix:
-        """What each leaf would have were it alone to be given what idles, as far as it can use that."""
+        """Return what each leaf would have if it alone were given the idle capacity, as far as it can use that."""
         room = np.zeros_like(held)
         room[0] = np.minimum(self.there, self.caps[0]) - held[0]
         for place, children in self.below.items():
@@ -179,7 +181,10 @@ class _Dividing:
         return _raised(asked[places], floor, self.caps[places], self.weights[places], pool, self.there)
 
     def _kept(self, got: Matrix) -> Matrix:
-        """What each leaf got is its floor from here on; a queue above has what those below it do, or its own floor."""
+        """Store what each leaf got as its new floor, and return what each queue has.
+
+        A queue with children has the sum of theirs, or its own floor if that is more.
+        """
         held = got.copy()
         for place, children in reversed(self.below.items()):
             self.floors[place] = np.minimum(self.floors[place], got[place])
@@ -189,19 +194,19 @@ class _Dividing:
 
 
 def _most(asked: Matrix, caps: Matrix) -> Matrix:
-    """The part of its request with which each meets its first cap, at most all of it."""
+    """Return the fraction of each request at which the request reaches its first cap, at most 1."""
     parts = np.divide(caps, asked, out=np.full_like(asked, np.inf), where=asked > 0)
     most: Matrix = parts.min(axis=1, initial=1.0)
     return most
 
 
 def _raised(asked: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, pool: Matrix, there: Matrix) -> Matrix:
-    """What each gets where one level is raised for all: of its request a part, and its floor where that is more."""
+    """Return what each queue gets if one level rises for all: a fraction of its request, and at least its floor."""
     shares = (asked / there).max(axis=1)
     paces = np.divide(weights, shares, out=np.zeros_like(shares), where=shares > 0)
     most = np.where(paces > 0, _most(asked, caps), 0.0)
     highest = float(np.divide(most, paces, out=np.zeros_like(most), where=paces > 0).max(initial=0.0))
-    asked, floor = np.ascontiguousarray(asked.T), np.ascontiguousarray(floor.T)  # sums along a row are much faster
+    asked, floor = np.ascontiguousarray(asked.T), np.ascontiguousarray(floor.T)  # summing along rows is much faster
     begun = np.divide(floor, asked, out=np.zeros_like(asked), where=asked > 0)
 
     def given(level: float) -> Matrix:

@@ -1,4 +1,4 @@
-"""The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
+"""Check the invariants of policy `fence`, one function each, in exact integers and from the rules alone."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
 
 
 def may_preempt(case: AuditCase) -> LawCheck:
-    """The ask is a pending pod of a leaf, allowed to preempt, and what counts for it could be read."""
+    """Check that the preemptor is a pending pod of a leaf, may preempt, and that all that matters for it was read."""
     ask, key = case.ask, case.ask.key
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
     in_leaf = ask.queue is not None and ask.queue in case.tree and case.tree.is_leaf(ask.queue)
@@ -31,7 +31,10 @@ def may_preempt(case: AuditCase) -> LawCheck:
 
 
 def _waited(case: AuditCase, leaf: str) -> str:
-    """Whether the delay is over that counts from when the scheduler first found no room for the ask."""
+    """Return whether the pending pod's delay is over: ``waited``, ``waits``, or ``not tried``.
+
+    The delay counts from when the scheduler first found no room for the pod.
+    """
     if case.ask.unschedulable_ms is None:
         return "not tried"
     over = case.snapshot.now_ms - case.ask.unschedulable_ms >= case.tree.delay_ms(leaf)
@@ -39,7 +42,10 @@ def _waited(case: AuditCase, leaf: str) -> str:
 
 
 def _unknown(case: AuditCase) -> list[str]:
-    """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
+    """Return the queues that matter for the preemptor and contain pods that cannot be read.
+
+    These are its leaf, and the queues above it that have a guarantee or a max.
+    """
     unread = case.snapshot.unread_for(case.ask)
     return [
         path
@@ -50,7 +56,7 @@ def _unknown(case: AuditCase) -> list[str]:
 
 
 def one_node(case: AuditCase) -> LawCheck:
-    """All victims, at least one, are bound to the decision's node and not already on their way out."""
+    """Check that there are victims, all bound to the decision's node, each listed once, and none terminating."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
     lines = [differs(node, str(len(case.decision.victims)), "0")]
@@ -65,7 +71,7 @@ def one_node(case: AuditCase) -> LawCheck:
 
 
 def ask_fits(case: AuditCase) -> LawCheck:
-    """With the victims gone the node has the resources, its rules let the ask in, and no other ask keeps it."""
+    """Check that, without the victims, the pending pod fits on the node, and no other pod has reserved the node."""
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
     refused = refusal(case.snapshot, case.ask, case.node, case.gone())
@@ -78,7 +84,7 @@ def ask_fits(case: AuditCase) -> LawCheck:
 
 
 def under_max(case: AuditCase) -> LawCheck:
-    """Usage on the asker's side, less the victims below, plus the ask, is within max of its leaf and all above."""
+    """Check that the queues above the preemptor stay within their max: usage, less victims, plus the pending pod."""
     return LawCheck.of(Law.MAX, list(_caps(case)))
 
 
@@ -93,14 +99,14 @@ def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
 
 
 def minimal(case: AuditCase) -> LawCheck:
-    """Whichever one victim is put back, the ask no longer fits on the node or under a max."""
+    """Check that, with any one victim put back, the pending pod no longer fits on the node or under a max."""
     if case.node is None:
         return LawCheck.of(Law.MINIMAL, [])
     return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims])
 
 
 def _short(case: AuditCase, node: Node, back: Pod) -> str:
-    """Names the first thing that is short with this victim put back, beside who stays; empty when nothing is."""
+    """Return the first thing that is short with the victim ``back`` put back on the node; empty if nothing is."""
     stays = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
     short = next((line for line in case.room if line.result - stays.get(line.resource, 0) < line.bound), None)
     short = short or next((line for line in _caps(case, back) if not line.holds), None)
@@ -111,7 +117,11 @@ def _short(case: AuditCase, node: Node, back: Pod) -> str:
 
 
 def guarantee(case: AuditCase) -> LawCheck:
-    """Law 2: usage without the victims stays at the guarantee, or where the ask adds to it, is no worse than before."""
+    """Check invariant 2: no queue that loses victims ends below its guarantee.
+
+    In a queue that contains the preemptor too, its request is added, and usage may be below the guarantee if it does
+    not decrease.
+    """
     lines = []
     for one in case.takings:
         shared = one.path in case.above_ask
@@ -122,7 +132,7 @@ def guarantee(case: AuditCase) -> LawCheck:
 
 
 def above_guarantee(case: AuditCase) -> LawCheck:
-    """Law 5: every queue that only the victims are in was above its guarantee in all that is taken from it."""
+    """Check invariant 5: every queue that contains only victims is above its guarantee in all that is taken from it."""
     lines = [
         amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
         for one in case.takings
@@ -132,7 +142,7 @@ def above_guarantee(case: AuditCase) -> LawCheck:
 
 
 def other_application(case: AuditCase) -> LawCheck:
-    """Law 3: no victim of the ask's own application, nor of its own queue."""
+    """Check invariant 3: no victim is of the preemptor's own application, nor of its own queue."""
     ask, lines = case.ask, []
     other = f"{ask.namespace}/{ask.application}"
     for pod in case.victims:
@@ -142,7 +152,10 @@ def other_application(case: AuditCase) -> LawCheck:
 
 
 def entitled(case: AuditCase) -> LawCheck:
-    """Law 4: below the guarantee in all that is claimed, and nothing taken from inside; DaemonSet asks excepted."""
+    """Check invariant 4: the preemptor's side is below its guarantee in all that it claims, and loses no pods itself.
+
+    DaemonSet pods are exempt.
+    """
     if case.ask.required_node is not None:
         return LawCheck.of(Law.ENTITLED, [])
     claims = case.entitling
@@ -162,13 +175,19 @@ def _located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> Compa
 
 
 def lower_or_equal_priority(case: AuditCase) -> LawCheck:
-    """Law 6: the pods' Kubernetes priorities, whatever offsets the queues have."""
+    """Check invariant 6: no victim has a higher Kubernetes priority than the preemptor.
+
+    Priority offsets of queues do not count.
+    """
     lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, case.ask.priority) for pod in case.victims]
     return LawCheck.of(Law.PRIORITY, lines)
 
 
 def inside_fence(case: AuditCase) -> LawCheck:
-    """Law 7: victims lie in the subtree of the nearest fence above the ask, its leaf included, the root's not."""
+    """Check invariant 7: all victims are in the subtree of the nearest fence above the preemptor.
+
+    The preemptor's leaf itself may be the fence. On the root, the setting has no effect.
+    """
     fences = case.ledger.saying(PreemptionPolicy.FENCE)
     nearest = [path for path in case.above_ask if path in fences][:1]
     lines = [_located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
@@ -176,7 +195,7 @@ def inside_fence(case: AuditCase) -> LawCheck:
 
 
 def not_disabled(case: AuditCase) -> LawCheck:
-    """Law 7: where preemption is disabled, there or above, pods are neither victims nor preemptors."""
+    """Check invariant 7: neither the preemptor nor a victim is in or below a queue that disables preemption."""
     lines, disabled = list[ComparedValues](), case.ledger.saying(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
@@ -185,7 +204,7 @@ def not_disabled(case: AuditCase) -> LawCheck:
 
 
 def not_shielded(case: AuditCase) -> LawCheck:
-    """No victim is protected or of no queue, and none is a DaemonSet's, which would come straight back to the node."""
+    """Check that no victim is protected, of no queue, or of a DaemonSet, which would recreate it on the same node."""
     lines = [
         differs(pod.key, "no queue", "no queue")
         for pod in case.victims
@@ -197,7 +216,11 @@ def not_shielded(case: AuditCase) -> LawCheck:
 
 
 def opt_out(case: AuditCase) -> LawCheck:
-    """Law 1: who opted out goes only where the last resort allows it, when needed, and the decision says so."""
+    """Check invariant 1: pods that opted out are evicted only as the last resort.
+
+    The parameter ``last_resort`` must allow it, no other set of victims may suffice, and the decision must give this
+    reason.
+    """
     unwilling = [pod for pod in case.victims if pod.opted_out]
     if not unwilling:
         return LawCheck.of(Law.OPT_OUT, [])
@@ -215,9 +238,9 @@ def opt_out(case: AuditCase) -> LawCheck:
 
 
 def _does_without(case: AuditCase) -> bool:
-    """Whether all pods of the node that may go and did not opt out would together make the room lawfully.
+    """Return whether evicting all permitted pods of the node that did not opt out would satisfy the invariants.
 
-    Not said where a queue's priority settings may have narrowed who could go.
+    Returns False where a queue's priority settings may have reduced the candidates, as the audit cannot know.
     """
     queues = case.tree.queues.values()
     if any(queue.priority_policy is PriorityPolicy.FENCE or queue.priority_offset for queue in queues):
@@ -233,7 +256,10 @@ def _does_without(case: AuditCase) -> bool:
 
 
 def progress(case: AuditCase) -> LawCheck:
-    """Law 8: what queues lack of their guarantees, summed up, falls; for a DaemonSet's ask nothing follows."""
+    """Check invariant 8: the total shortfall below guarantees falls in some resource and rises in none.
+
+    DaemonSet pods are exempt.
+    """
     if case.ask.required_node is not None:
         return LawCheck.of(Law.PROGRESS, [])
     before = _lacking(case)
@@ -254,7 +280,10 @@ def progress(case: AuditCase) -> LawCheck:
 
 
 def _lacking(case: AuditCase) -> dict[str, int]:
-    """Resource -> what queues lack of their guarantees, without what is kept for the ask already."""
+    """Return a map: resource -> how far all queues together are below their guarantees.
+
+    Reservations for this preemptor are not counted.
+    """
     ledger = case.ledger
     found = dict(ledger.lacking)
     for path in case.above_reserved:
@@ -274,10 +303,10 @@ OF_VICTIMS: tuple[Check, ...] = (
     not_disabled,
     not_shielded,
 )
-"""Who may be taken."""
+"""The checks on which pods may be victims."""
 
 ON_NODE: tuple[Check, ...] = (ask_fits, minimal)
-"""What becomes of the room on the decision's node."""
+"""The checks on the room that a decision makes on its node."""
 
 OF_OTHERS: tuple[Check, ...] = (
     under_max,
@@ -285,10 +314,10 @@ OF_OTHERS: tuple[Check, ...] = (
     *(law for law in OF_VICTIMS if law is not not_shielded),
     progress,
 )
-"""What other schedulers are held to, wherever their victims were."""
+"""The checks for decisions of other schedulers, wherever their victims were."""
 
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
-"""Every law of `fence`."""
+"""Every check of policy `fence`."""
 
 OF_DIALECT: tuple[Check, ...] = tuple(law for law in ALL if law not in (may_preempt, not_shielded))
 """What a decision by another scheduler's rules is held to: who may preempt, and whom we protect, it need not know."""

@@ -1,4 +1,4 @@
-"""The laws of the policy `priority`: fewer than those of `fence`, for priority alone decides."""
+"""Check the invariants of policy `priority`, which are fewer than those of `fence`, as only priority decides."""
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Law, LawCheck, Relation, amount, differs, same
@@ -8,7 +8,7 @@ from engine.model.objects import Pod
 
 
 def may_preempt(case: AuditCase) -> LawCheck:
-    """The ask is a pending pod, allowed to preempt, all of whose rules could be read."""
+    """Check that the preemptor is a pending pod that may preempt, and that all of its rules could be read."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
     lines = [
@@ -21,7 +21,7 @@ def may_preempt(case: AuditCase) -> LawCheck:
 
 
 def one_node(case: AuditCase) -> LawCheck:
-    """All victims, at least one and each once, are bound to the decision's node; some may be on their way out."""
+    """Check that there are victims, each listed once, and all bound to the decision's node; some may be terminating."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
     lines = [differs(node, str(len(case.decision.victims)), "0")]
@@ -34,7 +34,7 @@ def one_node(case: AuditCase) -> LawCheck:
 
 
 def ask_fits(case: AuditCase) -> LawCheck:
-    """With the victims gone the node's filters let the ask in, and no other ask keeps the node."""
+    """Check that, without the victims, the node's filters accept the pod, and no other pod has reserved the node."""
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
     lines = [same(case.node.name, _refused(case), "")]
@@ -44,7 +44,7 @@ def ask_fits(case: AuditCase) -> LawCheck:
 
 
 def minimal(case: AuditCase) -> LawCheck:
-    """Whichever one victim is put back, the ask no longer fits."""
+    """Check that, with any one victim put back, the pending pod no longer fits."""
     return LawCheck.of(Law.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
 
 
@@ -53,7 +53,7 @@ def _needed(case: AuditCase, pod: Pod) -> ComparedValues:
 
 
 def _refused(case: AuditCase, *back: Pod) -> str:
-    """What keeps the ask out with the victims gone but those put ``back``; empty: nothing does."""
+    """Return why the pending pod does not fit without the victims, except those put ``back``; empty if it fits."""
     assert case.node is not None
     gone = {pod.uid for pod in case.victims} - {pod.uid for pod in back}
     found = refusal(case.snapshot, case.ask, case.node, gone, miscounting=True)
@@ -61,18 +61,18 @@ def _refused(case: AuditCase, *back: Pod) -> str:
 
 
 def lower_priority(case: AuditCase) -> LawCheck:
-    """Every victim has a lower priority than the ask."""
+    """Check that every victim has a lower priority than the preemptor."""
     lines = [amount(pod.key, "", pod.priority, Relation.BELOW, case.ask.priority) for pod in case.victims]
     return LawCheck.of(Law.PRIORITY, lines)
 
 
 def not_shielded(case: AuditCase) -> LawCheck:
-    """No victim is protected."""
+    """Check that no victim is protected."""
     return LawCheck.of(Law.SHIELDED, [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield])
 
 
 OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)
-"""Who may be taken."""
+"""The checks on which pods may be victims."""
 
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, minimal, *OF_VICTIMS)
 """Every law of `priority`."""

@@ -1,4 +1,4 @@
-"""Who uses and deserves what, under policy ``deserved``: counted for the audit alone."""
+"""Calculate what queues use and deserve under policy ``deserved``, independently of that policy, for the audit."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,28 +14,28 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 
 SYSTEM = "kube-system"
-"""The namespace that deserves what it asks, before anybody else."""
+"""The namespace that deserves all that it requests, before any queue does."""
 
 
 class QueueAmounts:
-    """The queues before one decision."""
+    """What each queue uses and deserves before one decision."""
 
     def __init__(self, ledger: AuditState, ask: Pod, *, alone: bool) -> None:
-        """``alone``: whether each resource is divided by itself."""
+        """Initialize the amounts from the audit state; ``alone``: whether each resource is divided by itself."""
         self._ledger, self._ask, self._alone = ledger, ask, alone
         tree = ledger.tree
         self._base = ledger.snapshot.once("standing of laws", tree, lambda: _base(ledger.snapshot, tree))
         self.capacity = self._base.capacity
 
     def used(self, path: str, resource: str) -> int:
-        """What a queue uses, without those on their way out, with room that is kept for others than the ask."""
+        """Return a queue's usage: without terminating pods, with what is reserved for pods other than ``ask``."""
         return self._ledger.settled(path, resource, self._ask) - self._base.system[path].get(resource, 0)
 
     def wrong(self, path: str, told: Mapping[str, int]) -> str:
-        """The first resource of which a queue does not deserve what it is said to, but for what rounding may change.
+        """Return the first resource whose deserved amount in ``told`` is wrong beyond rounding, or an empty string.
 
-        Each queue above may have been given a unit more or less, and each consumer below; and bytes are so many that
-        floating point is off by some.
+        Rounding may give each queue above, and each leaf below, a unit more or less. Amounts in bytes are so large that
+        floating point is slightly off.
         """
         ledger, alone = self._ledger, self._alone
         sharing = ledger.once(("sharing", alone), lambda: _Sharing(self._base, ledger, alone=alone))
@@ -46,7 +46,7 @@ class QueueAmounts:
 
 
 class _Sharing:
-    """What everybody asks and deserves, from decision to decision of a pass: each changes what its victims ask."""
+    """What each queue requests and deserves, updated from decision to decision as victims stop requesting."""
 
     def __init__(self, base: "_Base", ledger: AuditState, *, alone: bool) -> None:
         self._base, self._alone, self._followed = base, alone, len(ledger.gave)
@@ -56,7 +56,7 @@ class _Sharing:
         self._spans = np.array([self._span(asked) for asked in requests.values()], np.float64)
 
     def follow(self, ledger: AuditState) -> None:
-        """Count what was carried out since."""
+        """Update the requests of queues that lost pods since the last call."""
         new, self._followed = ledger.gave[self._followed :], len(ledger.gave)
         for leaf in sorted(self._turn.keys() & set(new)):
             asked = self._requests(ledger, leaf)
@@ -64,17 +64,17 @@ class _Sharing:
             self._spans[self._turn[leaf]] = self._span(asked)
 
     def of(self, path: str) -> dict[str, float]:
-        """What a queue deserves."""
+        """Return what a queue deserves, by resource."""
         return self._shares.of(path)
 
     @property
     def units(self) -> dict[str, float]:
-        """What rounding up one unit of another resource may bring with it, to whom that means most."""
+        """Return, by resource, by how much rounding up one unit of another resource may change it, at most."""
         most = self._spans.max(axis=0, initial=1.0)
         return dict(zip(self._base.capacity, most.tolist(), strict=True))
 
     def _requests(self, ledger: AuditState, leaf: str) -> Amounts:
-        """What the leaf's pods ask, running and waiting."""
+        """Return what the leaf's pods request, running and pending."""
         system, waiting = self._base.system[leaf], self._base.waiting[leaf]
         return {
             name: ledger.victim_side(leaf, name) - system.get(name, 0) + waiting.get(name, 0)
@@ -82,7 +82,7 @@ class _Sharing:
         }
 
     def _span(self, asked: Amounts) -> list[float]:
-        """Of each resource how many units are asked for one of that which is asked least."""
+        """Return, by resource, how many units are requested per unit of the resource that is requested least."""
         if self._alone:
             return [1.0] * len(asked)
         least = min((amount for amount in asked.values() if amount > 0), default=1)
@@ -90,15 +90,15 @@ class _Sharing:
 
 
 class _Base(msgspec.Struct, frozen=True, kw_only=True):
-    """What no decision of a pass changes."""
+    """The amounts that no decision of a pass changes."""
 
     capacity: Amounts
     waiting: dict[str, Amounts]
-    """Leaf -> what its pods ask that do not run yet, but for those that no empty node holds."""
+    """Leaf -> what its pending pods request, without those that fit on no empty node."""
     system: dict[str, Amounts]
-    """Path -> what the system's own pods hold there, which counts for no queue."""
+    """Path -> what pods of the system's namespace hold there, which counts for no queue."""
     leaves: Counter[str]
-    """Path -> how many consumers lie below, a leaf itself included."""
+    """Path -> number of leaves below it, a leaf itself included."""
 
 
 def _base(snapshot: Snapshot, tree: QueueTree) -> _Base:

@@ -1,4 +1,4 @@
-"""The laws of the policies that give quota, `cohort` and `fair-share`: what is kept of it, counted here anew."""
+"""Check the invariants of the quota policies, `cohort` and `fair-share`, with independently calculated quota."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,9 +14,9 @@ Node = ClusterQueue | Cohort
 
 
 class QuotaAudit:
-    """Room by the definitions alone, with all victims gone but those that are put ``back``.
+    """The quota that is available without the victims, except those that are put ``back``, by definition alone.
 
-    What these do not change is added up once for a decision.
+    Values that ``back`` does not change are calculated once per decision.
     """
 
     def __init__(self, case: AuditCase, back: Iterable[Pod] = ()) -> None:
@@ -32,7 +32,7 @@ class QuotaAudit:
         return found
 
     def has(self, node: Node, resource: str) -> int:
-        """What a subtree has."""
+        """Return the quota of a subtree."""
         return self._once("has", node, resource, self._has)
 
     def _has(self, node: Node, resource: str) -> int:
@@ -41,12 +41,12 @@ class QuotaAudit:
         return (own.nominal if own else 0) + below
 
     def keeps(self, node: Node, resource: str) -> int:
-        """What of it the cohort above never sees."""
+        """Return the part of a subtree's quota that it does not lend to the cohort above."""
         own = node.quotas.get((FLAVOR, resource))
         return 0 if own is None or own.lending is None else max(0, self.has(node, resource) - own.lending)
 
     def used(self, node: Node, resource: str) -> int:
-        """What of a queue is used; of a cohort what its members use beyond what they keep."""
+        """Return a queue's usage; of a cohort, what its members use beyond the quota that they do not lend."""
         if node.name in self._changed:
             return self._used(node, resource)
         return self._once("used", node, resource, self._used)
@@ -59,7 +59,7 @@ class QuotaAudit:
         return settled - sum(self.case.taken(node.name, resource)) + back
 
     def room(self, node: Node, resource: str) -> int:
-        """What is still to be had."""
+        """Return how much quota is still available to a queue or cohort, including what it may borrow."""
         has, keeps, used = (count(node, resource) for count in (self.has, self.keeps, self.used))
         above = node.parent if isinstance(node, Cohort) else node.cohort
         if not above:
@@ -71,7 +71,10 @@ class QuotaAudit:
         return max(0, keeps - used) + lent
 
     def short(self, asked: Iterable[tuple[str, int]], *, borrowing: bool = True) -> str:
-        """The first resource of which there is too little; ``borrowing``: whether more than the queue's own counts."""
+        """Return the first resource of which too little quota is available, or an empty string.
+
+        ``borrowing``: whether the queue may use more than its own quota.
+        """
         queue = self.form.queues[self.case.ask.queue or ""]
         for resource, wanted in asked:
             own = self.has(queue, resource) - self.used(queue, resource)
@@ -80,7 +83,7 @@ class QuotaAudit:
         return ""
 
     def _below(self, node: Node) -> Iterator[Node]:
-        """A fence is the top of its own."""
+        """Yield the children that share quota with a node; a fenced child is the root of a separate quota tree."""
         for path in self.case.tree.children[node.name]:
             one: Node = self.form.cohorts.get(path) or self.form.queues[path]
             if (one.parent if isinstance(one, Cohort) else one.cohort) == node.name:
@@ -88,13 +91,16 @@ class QuotaAudit:
 
 
 def form_of(case: AuditCase) -> Formed:
-    """The quota of the tree."""
+    """Return the queue tree as cohorts and queues with quota."""
     reading, tree = case.terms.reading, case.tree
     return case.snapshot.once("quota of laws", (tree, reading), lambda: formed(tree, reading))
 
 
 def _asked(case: AuditCase) -> list[tuple[str, int]]:
-    """Of the quota, by all pods that get it together; without the pods themselves, of which Kueue takes one at most."""
+    """Return the total request of all pods that get quota together, by resource.
+
+    The resource ``pods`` is left out; Kueue counts at most one of it.
+    """
     named = (case.snapshot.pod(one.uid) for one in case.decision.together)
     pods = [case.ask, *(pod for pod in named if pod is not None)]
     names = sorted(form_of(case).resources - {PODS})
@@ -103,7 +109,7 @@ def _asked(case: AuditCase) -> list[tuple[str, int]]:
 
 
 def may_preempt(case: AuditCase) -> LawCheck:
-    """The asks are pending pods of one leaf, allowed to preempt."""
+    """Check that the preemptor is a pending pod of a leaf, and is allowed to preempt."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
     lines = [
@@ -116,7 +122,7 @@ def may_preempt(case: AuditCase) -> LawCheck:
 
 
 def whole(case: AuditCase) -> LawCheck:
-    """There are victims, all of them bound, each once; and with one pod of a workload all go that hold something."""
+    """Check that there are victims, all bound and each listed once, and that every workload is evicted as a whole."""
     lines = [differs(case.ask.key, str(len(case.victims)), "0")]
     lines.append(same(case.ask.key, str(len(case.victims)), str(len(case.decision.victims))))
     going = {pod.uid for pod in case.victims}
@@ -134,7 +140,7 @@ def whole(case: AuditCase) -> LawCheck:
 
 
 def quota(case: AuditCase) -> LawCheck:
-    """With the victims gone the quota of the ask's queue holds what is asked."""
+    """Check that, without the victims, the quota of the preemptor's queue is enough for the request."""
     books, queue = QuotaAudit(case), form_of(case).queues[case.ask.queue or ""]
     lines = [
         amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
@@ -143,7 +149,7 @@ def quota(case: AuditCase) -> LawCheck:
 
 
 def filled_back(case: AuditCase) -> LawCheck:
-    """Whichever workload is put back, the quota does not hold the ask; but for one: Kueue does not try the last."""
+    """Check that no victim workload could be put back, except one: Kueue does not try to put back the last."""
     found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
     return next((check for check in found if check.holds), found[0])
 
@@ -168,7 +174,7 @@ def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
 
 
 def from_who_borrows(case: AuditCase) -> LawCheck:
-    """Other queues give only while they use more than their own quota of something that is short."""
+    """Check that other queues lose pods only while they use more than their own quota of something that is short."""
     books, asked = QuotaAudit(case, case.victims), _asked(case)
     queues = form_of(case).queues
     short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
@@ -185,7 +191,7 @@ def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
 
 
 def priority(case: AuditCase) -> LawCheck:
-    """Whom the rules of the ask's queue let it take, by priority and age."""
+    """Check that the rules of the preemptor's queue allow every victim, by its priority and age."""
     rules = form_of(case).queues[case.ask.queue or ""].preemption
     lines: list[Line] = []
     highest = max([case.ask.priority, *(one.priority for one in case.decision.together)])
@@ -201,7 +207,7 @@ def priority(case: AuditCase) -> LawCheck:
 
 
 def in_cohort(case: AuditCase) -> LawCheck:
-    """Victims lie under the same top as the ask, below which quota is shared."""
+    """Check that the victims are under the same topmost cohort as the preemptor, below which quota is shared."""
     tree = form_of(case).tree
 
     def top(queue: str | None) -> str:
@@ -212,7 +218,7 @@ def in_cohort(case: AuditCase) -> LawCheck:
 
 
 def not_disabled(case: AuditCase) -> LawCheck:
-    """Where preemption is disabled, there or above, pods do not preempt, nor are they preempted."""
+    """Check that neither the preemptor nor a victim is in or below a queue that disables preemption."""
     lines = []
     for pod in (case.ask, *case.victims):
         off = case.tree.disabled_by(pod.queue) if pod.queue in case.tree.queues else None
@@ -221,14 +227,14 @@ def not_disabled(case: AuditCase) -> LawCheck:
 
 
 def not_shielded(case: AuditCase) -> LawCheck:
-    """No victim is protected, or of no queue."""
+    """Check that no victim is protected, or in no queue."""
     lines = [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
     lines += [same(pod.key, "no queue", "") for pod in case.victims if pod.queue not in form_of(case).queues]
     return LawCheck.of(Law.SHIELDED, lines)
 
 
 OF_VICTIMS: tuple[Check, ...] = (priority, in_cohort, not_disabled, not_shielded)
-"""Who may be taken."""
+"""The checks on which pods may be victims."""
 
 ALL: tuple[Check, ...] = (may_preempt, whole, quota, filled_back, from_who_borrows, *OF_VICTIMS)
 """Every law of `cohort` and `fair-share`."""

@@ -1,4 +1,4 @@
-"""What holds of victims where safeguards are known: disruption budgets and pauses, counted here anew."""
+"""Check that victims respect the safeguards, where these are known: disruption budgets, pauses and the scope."""
 
 from engine.audit.audit_state import AuditCase
 from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, amount, differs, same
@@ -9,9 +9,9 @@ from engine.model.snapshot import Snapshot
 
 
 def budgets_kept(case: AuditCase) -> LawCheck:
-    """No disruption budget loses more pods than it allows for, with those that were told to go a moment ago.
+    """Check that no disruption budget loses more pods than it allows, including pods evicted a moment ago.
 
-    The eviction API refuses a pod that more than one budget covers.
+    The Eviction API rejects a pod that more than one budget covers.
     """
     lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
     going = _going(case.snapshot) if budgets else []
@@ -28,7 +28,7 @@ def budgets_kept(case: AuditCase) -> LawCheck:
 
 
 def _evicted(case: AuditCase) -> list[Pod]:
-    """The victims that have to be told to go: others are on their way out already."""
+    """Return the victims that have to be evicted; the others are already terminating."""
     return [pod for pod in case.victims if pod.uid not in case.ledger.leaving_uids]
 
 
@@ -39,13 +39,13 @@ def _going(snapshot: Snapshot) -> list[Pod]:
 
 
 def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
-    """A pod whose eviction was let through a moment ago is counted already."""
+    """Return whether a budget covers a pod; a pod whose eviction was just accepted is counted by the budget already."""
     known = pod.namespace == budget.namespace and pod.name not in budget.disrupted
     return known and matches(budget.expressions, pod.labels)
 
 
 def pauses_kept(case: AuditCase) -> LawCheck:
-    """Nothing is evicted in a queue that people have paused, nor for one."""
+    """Check that nothing is evicted in, or for, a queue in which evictions are paused."""
     given, lines = case.snapshot.safeguards, list[ComparedValues]()
     for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
@@ -54,7 +54,7 @@ def pauses_kept(case: AuditCase) -> LawCheck:
 
 
 def scope_kept(case: AuditCase) -> LawCheck:
-    """The ask and all who are evicted are where we act: in one of the namespaces, or of the queues or below."""
+    """Check that the preemptor and all evicted pods are in the namespaces or queues that enforce is limited to."""
     given, lines = case.snapshot.safeguards, list[ComparedValues]()
     if given is None:
         return LawCheck.of(Law.SCOPE, lines)

@@ -1,4 +1,4 @@
-"""One change, and what follows from it."""
+"""Define a counterfactual: one change, and the decision that follows from it."""
 
 from enum import StrEnum
 from typing import Any
@@ -11,14 +11,14 @@ from engine.model.quantities import Amounts
 
 
 class Then(StrEnum):
-    """What there would be with the change."""
+    """The result that a change would have."""
 
     FITS = "fits"
-    """A node has room for the ask without any eviction."""
+    """A node has room for the pending pod without any eviction."""
     NO_VIOLATION = "no-violation"
     """All victims are within their disruption budgets."""
     SPARED = "spared"
-    """A victim stays."""
+    """A victim is kept."""
 
 
 class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,34 +27,34 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     then: Then
     change: Change
     smaller: Amounts = {}
-    """Of changes ``request`` and ``own-request``: by how much less of each resource."""
+    """For changes ``request`` and ``own-request``: the reduction of each resource's request."""
     pod: str = ""
-    """Of change ``priority``: whose, as ``namespace/name``."""
+    """For change ``priority``: the pod whose priority changes, as ``namespace/name``."""
     priority: int | None = None
-    """And which it would have to be."""
+    """For change ``priority``: the new priority."""
     budgets: dict[str, int] = {}
-    """Of change ``budget``: by ``namespace/name``, how many each would have to allow."""
+    """For change ``budget``: ``namespace/name`` -> the number of disruptions that the budget would have to allow."""
     queue: str = ""
-    """Of changes ``guarantee`` and ``weight``: the path of the queue that would be set otherwise."""
+    """For changes ``guarantee`` and ``weight``: the path of the queue whose settings change."""
     amounts: Amounts = {}
-    """And to how much of which resource."""
+    """For change ``guarantee``: the new amount of each resource that changes."""
     more: Amounts = {}
-    """By how much that is more than it was."""
+    """For change ``guarantee``: the increase of each resource that changes."""
     unkept: str = ""
-    """And the nearest queue, from it upwards, whose guarantee or max does not allow for that; empty: none."""
+    """The nearest queue, from the changed queue upward, whose guarantee or max forbids the change; empty if none."""
     weight: int | None = None
-    """Of change ``weight``: what it would have to be, in billionths."""
+    """For change ``weight``: the new weight, in billionths."""
     started_ms: int | None = None
-    """Of change ``start``: the latest start early enough, in milliseconds since 1970."""
+    """For change ``start``: the latest start that is early enough, in milliseconds since 1970."""
     node: str = ""
-    """Empty: none would be found."""
+    """The node that would be chosen; empty if none would be."""
     victims: tuple[str, ...] = ()
-    """``namespace/name`` of those who would go."""
+    """The pods that would be evicted, as ``namespace/name``."""
     spared: str = ""
-    """Then ``spared``: the victim meant, as ``namespace/name``."""
+    """For result ``spared``: the victim that would be kept, as ``namespace/name``."""
 
     @classmethod
     def of(cls, again: Decision, then: Then, change: Change, **changed: Any) -> "Counterfactual":
-        """With the node and victims of what was decided ``again``."""
+        """Return a counterfactual with the node and victims of the decision ``again``."""
         victims = tuple(one.pod.key for one in again.victims)
         return cls(then=then, change=change, node=again.node or "", victims=victims, **changed)

@@ -1,4 +1,4 @@
-"""What an ask that waits has to pass, tier by tier, and what would let it through."""
+"""Define what a pending pod has to pass, tier by tier, and the remedies that would let it pass."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -11,145 +11,149 @@ from engine.model.decision import JointLimit, ReclaimNotice
 from engine.model.quantities import Amounts
 
 NODES = "nodes"
-"""In place of a resource: how many nodes could take the ask."""
+"""Used in place of a resource: the number of nodes that could take the pending pod."""
 BORROWS, FLAVORS = "borrows", "flavors"
-"""What shuts the quota that is left: its queue would have to borrow, or no flavor suits its pods."""
+"""Why the remaining quota cannot be used: the queue would have to borrow, or no flavor suits the pods."""
 WORKLOADS = "workloads"
-"""In place of a resource: how many of Kueue's workloads may go for the ask."""
+"""Used in place of a resource: the number of Kueue workloads that may be evicted for the pending workload."""
 
 
 class TierName(StrEnum):
-    """In the order in which they are told."""
+    """The tiers, in the order in which they are reported."""
 
     CONSIDERED = "considered"
-    """Of Kueue's workloads: whether its queues let it be considered at all."""
+    """For Kueue workloads: whether the workload's queues let it be considered at all."""
     HARD = "hard"
-    """Of policy ``deserved``: the hard cap of the ask's leaf and of every queue above."""
+    """Policy ``deserved``: the hard cap of the pending pod's leaf and of every queue above."""
     DESERVED = "deserved"
-    """Of policy ``deserved``: with the ask its queue uses no more than it deserves."""
+    """Policy ``deserved``: with the pending pod, its queue uses no more than it deserves."""
     OVERUSED = "overused"
-    """Of policy ``deserved``: whether preemption reaches a queue that uses more than it deserves of what is asked."""
+    """Policy ``deserved``: preemption reaches a queue that uses more than it deserves of a requested resource."""
     QUOTA = "quota"
-    """The max of the ask's leaf and of every queue above."""
+    """The max of the pending pod's leaf and of every queue above."""
     GUARANTEE = "guarantee"
-    """What is left of the guarantees that it may claim (law 4)."""
+    """What is left of the guarantees that the pending pod may claim (invariant 4)."""
     FENCE = "fence"
-    """Whom preemption reaches for it, whatever the priorities: fence, opt-outs, and what queues can spare."""
+    """The pods that preemption reaches whatever their priority: limited by fences, opt-outs, and preemptable
+    amounts."""
     MOST = "most"
-    """Of policies that give quota: what the ask's queue could have if nobody else used any."""
+    """Quota policies: what the pending pod's queue could have if no other queue used any quota."""
     PRIORITY = "priority"
-    """Who of those may go for an ask of its priority."""
+    """The reachable pods that may be evicted for a pod of the pending pod's priority."""
     GIVING = "giving"
-    """Of policy ``deserved``: who of all may go, with what is reserved for others left alone."""
+    """Policy ``deserved``: the pods that may be evicted without going below what is reserved for their queues."""
     GRACE = "grace"
-    """Of policy ``deserved``: whether those who would go for it had their time to give back; it passes by itself."""
+    """Policy ``deserved``: whether the victims' queues had their time to give back; this tier passes by itself over
+    time."""
     NODE = "node-fit"
-    """Whether there is a node that has room, or where those who may go make it."""
+    """Whether a node has room, or evictions on it can make room."""
     LEFT = "left"
-    """Of policies that give quota: what its queue could have now, or once those are gone who may go."""
+    """Quota policies: what the queue could have now, or after the permitted evictions."""
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """One amount that a tier asks for."""
+    """One amount that a tier requires."""
 
     where: str = ""
-    """The path of the queue, or the node, that the amount is of; empty: the whole cluster."""
+    """The path of the queue, or the node, that provides the amount; empty for the whole cluster."""
     resource: str
     required: int
     available: int
-    """Less than nothing where more is used already than there is."""
+    """The available amount; negative if more is used already than there is."""
     evictable: int = 0
-    """So much more evictions could make available there."""
+    """How much more evictions could make available there."""
 
     @property
     def missing(self) -> int:
-        """How much is not there, nor can be made; 0 where the tier lets the ask through."""
+        """Return the amount that is neither available nor evictable; 0 if the need is satisfied."""
         return max(0, self.required - self.available - self.evictable)
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue that preemption reaches."""
+    """A queue whose pods preemption can reach."""
 
     queue: str
     pods: int
-    """So many of its pods could go, were it not for their priority."""
+    """Number of its pods that could be evicted if priorities did not matter."""
     spare: Amounts
-    """Of what is asked, how much may be taken from it before a guarantee breaks."""
+    """Of each requested resource, how much may be taken from the queue before a guarantee breaks."""
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that lets the ask through a tier: made, and judged again."""
+    """A change that lets the pending pod pass a tier, as verified by judging the changed case."""
 
     change: Change
     smaller: Amounts = {}
-    """Of change ``request``: by how much less of each resource."""
+    """For change ``request``: the reduction of each resource's request."""
     queues: dict[str, Amounts] = {}
-    """Of changes ``max``, ``hard``, ``guarantee``, ``less-guaranteed`` and ``reserved``: path -> what it would have to
-    be; of ``fence`` the queue alone."""
+    """For changes ``max``, ``hard``, ``guarantee``, ``less-guaranteed`` and ``reserved``: path -> the new amounts;
+    for ``fence``, only the path of the queue."""
     unkept: str = ""
-    """Of change ``guarantee``: the nearest queue upwards whose own one or max does not allow for that; empty: none."""
+    """For change ``guarantee``: the nearest queue upward whose own guarantee or max forbids it; empty if none does."""
     priority: int | None = None
-    """Of change ``priority``: the lowest that does."""
+    """For change ``priority``: the lowest priority that is enough."""
     enough: bool = False
-    """Whether the ask then gets room, so that nothing else is in its way."""
+    """Whether the pending pod then gets room, so that no other tier blocks it."""
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that an ask has to pass."""
+    """One requirement that a pending pod has to pass."""
 
     name: TierName
     passes: bool
-    """Whether it lets the ask through: nothing is missing."""
+    """Whether the pending pod passes: nothing is missing."""
     needs: tuple[Need, ...] = ()
     shut: str = ""
-    """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never.
+    """What blocks the tier: the leaf without any guarantee, the queue that disables preemption, the class that says
+    Never.
 
-    Of tier ``considered`` one of engine.policies.cohort.Inadmissible, of tier ``left`` BORROWS or FLAVORS."""
+    For tier ``considered``, a value of engine.policies.cohort.Inadmissible; for tier ``left``, BORROWS or FLAVORS.
+    """
     reached: tuple[Reached, ...] = ()
-    """Of tiers ``fence`` and ``overused``, the queues with pods that could go, in the tree's order."""
+    """For tiers ``fence`` and ``overused``: the queues with pods that could be evicted, in the tree's order."""
     held: Amounts = {}
-    """Of tiers ``priority`` and ``giving``, what those who may go hold of what is asked."""
+    """For tiers ``priority`` and ``giving``: what the evictable pods hold of the requested resources."""
     staying: dict[str, int] = {}
-    """Of tier ``giving``, why others of those queues stay: PodReason -> number of pods."""
+    """For tier ``giving``: why other pods of those queues are kept, as PodReason -> number of pods."""
     notices: tuple[ReclaimNotice, ...] = ()
-    """Of tier ``grace``, who still has time to give back; the queue is empty where it is not told."""
+    """For tier ``grace``: the queues that still have time to give back; a queue's path is empty if it is hidden."""
     soon: bool = False
-    """Of tier ``node-fit``, whether there is room only once pods on their way out are gone."""
+    """For tier ``node-fit``: whether there is room only once terminating pods are gone."""
     limited: str = ""
-    """Of tier ``node-fit``, the node where those who may go one by one would make the room together."""
+    """For tier ``node-fit``: the node where pods that may be evicted singly would make room if evicted together."""
     limit: JointLimit | None = None
-    """What stops them from going together there."""
+    """What prevents these pods from being evicted together."""
     refusing: dict[str, int] = {}
-    """Of tier ``node-fit``, why nodes can't take it: NodeReason -> number of nodes."""
+    """For tier ``node-fit``: why nodes cannot take the pod, as NodeReason -> number of nodes."""
     remedies: tuple[Remedy, ...] = ()
-    """Where it does not let the ask through: each alone gets it past this tier; the nearest first."""
+    """If the tier is not passed: changes each of which alone is enough to pass it, the nearest first."""
 
     @classmethod
     def of(cls, name: TierName, needs: Iterable[Need], **rest: Any) -> "Tier":
-        """Shut where anything is missing."""
+        """Return a tier that passes if no need is missing anything."""
         found = tuple(needs)
         return cls(name=name, passes=not any(need.missing for need in found), needs=found, **rest)
 
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True):
-    """How many asks a pass considers before this one."""
+    """The number of pending pods that a pass considers before this one."""
 
     cluster: int
     queue: int
-    """Of those, how many are of its own queue."""
+    """The number of those that are in the same queue."""
 
 
 class PendingReasons(msgspec.Struct, frozen=True, kw_only=True):
-    """Why an ask waits."""
+    """The reasons why a pod is pending, tier by tier."""
 
     tiers: tuple[Tier, ...]
-    """In the order of TierName; those that the policy doesn't have are left out, all but the last where a node has
-    room anyway."""
+    """The tiers in the order of TierName, without those that the policy lacks; only the last one if a node already
+    has room."""
     ahead: Ahead
     together: bool = False
-    """Whether the ask gets room with the first remedy of every tier that refuses, all of them together."""
+    """Whether the pod gets room if the first remedy of every failed tier is applied, all of them together."""
 
     @property
     def refusing(self) -> tuple[Tier, ...]:
-        """The tiers that do not let it through."""
+        """Return the tiers that the pod does not pass."""
         return tuple(tier for tier in self.tiers if not tier.passes)

@@ -1,1 +1,1 @@
-"""What other schedulers did to a cluster, and what can be learned from it."""
+"""Observe what other schedulers did to a cluster, and what can be learned from it."""

@@ -1,6 +1,6 @@
-"""What was found in somebody's cluster, and the tree that fits it as it stands: nothing is promised that was not.
+"""Describe a scanned cluster, and propose a queue tree that fits it as it is, without any new guarantees.
 
-Pure: from what engine.cluster.inspection.scan read to facts for people and a QueueTree.
+The functions are pure: from what engine.cluster.inspection.scan read, they derive facts for people and a QueueTree.
 """
 
 from collections import Counter
@@ -38,11 +38,11 @@ SYSTEM = f"{ROOT}.system"
 
 
 class ClusterScan(msgspec.Struct, frozen=True, kw_only=True):
-    """A cluster as it was read once. What may be missing is named in ``unread``."""
+    """The objects of a cluster that was read once; objects that may be missing are named in ``unread``."""
 
     version: str = ""
     uid: str = ""
-    """Of its namespace kube-system, which lives as long as the cluster does; empty where it may not be read."""
+    """The uid of the namespace kube-system, which exists as long as the cluster does; empty if it may not be read."""
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
@@ -50,31 +50,31 @@ class ClusterScan(msgspec.Struct, frozen=True, kw_only=True):
     quotas: tuple[ClassQuota, ...] = ()
     namespaces: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    """API groups that are served."""
+    """The API groups that the cluster serves."""
     yunikorn: str = ""
-    """The queues.yaml that YuniKorn runs by."""
+    """The queues.yaml that YuniKorn uses."""
     kueue: str = ""
-    """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
+    """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty if there are none."""
     volcano: str = ""
-    """Volcano's Queues, likewise."""
+    """Volcano's Queues, as one text; empty if there are none."""
     consumers: str = ""
-    """kube-arbitrator's Consumers, likewise."""
+    """kube-arbitrator's Consumers, as one text; empty if there are none."""
     sharing: KueueSettings | None = None
-    """How Kueue is set to preempt; None: it is not known."""
+    """How Kueue is configured to preempt; None if it is not known."""
     unread: tuple[str, ...] = ()
-    """``verb resource`` of what may not be read, and can be done without."""
+    """``verb resource`` of each optional permission that is missing."""
     odd: tuple[str, ...] = ()
-    """Objects that could not be read, a sentence each."""
+    """One sentence for each object that could not be read."""
 
 
 class FoundScheduler(msgspec.Struct, frozen=True, kw_only=True):
-    """A scheduler that runs there, and how that is known."""
+    """A scheduler that runs in the cluster, and the evidence for it."""
 
     name: str
     named_by: int = 0
-    """Pods whose spec.schedulerName means it."""
+    """Number of pods whose spec.schedulerName selects it."""
     own_pods: tuple[str, ...] = ()
-    """``namespace/name``."""
+    """The scheduler's own pods, as ``namespace/name``."""
     groups: tuple[str, ...] = ()
 
 
@@ -88,7 +88,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """What people are told before they connect, and after."""
+    """The facts about a cluster that people see before and after they connect it."""
 
     version: str
     nodes: int
@@ -96,43 +96,44 @@ class ClusterFacts:
     running: int
     pending: int
     classes: tuple[PriorityClass, ...]
-    """By value, the highest first."""
+    """Priority classes by value, the highest first."""
     budgets: int
     quotas: int
     schedulers: tuple[FoundScheduler, ...]
     leaves: tuple[Leaf, ...]
     unplaced: int
-    """Pods that run in no queue of the tree."""
+    """Number of pods that are in no queue of the tree."""
     unread: tuple[str, ...]
     odd: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TreeProposal:
-    """A tree for the cluster as it stands."""
+    """A proposed tree for the cluster as it is."""
 
     tree: QueueTree
     origin: str
-    """What its queues come from first: the format of a scheduler's tree, or ``labels`` or ``namespaces``."""
+    """The main source of the queues: the format of a scheduler's tree, or ``labels`` or ``namespaces``."""
     text: str = ""
-    """YuniKorn's queues.yaml, or the objects that the others keep, where it is from there."""
+    """The configuration that was imported: YuniKorn's queues.yaml, or the objects of another scheduler."""
     notes: tuple[Note, ...] = ()
-    """What the import of the scheduler's tree has to say."""
+    """Notes from importing the scheduler's tree."""
     refused: tuple[Note, ...] = ()
-    """Why it could not be imported; then pods alone made this one."""
+    """Why the scheduler's tree could not be imported; if so, the tree is derived from pods alone."""
     scheduler: str = ""
-    """The format of the scheduler's tree, imported or refused; empty where there is none."""
+    """The format of the scheduler's tree, imported or refused; empty if there is none."""
     terms: Mapping[str, Any] = field(default_factory=dict)
-    """Policy and parameters by which the scheduler there decides, as far as that is another than its format's."""
+    """Policy and parameters by which the cluster's scheduler decides, where they differ from the defaults of its
+    format."""
 
 
 def propose(survey: ClusterScan) -> TreeProposal:
-    """The scheduler's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left.
+    """Return the scheduler's own tree, if any, extended by leaves for queue labels and for the remaining namespaces.
 
-    YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's, nor to Volcano's: a
-    queue there is an object of the cluster, and pods that it has nothing to do with are in none. Guarantees come from
-    such a tree alone: a ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as
-    their first pod would have none; but not those of the cluster itself.
+    YuniKorn's tree takes precedence over Kueue's, which may run beside any scheduler. Nothing is added to Kueue's tree,
+    nor to Volcano's: a queue there is an object of the cluster, and pods that it does not manage are in no queue.
+    Guarantees come only from a scheduler's tree: a ResourceQuota is a limit, and becomes a max. Namespaces without pods
+    get a leaf too, as their first pod would otherwise have none, except the namespaces of the cluster itself.
     """
     kept = {
         "yunikorn": survey.yunikorn,
@@ -149,12 +150,12 @@ def propose(survey: ClusterScan) -> TreeProposal:
     pods = [pod for pod in survey.pods if not pod.finished]
     placement = imported.placement if imported else ()
     known = len(queues)
-    if not placement:  # where rules are, they say what a label means
+    if not placement:  # placement rules define what a label means
         _grow_labels(queues, pods)
     labelled = len(queues) > known
     tree = QueueTree(queues.values(), placement)
     left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
-    quotas = {} if imported else limits(survey.quotas)  # YuniKorn's tree says what is allowed
+    quotas = {} if imported else limits(survey.quotas)  # YuniKorn's tree sets the limits
     empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
     left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
     for namespace in sorted(left | set(quotas)):
@@ -166,7 +167,7 @@ def propose(survey: ClusterScan) -> TreeProposal:
 
 
 def _terms(sharing: KueueSettings | None) -> dict[str, Any]:
-    """Whether Kueue shares fairly, and by which of its strategies."""
+    """Return the fair sharing policy and strategies, if Kueue uses fair sharing."""
     if sharing is None or not sharing.fair:
         return {}
     strategies = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
@@ -195,7 +196,7 @@ def _imported(
 
 
 def _grow_labels(queues: dict[str, Queue], pods: Iterable[Pod]) -> None:
-    """A leaf for each queue that a label names, and its parents; one that can't be a leaf is left to namespaces."""
+    """Add a leaf, with its parents, for each queue named by a label; a label that cannot name a leaf is skipped."""
     wanted = sorted({path for pod in pods if (path := _path(pod.queue_label))}, key=lambda path: path.split("."))
     leaves = {path for path in queues if not queues[path].parent_declared and not _has_children(queues, path)}
     for path in wanted:
@@ -208,7 +209,7 @@ def _grow_labels(queues: dict[str, Queue], pods: Iterable[Pod]) -> None:
 
 
 def _path(label: str) -> str:
-    """The path that a label means, empty when it can name no queue."""
+    """Return the path that a label means, or an empty string if it cannot name a queue."""
     path = label if label.startswith(f"{ROOT}.") else f"{ROOT}.{label}" if label else ""
     parts = path.split(".")[1:]
     sound = all(is_queue_name(part) and part.lower() != ROOT for part in parts)
@@ -232,12 +233,12 @@ def _grow_namespace(queues: dict[str, Queue], namespace: str, quota: Amounts) ->
 
 
 def _runs_the_cluster(namespace: str) -> bool:
-    """By Kubernetes' own prefix, and the ending that controllers' namespaces have by custom."""
+    """Return whether a namespace has Kubernetes' own prefix, or the conventional suffix of controllers' namespaces."""
     return namespace.startswith("kube-") or namespace.endswith("-system")
 
 
 def facts(survey: ClusterScan, tree: QueueTree) -> ClusterFacts:
-    """What was found, and how it lies in a tree: the proposed one, or the one that holds already."""
+    """Return the facts of a cluster, with its pods placed in a tree: the proposed tree, or the current one."""
     pods = [pod for pod in survey.pods if not pod.finished]
     in_leaf = Counter(queue_of(pod, tree) for pod in pods)
     tree = grown(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
@@ -261,7 +262,7 @@ def facts(survey: ClusterScan, tree: QueueTree) -> ClusterFacts:
 
 @dataclass(frozen=True)
 class _Traits:
-    """How one scheduler is told: the schedulerName of pods, what its own pods are called, its API groups."""
+    """How to recognize a scheduler: the schedulerName of pods, the name of its own pods, its API groups."""
 
     scheduler_name: str
     own: str
@@ -293,9 +294,9 @@ def _schedulers(survey: ClusterScan) -> tuple[FoundScheduler, ...]:
 
 
 def rivals(pods: Iterable[Pod]) -> list[str]:
-    """Priority classes by which the cluster's own scheduler would preempt for pods of our queues, as in a snapshot.
+    """Return the priority classes for which the cluster's own scheduler would preempt for pods of our queues.
 
-    Such a scheduler preempts at once and across fences; "" stands for pods without a class.
+    That scheduler preempts at once and across fences. The pods are those of a snapshot. "" means pods without a class.
     """
     ours = (pod for pod in pods if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset)
     return sorted({pod.priority_class for pod in ours})
@@ -314,12 +315,12 @@ def other_schedulers(pods: Iterable[Pod]) -> dict[str, frozenset[str]]:
 
 
 def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
-    """Where YuniKorn runs, and so keeps its configuration."""
+    """Return the namespaces in which YuniKorn runs, and therefore keeps its configuration."""
     return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))
 
 
 def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
-    """Name of a scheduler that runs in the cluster -> a pod of its own, the first by name."""
+    """Return a map: name of a scheduler that runs in the cluster -> its own pod, the first by name."""
     found: dict[str, Pod] = {}
     for pod in pods:
         for name, traits in _TRAITS.items():
@@ -329,6 +330,9 @@ def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
 
 
 def _is_own(pod: Pod, name: str) -> bool:
-    """By its name (also a static pod's, which ends in its node's), or by the labels that its chart sets."""
+    """Return whether a pod belongs to a scheduler, by its name or by the labels that the scheduler's chart sets.
+
+    The name of a static pod ends with its node's name.
+    """
     labels = (pod.labels.get("component"), pod.labels.get("app"), pod.labels.get("app.kubernetes.io/component"))
     return not pod.finished and (pod.name.startswith(f"{name}-") or name in labels)

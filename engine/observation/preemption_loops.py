@@ -1,13 +1,13 @@
-"""Loops that really happen: applications whose pods go for each other's asks, in turn and again."""
+"""Find preemption loops that really happen: applications whose pods repeatedly preempt each other in a circle."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 AGAIN = 2
-"""From so many times on that pods went for the same asker it is more than an exchange."""
+"""Minimum number of evictions of one application for another that counts as repeated."""
 UNTOLD = "…"
-"""Stands for a queue that is not told."""
+"""Shown in place of the path of a hidden queue."""
 
 
 class Member(NamedTuple):
@@ -19,14 +19,15 @@ class Member(NamedTuple):
 
 
 Loop = tuple[Member, ...]
-"""Pods of each went for an ask of the next, those of the last for one of the first; begins with the first by name."""
+"""Each member lost pods to the next one, and the last to the first; begins with the first member by name."""
 
 
 def loops(times: Mapping[tuple[Member, Member], int]) -> list[Loop]:
-    """The smallest loop that each pair is in, if it is in any; the smallest first, then by name.
+    """Return the smallest loop that each pair of applications is in, the smallest first, then by name.
 
-    ``times``: how often pods of the first went for asks of the second. An application that takes from itself is in no
-    loop by that. Takes time with the square of the pairs, however many loops they may form.
+    ``times``: how often pods of the first application were evicted for the second. An application that preempts its own
+    pods does not thereby form a loop. The running time is quadratic in the number of pairs, however many loops they
+    form.
     """
     takers: dict[Member, list[Member]] = defaultdict(list)
     for loser, taker in sorted(pair for pair, count in times.items() if count >= AGAIN):
@@ -38,12 +39,12 @@ def loops(times: Mapping[tuple[Member, Member], int]) -> list[Loop]:
 
 
 def named(queues: Sequence[str]) -> str:
-    """A loop by the queues of its members: ``root.a → root.b → root.a``."""
+    """Return a loop as the queues of its members: ``root.a → root.b → root.a``."""
     return " → ".join(queue or UNTOLD for queue in (*queues, queues[0]))
 
 
 def _smallest(loser: Member, taker: Member, takers: Mapping[Member, Iterable[Member]]) -> Loop:
-    """The shortest way from the taker back to the loser, of equally short ones the first by name; empty if none."""
+    """Return the shortest path from the taker back to the loser, the first by name; empty if there is none."""
     before: dict[Member, Member] = {taker: loser}
     waiting = deque([taker])
     while waiting:

@@ -1,4 +1,4 @@
-"""What became of what was lost: the pod that a victim's controller made in its place."""
+"""Find the pods that the controllers of evicted pods created as replacements."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -12,7 +12,7 @@ _SECOND_MS = 1000
 
 
 class EvictedPod(msgspec.Struct, frozen=True, kw_only=True):
-    """A pod that was evicted at some moment, and had a controller (``Kind/name``)."""
+    """A pod that was evicted at some time, and had a controller (``Kind/name``)."""
 
     uid: str
     namespace: str
@@ -21,11 +21,11 @@ class EvictedPod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def successors(state: ClusterState, lost: Iterable[EvictedPod], *, taken: Collection[str] = ()) -> dict[str, Pod]:
-    """By the uids of the lost, each the first pod that its controller made since and that stands in for no other.
+    """Return a map: uid of a lost pod -> the first pod that its controller created since and that replaces no other.
 
-    ``taken`` are uids of pods that stand in for others already. Controllers make pods when they see that one is going,
-    so it may be before that has gone; the API server dates pods by whole seconds. One that was lost twice, as two
-    decisions were about it, has one successor.
+    ``taken``: uids of pods that replace others already. Controllers create pods when they see that a pod is
+    terminating, so possibly before it is gone; the API server rounds creation times down to whole seconds. A pod that
+    was lost twice, because two decisions were about it, has one successor.
     """
     wanted = defaultdict(list)
     for one in lost:

@@ -1,4 +1,4 @@
-"""Queues below their guarantee while asks wait for what they lack."""
+"""Find queues that are below their guarantee while pods wait for the missing resources."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,9 +8,10 @@ from engine.model.queue_tree import QueueTree
 
 
 def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], asks: Iterable[Pod]) -> dict[str, int]:
-    """Path -> how many asks wait for something of which the queue has less than it is guaranteed; only such queues.
+    """Return a map: path of a queue below its guarantee -> number of pods that wait for a resource it lacks.
 
-    ``used``: path -> what its bound pods hold, rolled up. An ask waits once the scheduler has found no room for it.
+    Queues without such pods are left out. ``used``: path -> what its bound pods hold, with descendants. A pod counts as
+    waiting once the scheduler has found no room for it.
     """
     short = {path: lacking(tree[path].guaranteed, used[path]) for path in tree.queues}
     found: dict[str, int] = {}
@@ -24,5 +25,5 @@ def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], asks: Ite
 
 
 def lacking(guaranteed: Mapping[str, int], used: Mapping[str, int]) -> Amounts:
-    """What is guaranteed of the resources of which less is used."""
+    """Return the guaranteed amounts of the resources of which less is used."""
     return {name: amount for name, amount in guaranteed.items() if used.get(name, 0) < amount}

@@ -1,4 +1,4 @@
-"""How long asks waited, what that tells of those to come, and whether what was told came true: exact, in integers."""
+"""Estimate how long pods will wait from past waits, and check past estimates; exactly, in integers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,35 +10,36 @@ import msgspec
 from engine.model.quantities import PODS, Amounts
 
 FEWEST = 10
-"""So many that got room must be known before anything is told."""
+"""Minimum number of pods that got room, for an estimate to be made."""
 HALF, MOST = Fraction(1, 2), Fraction(9, 10)
 _DOUBT = Fraction(1, 40)
-"""What a true estimate would bring about less often than this, on either side, speaks against it."""
+"""Rejection threshold on either side: a less likely outcome speaks against the estimate."""
 
 
 class ObservedWait(msgspec.Struct, frozen=True):
-    """One ask's: how long it is known to have waited, and whether it then got room; else it went away, or waits on."""
+    """How long a pod is known to have waited, and whether it then got room; if not, it was deleted or still waits."""
 
     lasted_ms: int
     bound: bool
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """Within how long such asks got room."""
+    """The time within which similar pods got room."""
 
     half_ms: int
-    """Half of them."""
+    """The time within which half of them got room."""
     most_ms: int | None
-    """Nine of ten; None where too few are known to have got room by then."""
+    """The time within which nine of ten got room; None if too few are known to have got room by then."""
     known: int
-    """From how many that got room."""
+    """Number of pods that got room, on which the estimate is based."""
 
 
 def estimate(waits: Iterable[ObservedWait]) -> Estimate | None:
-    """What the waits so far tell of another one; None where too few are known.
+    """Return an estimate for another pod from past waits, or None if too few of them are known.
 
-    Those that went away, or wait on, count for as long as they waited: the product-limit estimator of Kaplan and Meier
-    (Nonparametric estimation from incomplete observations, Journal of the American Statistical Association 53, 1958).
+    Pods that were deleted or still wait count for as long as they waited: the product-limit estimator of Kaplan and
+    Meier (Nonparametric estimation from incomplete observations, Journal of the American Statistical Association 53,
+    1958).
     """
     found = list(waits)
     known = sum(wait.bound for wait in found)
@@ -49,7 +50,10 @@ def estimate(waits: Iterable[ObservedWait]) -> Estimate | None:
 
 
 def _within(waits: Sequence[ObservedWait], parts: Sequence[Fraction]) -> list[int | None]:
-    """The first time by which each part of them would have got room, had none gone away; None: never known."""
+    """Return the first times by which each part of the pods would have got room, had none been deleted.
+
+    A time is None if it cannot be known.
+    """
     bound = Counter(wait.lasted_ms for wait in waits if wait.bound)
     ended = Counter(wait.lasted_ms for wait in waits)
     found: list[int | None] = [None] * len(parts)
@@ -63,34 +67,34 @@ def _within(waits: Sequence[ObservedWait], parts: Sequence[Fraction]) -> list[in
 
 
 def shape_of(requests: Mapping[str, int]) -> Amounts:
-    """What asks of like size have in common: each amount up to the next power of two, the pod itself left out."""
+    """Return a key for pods of similar size: each amount rounded up to a power of two, without ``pods``."""
     return {
         name: 1 << (amount - 1).bit_length() for name, amount in sorted(requests.items()) if amount > 0 and name != PODS
     }
 
 
 class PredictionVerdict(StrEnum):
-    """What came of what was told."""
+    """The result of checking past estimates."""
 
     TOO_FEW = "too-few"
     TRUE = "true"
-    """As often as told, or as near to it as chance goes."""
+    """The estimate held as often as predicted, within chance."""
     TOO_SHORT = "too-short"
-    """It took longer than told more often than it should."""
+    """Pods waited longer than estimated more often than they should."""
     TOO_LONG = "too-long"
 
 
 class WaitPrediction(msgspec.Struct, frozen=True):
-    """What was told of an ask when it was first seen, and how it went."""
+    """The estimate for a pod when it was first seen, and how long the pod then waited."""
 
     within_ms: int
     wait: ObservedWait
     since_ms: int
-    """How long ago it was first seen."""
+    """How long ago the pod was first seen."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """How many of those got room in time of whom it can be known."""
+    """The number of checkable pods that got room within the estimated time."""
 
     in_time: int
     of: int
@@ -98,10 +102,10 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(told: Iterable[WaitPrediction], part: Fraction) -> Checked:
-    """Whether that ``part`` of them got room within what was told.
+    """Check whether ``part`` of the pods got room within their estimated time.
 
-    Left out are those whose time is not over, as those that got room early would count and the others not yet; and
-    those that went away before, of whom nobody knows.
+    Pods whose time is not over are left out, because otherwise those that got room early would count and the rest would
+    not. Pods that were deleted before that time are left out too, because their outcome is not known.
     """
     over = [one for one in told if one.since_ms >= one.within_ms]
     judged = [one for one in over if one.wait.bound or one.wait.lasted_ms >= one.within_ms]
@@ -110,7 +114,7 @@ def check(told: Iterable[WaitPrediction], part: Fraction) -> Checked:
 
 
 def _verdict(count: int, of: int, part: Fraction) -> PredictionVerdict:
-    """By the binomial distribution, exactly: how likely so few, or so many, are if the estimate is true."""
+    """Judge a count by the exact binomial distribution: how likely an outcome as extreme is for a true estimate."""
     if of < FEWEST:
         return PredictionVerdict.TOO_FEW
     chances = _chances(of, part)
@@ -121,9 +125,9 @@ def _verdict(count: int, of: int, part: Fraction) -> PredictionVerdict:
 
 
 def _chances(of: int, part: Fraction) -> list[int]:
-    """How likely each number of them is, in parts of ``part.denominator**of``: fractions take far longer."""
+    """Return the probability of each count, in units of 1 / ``part.denominator**of``; fractions would be far slower."""
     does, not_ = part.numerator, part.denominator - part.numerator
     chances = [not_**of]
     for k in range(of):
-        chances.append(chances[k] * (of - k) * does // ((k + 1) * not_))  # without a remainder
+        chances.append(chances[k] * (of - k) * does // ((k + 1) * not_))  # divides exactly
     return chances

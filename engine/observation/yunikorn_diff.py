@@ -1,4 +1,4 @@
-"""Where a queue is another thing to YuniKorn than it is here: what both say of it, side by side."""
+"""Compare a queue's settings and usage in YuniKorn with those here."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -13,7 +13,7 @@ from engine.model.snapshot import Snapshot
 
 
 class Aspect(StrEnum):
-    """What differs."""
+    """The property of a queue that differs."""
 
     UNKNOWN_HERE = "unknown-here"
     UNKNOWN_THERE = "unknown-there"
@@ -21,14 +21,14 @@ class Aspect(StrEnum):
     MAX = "max"
     USED = "used"
     PREEMPTING = "preempting"
-    """YuniKorn counts more as being preempted than is on its way out here."""
+    """YuniKorn counts more resources as being preempted than terminating pods hold here."""
     FENCE = "fence"
     DISABLED = "disabled"
     DELAY = "delay"
 
 
 class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that both say of one queue, as people type it; empty: nothing is said."""
+    """One difference between both views of a queue; values are formatted as people type them, empty if unset."""
 
     queue: str
     aspect: Aspect
@@ -38,9 +38,9 @@ class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[QueueDifference, ...]:
-    """Everything in which the two differ, queue by queue in YuniKorn's order; then queues that it does not know.
+    """Return every difference, queue by queue in YuniKorn's order, then the queues that YuniKorn does not know.
 
-    The root has its max from the nodes there, and is not compared in that; nor in what only queues below it have.
+    The max of the root, which YuniKorn takes from the nodes, is not compared, nor are the root's settings.
     """
     known = {queue.path: queue for queue in theirs}
     used, leaving = snapshot.usage(tree), _leaving(snapshot, tree)
@@ -77,7 +77,7 @@ def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amo
 def _amounts(
     path: str, aspect: Aspect, ours: Amounts, theirs: Amounts, *, limits: bool = False
 ) -> Iterable[QueueDifference]:
-    """``limits``: a limit of nothing is not the same as none."""
+    """Yield the amounts that differ; ``limits``: a limit of 0 differs from no limit."""
     nothing = None if limits else 0
     for name in sorted(ours.keys() | theirs.keys()):
         if ours.get(name, nothing) != theirs.get(name, nothing):

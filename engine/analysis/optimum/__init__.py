@@ -1,7 +1,8 @@
-"""The least victims that a policy could have taken, worked out exactly on every node.
+"""Calculate the least costly victims that a policy could have chosen, exactly, over every node.
 
-The policies are greedy: they take pods in a fixed order and put back what was not needed. Here every set of pods counts
-that the policy's own rules let go and that makes room. The least is what the policy itself would prefer of two nodes.
+The policies are greedy: they take pods in a fixed order, then reprieve those that were not needed. Here, every set of
+pods counts that the policy's own rules permit and that makes room. The least set is the one that the policy itself
+would prefer when it compares two nodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ def known(policy: str, dialect: str) -> bool:
 def optimal(
     snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision, parameters: Mapping[str, Any] | None = None
 ) -> Optimal | None:
-    """The least victims beside the policy's ``decision``; None where no set helps, none is needed, or none may go.
+    """Return the least costly victims next to those of the policy's ``decision``.
 
     Raises UnknownPolicyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it lacks.
     """
@@ -36,7 +37,7 @@ def optimal(
         raise UnknownPolicyError(decision.policy, decision.dialect)
     if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
         return None
-    if decision.safeguard:  # no set is let through: it is held against all that there are, as the policy's was
+    if decision.safeguard:  # safeguards permit no set, so compare with all sets, as the policy did
         snapshot = snapshot.guarded(None)
     weighing = weigh(snapshot.without_reservation(ask.uid), tree, ask, parameters or {})
     columns = weighing.columns

@@ -1,4 +1,4 @@
-"""Branch and bound over the sets of pods that may go, node by node: exact where it comes to its end."""
+"""Search the sets of candidates on each node with branch and bound; the result is exact if the search completes."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from engine.feasibility.checks import RuleCheck
 from engine.policies.common.weighing import Cost, NeededAmount, Weighing
 
 MOST_CANDIDATES = 30
-"""A node with more pods that may go is left out."""
+"""Maximum number of candidates on a node; a node with more is left out."""
 _MOST_STEPS = 200_000
-"""When the search has taken so many on all nodes together, the node that it is at and those after it are left out."""
+"""Maximum number of search steps on all nodes together; then the current node and the remaining ones are left out."""
 _A_NODE = 100
-"""So many steps is it to begin with a node."""
+"""Number of steps that starting with a node counts as."""
 
 DEAREST: Cost = (2**62,)
 
@@ -23,17 +23,17 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
     uid: str
     row: int
     cost: Cost
-    """Alone."""
+    """The cost of the pod alone."""
     gives: tuple[int, ...]
-    """In the lines of what is needed."""
+    """How much the pod contributes to each needed amount."""
     takes: tuple[int, ...]
-    """In the lines of what can be spared."""
+    """How much the pod uses of each amount that may be evicted."""
     kind: tuple[object, ...]
-    """Two of the same kind differ in the last parts of their cost alone."""
+    """Two candidates of the same kind differ only in the tie-breaking parts of their cost."""
 
 
 class OptimumSearch:
-    """Over all nodes on which evictions might help, with what was the least so far."""
+    """A search over all nodes on which evictions might help, with the least costly set found so far."""
 
     def __init__(self, weighing: Weighing, least: Cost) -> None:
         self.weighing, self.least = weighing, least
@@ -42,7 +42,7 @@ class OptimumSearch:
         self.left_out: list[int] = []
 
     def everywhere(self) -> None:
-        """Look at every node."""
+        """Search every node that can have a less costly set."""
         first, others = self.weighing.places()
         self._on(first)
         if len(others):
@@ -57,14 +57,14 @@ class OptimumSearch:
                 self.left_out.append(place)
 
     def _in_time(self, place: int) -> bool:
-        """Whether the search of a node came to its end."""
+        """Search a node, and return whether the search completed."""
         self.steps += _A_NODE
         rows = self.weighing.candidates(place) if self.steps <= _MOST_STEPS else ()
         return 0 < len(rows) <= MOST_CANDIDATES and _Node(self, place, rows).search()
 
 
 class _Node:
-    """The search on one node: each candidate in turn stays, then goes; a branch that can't win is given up."""
+    """A search on one node that first keeps, then evicts, each candidate, and abandons branches that cannot win."""
 
     def __init__(self, search: OptimumSearch, place: int, rows: Sequence[int]) -> None:
         self.over, self.weighing, feasibility = search, search.weighing, search.weighing.feasibility
@@ -87,12 +87,12 @@ class _Node:
         return _Candidate(self.weighing.columns.pods[row].uid, row, cost, gives, takes, kind)
 
     def _turn(self, one: _Candidate) -> tuple[object, ...]:
-        """Those that cost most first; of a kind the one that costs least."""
+        """Return a sort key: the most costly candidates first, and within a kind the least costly first."""
         ties = self.weighing.ties
         return tuple(-part for part in one.cost[:-ties]), one.kind, one.cost[-ties:]
 
     def search(self) -> bool:
-        """Whether it came to its end."""
+        """Search the node, and return whether the search completed."""
         return self.refused or self._from(0, (), self.weighing.nothing, self.needs, self.spares)
 
     def _from(
@@ -114,7 +114,7 @@ class _Node:
         if not self._from(place + 1, gone, cost, needs, spares):
             return False
         if alike and (not gone or gone[-1] is not self.candidates[place - 1]):
-            return True  # the one before it, which costs no more, goes rather than this
+            return True  # prefer to evict the previous candidate, which costs no more
         if any(0 < taken > spare for taken, spare in zip(one.takes, spares, strict=True)):
             return True
         needs = tuple(need - given for need, given in zip(needs, one.gives, strict=True))
@@ -126,7 +126,7 @@ class _Node:
 
 
 class _Rest:
-    """What the candidates that are still to be looked at can give, at best."""
+    """The most that the candidates not yet considered can contribute."""
 
     def __init__(self, candidates: Sequence[_Candidate], weighing: Weighing) -> None:
         self.weighing = weighing
@@ -136,7 +136,7 @@ class _Rest:
         self.rising = [_Rising(candidates, part) for part in weighing.levels]
 
     def bound(self, cost: Cost, needs: Sequence[int]) -> Cost:
-        """No set that has one more of these costs less; DEAREST where all of them together are not enough."""
+        """Return a lower bound for a set with more of these candidates, or DEAREST if all of them are not enough."""
         more, short = 0, [(line, need) for line, need in enumerate(needs) if need > 0]
         if not short:
             return cost
@@ -149,7 +149,7 @@ class _Rest:
 
 
 class _Rising:
-    """The same from those on that have least of one part of a cost."""
+    """The amounts that candidates can contribute, in ascending order of one part of their cost."""
 
     def __init__(self, candidates: Sequence[_Candidate], part: int) -> None:
         ordered = sorted(candidates, key=lambda one: one.cost[part])
@@ -157,5 +157,5 @@ class _Rising:
         self.upto = [tuple(accumulate(given)) for given in zip(*(one.gives for one in ordered), strict=True)]
 
     def level(self, line: int, need: int) -> int:
-        """So much of it the dearest of them has at least that are enough together."""
+        """Return the least value of the cost part up to which candidates together satisfy a need."""
         return self.parts[bisect_left(self.upto[line], need)]

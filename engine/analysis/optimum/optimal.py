@@ -1,21 +1,21 @@
-"""What is told of the least victims."""
+"""Define the report of the least costly victims."""
 
 import msgspec
 
 
 class Optimal(msgspec.Struct, frozen=True, kw_only=True):
-    """The least set of victims, and how far the policy's own is from it."""
+    """The least costly set of victims, and how far the policy's own set is from it."""
 
     node: str = ""
-    """Empty where no set was found, though not all nodes were searched."""
+    """The victims' node; empty if no set was found, although not all nodes were searched."""
     victims: tuple[str, ...] = ()
-    """``namespace/name``, most important first."""
+    """The victims as ``namespace/name``, most important first."""
     pdb_violations: int | None = None
-    """Of policy ``priority`` alone: no other counts them."""
+    """Number of disruption budget violations, which only policy ``priority`` counts."""
     same: bool = False
-    """Whether the policy's own victims cost no more than any that were found; then these are they."""
+    """Whether no set was found that costs less than the policy's own victims; if so, ``victims`` are these."""
     distance: dict[str, int] = {}
-    """What the policy's own have more of, by what the policy compares sets by. Of those that differ, the first decides;
-    empty where the policy found none."""
+    """How much more the policy's own victims cost, by cost part, in the order in which the policy compares; equal
+    parts are left out. The first part decides. Empty if the policy found no victims."""
     left_out: tuple[str, ...] = ()
-    """Nodes on which it was not worked out: too many pods that may go, or too long a search."""
+    """Nodes without a result: they have too many candidates, or the search took too long."""

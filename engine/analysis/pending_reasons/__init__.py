@@ -1,7 +1,8 @@
-"""Why an ask waits: quota, guarantee, fence, priority and node fit, each with what it lacks and the nearest remedy.
+"""Explain why a pod is pending, tier by tier: quota, guarantee, fence, priority and node fit.
 
-Every tier is judged by itself, so an ask gets room exactly where all of them let it through, once its delay is over; a
-remedy is told of only where, made, it does what is said by the very policy and dialect that the ask waits under.
+Each tier says what is missing and the nearest remedies. Every tier is judged by itself, so a pending pod gets room
+exactly if all tiers let it pass, once its delay is over. A remedy is reported only if it works when the policy and
+dialect of the pending pod judge the changed case.
 """
 
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ def waiting(
     dialect: str = "",
     parameters: Mapping[str, Any] | None = None,
 ) -> PendingReasons:
-    """Why ``ask``, a pending pod of the snapshot, waits under a policy that ``judges``, and a revision's parameters.
+    """Return why ``ask``, a pending pod of the snapshot, waits under a policy with a revision's parameters.
 
     Without a dialect the policy's first is meant. Raises UnknownPolicyError for a policy that does
     not judge, msgspec.ValidationError for parameters that it does not have.
@@ -93,7 +94,7 @@ def _together(case: PendingCase, tiers: tuple[Tier, ...]) -> bool:
 
 
 def ahead(snapshot: Snapshot, ask: Pod) -> Ahead:
-    """How many asks a pass considers before it; those that room is being made for already are not waited for."""
+    """Return how many pending pods a pass considers earlier, without those for which room is already being made."""
     reserved = {held.ask_uid for held in snapshot.reservations}
     before = [other for other in snapshot.asks if other.turn < ask.turn and other.uid not in reserved]
     return Ahead(cluster=len(before), queue=sum(other.queue == ask.queue for other in before))

@@ -1,4 +1,4 @@
-"""An ask under a tree at one moment, judged as it is or with something changed."""
+"""Judge a pending pod under a tree at one moment, unchanged or with a change."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from engine.policies.common.policy_types import PolicyTiers
 
 
 class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
-    """What is judged, and by which rules."""
+    """A pending pod with its snapshot and tree, and the rules by which it is judged."""
 
     snapshot: Snapshot
     tree: QueueTree
@@ -22,20 +22,20 @@ class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
     rules: PolicyTiers
 
     def tiers(self) -> tuple[Tier, ...]:
-        """Every tier, without remedies; see ``Waiting.tiers``."""
+        """Return every tier, without remedies; see ``PendingReasons.tiers``."""
         return tuple(self.rules.judge(self.snapshot, self.tree, self.ask))
 
     def lets(self, name: TierName) -> bool:
-        """Whether a tier lets the ask through."""
+        """Return whether the pending pod passes a tier."""
         judged = self.rules.judge(self.snapshot, self.tree, self.ask)
         return next((tier.passes for tier in judged if tier.name is name), True)
 
     def gets_room(self) -> bool:
-        """Whether the policy finds room or makes it, its delay over."""
+        """Return whether the policy finds or makes room, assuming that the delay is over."""
         return self.rules.gets_room(self.snapshot, self.tree, self.ask)
 
     def with_remedy(self, remedy: Remedy) -> "PendingCase":
-        """The same with the change made."""
+        """Return a copy of the case with a remedy applied."""
         match remedy.change:
             case Change.REQUEST:
                 return self._with_ask(requests=subtract(self.ask.requests, remedy.smaller))

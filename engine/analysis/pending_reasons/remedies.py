@@ -1,4 +1,4 @@
-"""The nearest changes that let an ask through a tier: each is made, and told of only where it does."""
+"""Find the nearest changes that let a pending pod pass a tier; a change is reported only after it was verified."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from engine.model.quantities import CPU, PODS, Amounts
 
 
 def remedies(case: PendingCase, tier: Tier) -> tuple[Remedy, ...]:
-    """What of the ask's own, or of its queues', would have to change; the nearest first."""
+    """Return the changes to the pending pod or its queues that are enough to pass the tier, the nearest first."""
     found = []
     for remedy in _proposed(case, tier):
         changed = case.with_remedy(remedy)
@@ -23,7 +23,7 @@ def remedies(case: PendingCase, tier: Tier) -> tuple[Remedy, ...]:
 
 
 def combined(many: Iterable[Remedy]) -> Iterator[Remedy]:
-    """All of them as changes of different things: of two that say by how much, the larger holds."""
+    """Yield remedies merged by the kind of change; of two reductions or priorities, the larger is used."""
     by_change: dict[Change, Remedy] = {}
     for remedy in many:
         other = by_change.get(remedy.change)
@@ -54,7 +54,7 @@ def _proposed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
             yield from _smaller(case, tier)
             yield Remedy(change=Change.RESERVED, queues=_reserved(tier))
         case TierName.GUARANTEE:
-            if any(need.required > 1 for need in tier.needs):  # all of it has to be guaranteed
+            if any(need.required > 1 for need in tier.needs):  # the whole request must be guaranteed
                 yield from _smaller(case, tier)
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
         case TierName.FENCE | TierName.OVERUSED if fence := tier.needs[0].where:
@@ -72,7 +72,7 @@ def _proposed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
 
 
 def _smaller(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
-    """By what is missing, where something is left of the request."""
+    """Yield the reduction of the request by what is missing, if something of the request remains."""
     by: Amounts = {}
     for need in tier.needs:
         if need.missing and need.resource not in (PODS, NODES):
@@ -85,7 +85,10 @@ def _smaller(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
 
 
 def _least(case: PendingCase, name: TierName, by: Amounts) -> Amounts:
-    """As little less of one resource as does: perhaps on another node, or with other pods gone."""
+    """Return the least sufficient reduction of one resource.
+
+    A reduction smaller than what is missing may be enough, on another node or with other victims.
+    """
     ((resource, most),) = by.items()
 
     def passes(less: int) -> bool:
@@ -96,9 +99,9 @@ def _least(case: PendingCase, name: TierName, by: Amounts) -> Amounts:
 
 
 def _raised(case: PendingCase, tier: Tier, field: str) -> dict[str, Amounts]:
-    """What each queue's max or guarantee would have to be; of a guarantee that there is none of yet, in one resource.
+    """Return what each queue's max or guarantee would have to be.
 
-    Of those that none is of yet, the resource that people think of first.
+    If a queue has no value yet for a missing resource, only one such resource is raised: CPU if possible.
     """
     short = [need for need in tier.needs if need.missing]
     of_none = [need for need in short if need.resource not in getattr(case.tree[need.where], field)]
@@ -112,7 +115,7 @@ def _raised(case: PendingCase, tier: Tier, field: str) -> dict[str, Amounts]:
 
 
 def _less_guaranteed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
-    """The guarantee that keeps pods from going together, by as little less as does."""
+    """Yield the least reduction of the guarantee that prevents pods from being evicted together."""
     limit = tier.limit
     if limit is None or not limit.queue:
         return
@@ -129,7 +132,7 @@ def _less_guaranteed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
 
 
 def _reserved(tier: Tier) -> dict[str, Amounts]:
-    """What would have to be reserved for its queue: all of what that would use, of which it deserves less."""
+    """Return what would have to be reserved for the queue: its whole usage of what exceeds the deserved amounts."""
     (queue,) = {need.where for need in tier.needs}
     return {queue: {need.resource: need.required for need in tier.needs if need.missing}}
 
@@ -140,7 +143,7 @@ def _may_preempt(case: PendingCase) -> Iterator[Remedy]:
 
 
 def _priority(case: PendingCase, name: TierName) -> Iterator[Remedy]:
-    """The lowest priority with which the tier lets it through: with a higher one no fewer pods may go for it."""
+    """Yield the lowest priority that passes the tier; a higher priority never has fewer candidates."""
     higher = _higher(case) if case.rules.ranks else ()
 
     def passes(priority: int) -> bool:
@@ -151,7 +154,10 @@ def _priority(case: PendingCase, name: TierName) -> Iterator[Remedy]:
 
 
 def _higher(case: PendingCase) -> Sequence[int]:
-    """The priorities above its own at which something may change, ascending; all of them where queues narrow them."""
+    """Return the higher priorities at which something may change, ascending.
+
+    Returns all higher priorities if queues have priority settings.
+    """
     own, queues = case.ask.priority, case.tree.queues.values()
     if any(queue.priority_offset or queue.priority_policy != "default" for queue in queues):
         return range(own + 1, HIGHEST_PRIORITY + 1)

@@ -1,4 +1,4 @@
-"""Why one of Kueue's workloads waits for quota: by Kueue's rules, on its own queues and flavors."""
+"""Explain why a Kueue workload waits for quota, by Kueue's rules and on its own queues and flavors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -26,7 +26,7 @@ from engine.policies.cohort import Inadmissible, Strategy, WorkloadVerdict
 
 _TRIES = 24
 _WORKLOADS = 40_000
-"""So many, over all tries for one remedy, take about a second."""
+"""Number of workloads that can be evaluated in about a second, over all tries for one remedy."""
 
 
 def waiting_workload(
@@ -34,15 +34,15 @@ def waiting_workload(
 ) -> PendingReasons:
     """Return what a workload that waits in a queue of ``cluster`` has to pass.
 
-    ``strategies``: of fair sharing, None: Kueue preempts the classic way; ``path``: what its queue is called in the
-    answer. Raises engine.model.quota.QuotaError for cohorts in a ring.
+    ``strategies``: the fair sharing strategies, None for classic preemption; ``path``: the queue's name in the result.
+    Raises engine.model.quota.QuotaError for cohorts that form a cycle.
     """
     case = _Case(cluster, ask, strategies, path)
     return PendingReasons(tiers=tuple(case.tiers()), ahead=_ahead(cluster, ask))
 
 
 def _ahead(cluster: QuotaCluster, ask: Workload) -> Ahead:
-    """By priority, then by time, as each ClusterQueue has them."""
+    """Return the number of workloads ahead, by priority and then by time, as each ClusterQueue orders them."""
     turn = _turn(ask)
     before = [one for one in cluster.workloads if not one.holds and not one.done and _turn(one) < turn]
     return Ahead(cluster=len(before), queue=sum(one.queue == ask.queue for one in before))
@@ -61,7 +61,7 @@ class _Case:
         self._queue = cluster.queues[ask.queue]
 
     def tiers(self) -> Iterator[Tier]:
-        """Whether it is considered, then its quota; with enough of that left, nobody has to go for it."""
+        """Yield whether the workload is considered, then its quota; with enough quota left, nothing is evicted."""
         yield self._considered()
         if not self._fits:
             yield self._most()
@@ -71,7 +71,7 @@ class _Case:
 
     @cached_property
     def _verdict(self) -> WorkloadVerdict:
-        """Whoever would go, were there no gate."""
+        """Return the decision, and its victims, as if the workload had no preemption gate."""
         return self._decided(self._cluster, msgspec.structs.replace(self._ask, gated=False))
 
     @property
@@ -93,7 +93,10 @@ class _Case:
 
     @cached_property
     def _asked(self) -> dict[FlavorResource, int]:
-        """Of each flavor that it would get, or of the one that comes nearest; no flavor's name where there is none."""
+        """Return the request by flavor: the flavor that it would get, or else the nearest one.
+
+        The flavor's name is empty if the queue has none for the resource.
+        """
         found: dict[FlavorResource, int] = {}
         granted = {one.pod_set.name: one.granted for one in self._verdict.assignment.sets}
         for one in self._ask.pod_sets:
@@ -107,7 +110,10 @@ class _Case:
         return {of: amount for of, amount in sorted(found.items()) if amount}
 
     def _nearest(self, resource: str, wanted: Amounts) -> str:
-        """The flavor of the resource's group that lacks the fewest resources: at most, then now."""
+        """Return the flavor of the resource's group that lacks the fewest resources.
+
+        Flavors are compared by their potential quota first, then by what is available now.
+        """
         group = self._queue.group_of(resource)
         if group is None:
             return ""
@@ -122,7 +128,7 @@ class _Case:
 
     @cached_property
     def _may_go(self) -> tuple[Workload, ...]:
-        """By the rules of its queue, for one of its priority, of what is short."""
+        """Return the workloads that the queue's rules permit to evict at this priority, and that hold what is short."""
         short = tuple(of for of, amount in self._asked.items() if amount > self._usage.available(self._node, of))
         return cohort.may_go(self._cluster, self._ask, self._asked, short)
 
@@ -132,7 +138,7 @@ class _Case:
 
     @cached_property
     def _shut(self) -> str:
-        """Why nobody is looked at who might go, though there is as much quota as it asks; empty: they are."""
+        """Return why no candidate is considered although the queue has enough quota; empty if any is considered."""
         potential = self._tree.potential[self._node]
         beyond = any(amount > potential.get(of, 0) for of, amount in self._asked.items())
         if self._verdict.mode is not cohort.Mode.NO_FIT or beyond:
@@ -142,7 +148,7 @@ class _Case:
 
     @cached_property
     def _kept_out(self) -> Inadmissible | None:
-        """Why it is not considered at all: then neither quota nor priority helps."""
+        """Return why the workload is not considered at all, in which case neither quota nor priority helps, or None."""
         return cohort.inadmissible(self._cluster, self._ask)
 
     def _considered(self) -> Tier:
@@ -167,7 +173,7 @@ class _Case:
         return tier if tier.passes else msgspec.structs.replace(tier, remedies=tuple(self._by_priority()))
 
     def _left(self) -> Tier:
-        """Whether those who go make up what is missing Kueue's own rules say; the amounts alone do not."""
+        """Judge whether evictions make up what is missing; Kueue's own rules decide, not the amounts alone."""
         giving = () if self._fits or self._shut else self._going or self._may_go
         needs = tuple(
             self._need(of, amount, self._usage.available(self._node, of), sum(one.usage.get(of, 0) for one in giving))
@@ -182,7 +188,7 @@ class _Case:
         )
 
     def _named(self, of: FlavorResource) -> str:
-        """The resource alone where its queue has but one flavor of it."""
+        """Return the name of a resource, with its flavor if the queue has several flavors of it."""
         group = self._queue.group_of(of[1])
         return of[1] if group is None or len(group.flavors) == 1 else f"{of[1]}{FLAVOR}{of[0]}"
 
@@ -195,7 +201,7 @@ class _Case:
 
     @cached_property
     def _by_quota(self) -> tuple[Remedy, ...]:
-        """The least nominal quota of its queue with which it gets room, where one amount alone does that."""
+        """Return the least nominal quotas of the queue each of which alone gets the workload room."""
         return () if self._kept_out else tuple(self._larger_quotas())
 
     def _larger_quotas(self) -> Iterator[Remedy]:
@@ -215,7 +221,7 @@ class _Case:
                 yield Remedy(change=Change.GUARANTEE, queues=queues, enough=True)
 
     def _by_priority(self) -> Iterator[Remedy]:
-        """The lowest priority with which it gets room."""
+        """Yield the lowest priority with which the workload gets room."""
         if self._kept_out:
             return
         own, tries = self._ask.priority, self._tries

@@ -1,8 +1,9 @@
-"""What others evicted: the cluster's own scheduler, the Eviction API, nodes. Recorded, never decided here.
+"""Record evictions by others: the cluster's own scheduler, the Eviction API, and nodes.
 
-Only what the cluster itself tells is taken down: Events of preemption, the condition DisruptionTarget of pods, the
-conditions of Kueue's Workloads, and where an Event never comes, the nomination of the one pod that it can have been
-for. What they don't tell stays unknown. Who tells what stands in engine.observation.evictions.eviction_sources.
+Only what the cluster itself reports is recorded: Events of preemption, the condition DisruptionTarget of pods, and the
+conditions of Kueue's Workloads. If an Event never comes, the nomination of the only pod that the eviction can have been
+for is recorded. Everything else remains unknown. engine.observation.evictions.eviction_sources lists what each source
+reports.
 """
 
 from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compared

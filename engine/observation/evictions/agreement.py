@@ -1,4 +1,4 @@
-"""Where a scheduler and its own rules came to different answers, and why as far as it can be told."""
+"""Compare a scheduler's decision with the replay of its own rules, and explain differences where possible."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,51 +11,52 @@ from engine.observation.evictions.eviction_sources import EvictionSource
 from engine.observation.evictions.observed import Observed
 
 SAMPLED_FROM = 100
-"""Of more nodes than this kube-scheduler looks at a tenth, and at no fewer than this, unless it is told otherwise."""
+"""Number of nodes above which kube-scheduler by default looks only at a tenth of them, and at no fewer than this
+number."""
 _ANY = "name"
-"""What the trace says a node loses by when it loses by nothing that kube-scheduler looks at."""
+"""The detail in the trace of a node that is no worse by any criterion of kube-scheduler."""
 
 
 class Agreement(StrEnum):
-    """How far the two go together."""
+    """How far the scheduler's decision and the replay agree."""
 
     SAME = "same"
     OTHER_VICTIMS = "other-victims"
-    """On the same node."""
+    """The node is the same, but the victims differ."""
     OTHER_NODE = "other-node"
     NO_PREEMPTION = "no-preemption"
-    """Ours would not have preempted."""
+    """The replay does not preempt."""
 
 
 class Cause(StrEnum):
-    """Why they may differ."""
+    """Why the scheduler's decision and the replay may differ."""
 
     TIE = "tie"
-    """Both answers are worth the same to the scheduler, which then takes any."""
+    """Both choices are equally good to the scheduler, which then takes any of them."""
     SAMPLE = "sample"
-    """It looks at a part of the nodes only."""
+    """The scheduler looks only at a part of the nodes."""
     MOMENT = "moment"
-    """It saw the cluster a moment before or after this one, or knows what is not modelled here."""
+    """The scheduler's snapshot was slightly older or newer, or it knows something that is not modeled here."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The two answers side by side."""
+    """The scheduler's decision and the replay, side by side."""
 
     agreement: Agreement
     cause: Cause | None = None
-    """None where they are the same."""
+    """Why they may differ; None if they are the same."""
     only_theirs: tuple[PodFacts, ...] = ()
-    """Pods that went and that ours would have left."""
+    """Pods that were evicted, and that the replay would have kept."""
     only_ours: tuple[PodFacts, ...] = ()
 
 
 def compared(seen: Observed) -> Compared | None:
-    """Ours beside theirs; None where there is no hindsight."""
+    """Compare an observed decision with its replay. Returns None if it was not replayed."""
     if seen.hindsight is None:
         return None
     ours = seen.hindsight.decision
     theirs, own = [one.pod for one in seen.victims], [one.pod for one in ours.victims]
-    told = [one.pod for one in ours.to_evict]  # who was on the way out before is not told again, nor in an Event
+    told = [one.pod for one in ours.to_evict]  # pods that terminate already are neither evicted again nor in an Event
     only_theirs, only_ours = _without(theirs, own), _without(told, theirs)
     if ours.outcome is not Outcome.PREEMPT:
         return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
@@ -71,7 +72,7 @@ def compared(seen: Observed) -> Compared | None:
 
 
 def agrees(seen: Observed) -> bool:
-    """Whether its own rules, on the cluster as it was just before, come to the same for the same ask."""
+    """Return whether the replay of the scheduler's own rules leads to the same decision for the same pod."""
     found = compared(seen)
     return found is not None and found.agreement is Agreement.SAME and seen.ask is not None
 
@@ -82,10 +83,10 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
 
 
 def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]) -> bool:
-    """Whether those are worth the same to the scheduler, or it is chance.
+    """Return whether both sets of victims are equally good to the scheduler, or differ by chance.
 
-    Volcano looks at nodes, and at the pods of one, in an order of chance. Its victims show the order of the pods;
-    nothing shows at which nodes it looked before.
+    Volcano looks at nodes, and at the pods of a node, in random order. Its victims reveal the order of the pods;
+    nothing reveals which nodes it looked at before.
     """
     if seen.source is EvictionSource.VOLCANO:
         return seen.hindsight is not None and seen.hindsight.nodes > 1
@@ -93,18 +94,21 @@ def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]
 
 
 def _worth(source: EvictionSource, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
-    """Which of them goes first, the scheduler tells by no more than this; YuniKorn knows whole seconds."""
+    """Return the properties by which the scheduler orders victims, and nothing else; YuniKorn knows whole seconds."""
     if source is EvictionSource.YUNIKORN:
         return Counter((pod.opted_out, pod.originator, pod.priority, pod.created_ms // 1000) for pod in pods)
     return Counter((pod.priority, pod.started_ms) for pod in pods)
 
 
 def _elsewhere(seen: Observed, ours: Decision, verdict: NodeVerdict | None) -> Cause:
-    """``verdict``: what our trace says of the node that the scheduler took, if it says anything."""
+    """Return why the scheduler took another node.
+
+    ``verdict``: what the replay's trace reports of the node that the scheduler took, if anything.
+    """
     if seen.source is EvictionSource.VOLCANO:
         return Cause.TIE
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
-    if seen.source is EvictionSource.YUNIKORN:  # which takes whatever check ends first where as many have to go
+    if seen.source is EvictionSource.YUNIKORN:  # takes the first node checked of those with equally many victims
         alike = verdict is not None and dearer and verdict.victims == len(ours.victims)
         return Cause.TIE if alike else Cause.MOMENT
     if verdict is not None and dearer and verdict.detail == _ANY:

@@ -1,4 +1,4 @@
-"""What queues held before and after, and which rules of the tree a preemption went against."""
+"""Calculate the queues' usage before and after a preemption, and which rules of the tree the preemption broke."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -16,23 +16,26 @@ from engine.observation.evictions.observed import Flag, Flagged, Observed
 
 
 class ObservedUsage:
-    """What the queues hold without those on their way out; added up once, for however many victims."""
+    """The usage of the queues without terminating pods; summed once, for any number of victims."""
 
     def __init__(self, state: ClusterState, tree: QueueTree) -> None:
         self._state, self._tree = state, tree
 
     @property
     def tree(self) -> QueueTree:
-        """Whose queues they are."""
+        """Return the tree that the queues belong to."""
         return self._tree
 
     def takes_within(self, place: str) -> str:
-        """Whom workloads of a ClusterQueue may preempt in it, by its path as Kueue writes it; empty: not known."""
+        """Return which workloads of its own a ClusterQueue may preempt, in Kueue's word; empty if unknown.
+
+        ``place``: the queue's path as Kueue writes it.
+        """
         queue = self._state.cluster_queues.get(place.rpartition("/")[2]) if place else None
         return queue.preemption.within.value if queue else ""
 
     def figures(self, victims: list[PodFacts], paths: Iterable[str]) -> dict[str, QueueFigures]:
-        """Queues of ``paths`` and all above -> with the victims and without them; empty without victims."""
+        """Return the queues of ``paths`` and all queues above, with usage before and after; empty without victims."""
         wanted = {above for path in paths if path in self._tree for above in self._tree.lineage(path)}
         if not wanted or not victims:
             return {}
@@ -41,7 +44,7 @@ class ObservedUsage:
         return {path: self._standing(path, freed.get(path, {}), counted.get(path, {})) for path in wanted}
 
     def _standing(self, path: str, freed: Amounts, counted: Amounts) -> QueueFigures:
-        """``counted``: what of the freed is among what stays, as its going doesn't show yet."""
+        """Return a queue's usage before and after; ``counted``: freed amounts that the current usage still includes."""
         after, queue = subtract(self._staying[path], counted), self._tree[path]
         return QueueFigures(
             path=path, before=total((after, freed)), after=after, guaranteed=queue.guaranteed, max=queue.max
@@ -69,7 +72,7 @@ def _stays(pod: Pod | None) -> bool:
 
 
 def judged(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
-    """The same with the queues' figures, and of a scheduler's the rules of the tree that it went against.
+    """Return the decision with the queues' figures and, for some schedulers, the rules of the tree that it broke.
 
     ``fresh``: the victims that the usage knows of.
     """
@@ -88,7 +91,7 @@ def judged(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Obse
 def flags(
     tree: QueueTree, ask: PodFacts | None, pod: PodFacts, figures: Callable[[str], QueueFigures | None]
 ) -> tuple[Flagged, ...]:
-    """What the tree's rules say against taking this pod for this ask; nothing of what is not known."""
+    """Return the tree's rules that evicting this pod for this preemptor breaks, as far as the facts are known."""
     if pod.queue not in tree:
         return ()
     found = []
@@ -100,7 +103,7 @@ def flags(
         found.append(Flagged(flag=Flag.ACROSS_FENCE, queue=fence))
     for path in tree.lineage(pod.queue):
         if asker and tree.contains(path, asker):
-            break  # what is taken here comes to the ask, under the same guarantee
+            break  # the preemptor gets what is taken here, under the same guarantee
         standing = figures(path)
         resource = _short_of(standing, pod.requests) if standing else None
         if resource:
@@ -110,7 +113,7 @@ def flags(
 
 
 def _short_of(standing: QueueFigures, taken: Amounts) -> str | None:
-    """Of what was taken, that of which the queue is left with the smallest part of its guarantee, if below it."""
+    """Return the taken resource of which the queue has the smallest part of its guarantee left, or None."""
     missing = subtract(standing.guaranteed, standing.after)
     short = [name for name, amount in taken.items() if amount > 0 and name != PODS and name in standing.guaranteed]
     short = [name for name in short if missing[name] > 0]

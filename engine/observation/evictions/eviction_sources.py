@@ -1,4 +1,4 @@
-"""Who evicts, what each of them leaves behind, and how far that tells: the one table of it."""
+"""List the sources of evictions, what evidence each of them leaves, and how much that evidence shows."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from engine.model.objects import EVICTION_BY_VOLCANO, PREEMPTION_BY_SCHEDULER
 
 
 class EvictionSource(StrEnum):
-    """Who evicted."""
+    """A component that evicts pods."""
 
     KUBE_SCHEDULER = "kube-scheduler"
     KUEUE = "kueue"
@@ -21,14 +21,14 @@ class EvictionSource(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """How far that tells, which a scheduler leaves of a preemption."""
+    """How much the evidence that a scheduler leaves of a preemption shows."""
 
     asks: bool
-    """Whether it tells for whom, if all goes well."""
+    """Whether it normally names the preemptor."""
     one_node: bool
     """Whether the victims of one decision are on one node."""
     again: bool
-    """Whether its rules are built in here: then it is decided again."""
+    """Whether the scheduler's rules are implemented here, so that its decision is replayed."""
 
 
 EVIDENCE: dict[EvictionSource, Evidence] = {
@@ -36,17 +36,17 @@ EVIDENCE: dict[EvictionSource, Evidence] = {
     EvictionSource.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
     # The conditions Preempted and Evicted of the pod's Workload.
     EvictionSource.KUEUE: Evidence(asks=True, one_node=False, again=True),
-    # The Event Informational on the pod, or what it answers itself.
+    # The Event Informational on the pod, or what YuniKorn's own REST API returns.
     EvictionSource.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
-    # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves nothing.
+    # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves no evidence.
     EvictionSource.VOLCANO: Evidence(asks=False, one_node=True, again=True),
 }
-"""Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
+"""The sources that preempt. The others evict for other reasons, for example a drain, and leave only a condition."""
 SCHEDULERS = tuple(EVIDENCE)
 BY_GUARANTEES = (EvictionSource.KUBE_SCHEDULER, EvictionSource.YUNIKORN)
-"""Those of which it is told where they went against the tree's fences and guarantees. The first knows of no queues, the
-second keeps them itself. Kueue and Volcano take whole workloads by quota of their own: they are decided again by their
-rules, and what those allow is nothing against them."""
+"""The schedulers whose evictions are checked against the tree's fences and guarantees. kube-scheduler knows no
+queues, and YuniKorn enforces them itself. Kueue and Volcano take whole workloads by quota of their own: their
+decisions are replayed by their own rules, and what those allow is not reported as a violation."""
 REASONS = {
     PREEMPTION_BY_SCHEDULER: EvictionSource.KUBE_SCHEDULER,
     "PreemptionByKubeScheduler": EvictionSource.KUBE_SCHEDULER,  # up to 1.26
@@ -60,15 +60,15 @@ REASONS = {
 
 
 class RulesOf(msgspec.Struct, frozen=True, kw_only=True):
-    """By which version's rules what a scheduler did is decided again."""
+    """The version of a scheduler whose rules replay its decisions."""
 
     version: str
-    """As people read it after the scheduler's name."""
+    """The version as people read it after the scheduler's name."""
     releases: tuple[str, ...] = ()
-    """How releases begin that decide by them, as was tried; of a state between releases there is none."""
+    """Prefixes of the releases that were verified to decide by these rules; empty for a state between releases."""
 
     def cover(self, running: str) -> bool:
-        """Whether they were tried for a release: ``v1.36.3``."""
+        """Return whether the rules were verified for a release, for example ``v1.36.3``."""
         return any(running.removeprefix("v").startswith(one) for one in self.releases)
 
 
@@ -78,4 +78,4 @@ RULES: dict[EvictionSource, RulesOf] = {
     EvictionSource.YUNIKORN: RulesOf(version="of 2026-07"),
     EvictionSource.VOLCANO: RulesOf(version="of 2026-08"),
 }
-"""The schedulers whose decisions are decided again. Their recorded decisions are of these versions."""
+"""The schedulers whose decisions are replayed, with the version of their recorded decisions."""

@@ -1,4 +1,4 @@
-"""Sightings made into decisions: which pods went together, for whom, and what that did to the queues."""
+"""Group sightings into decisions: which pods were evicted together, for which pod, and the effect on the queues."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -15,9 +15,9 @@ from engine.observation.evictions.observed import Observed, Taken
 from engine.observation.evictions.sightings import Key, Sighting, sightings
 
 TOGETHER_MS = 10_000
-"""What one evicts for one ask within this time is one decision; on one node, where EVIDENCE says so."""
+"""Evictions by one source for one pod within this time are one decision; on one node, if EVIDENCE says so."""
 FRESH_MS = 60_000
-"""What is learned of later than this is told without the queues' usage: that has moved on."""
+"""Maximum age at which an eviction is reported with the queues' usage, which changes later."""
 
 
 def observe(
@@ -30,10 +30,10 @@ def observe(
     events: bool = True,
     most: int | None = None,
 ) -> tuple[Observed, ...]:
-    """What others evicted as far as the state tells, oldest first; at most the ``most`` oldest victims of it.
+    """Return the decisions of others that the state shows, oldest first, from at most the ``most`` oldest victims.
 
-    What is ``settled`` is left out, and so are victims (uids) of ``ours``. ``events``: whether Events can be read.
-    Pure: the same state gives the same answer, in whatever order its objects came.
+    Sightings in ``settled`` are left out, and so are victims (uids) in ``ours``. ``events``: whether Events can be
+    read. The function is pure: the same state gives the same result, in whatever order its objects came.
     """
     found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
     scene = _Scene(state, tree, now_ms)
@@ -55,14 +55,14 @@ def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
 
 
 class _Scene:
-    """The cluster as it is now, for every group of sightings."""
+    """The current cluster, against which every group of sightings is described."""
 
     def __init__(self, state: ClusterState, tree: QueueTree, now_ms: int) -> None:
         self._state, self._tree, self._now_ms = state, tree, now_ms
         self._usage = ObservedUsage(state, tree)
 
     def observed(self, group: list[Sighting]) -> Observed:
-        """One decision."""
+        """Return a group of sightings as one decision."""
         first = group[0]
         found = Observed(
             source=first.source,
@@ -86,7 +86,7 @@ class _Scene:
         return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
 
     def _asked(self, found: Observed, event: Preempted | None) -> Observed:
-        """The same with its ask, or with those that it may have been."""
+        """Return the decision with its preemptor, or with the pods that may have been the preemptor."""
         if event is not None and (event.ask_uid or event.ask_name):
             ask = self._workload(event.ask_uid) if found.source is EvictionSource.KUEUE else self._ask(event.ask_uid)
             named = ask or self._named_ask(event)
@@ -103,7 +103,7 @@ class _Scene:
         return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
 
     def _workload(self, uid: str) -> PodFacts | None:
-        """A Workload that asked; its pods come later, if at all."""
+        """Return the Workload that preempted, as facts of a pod; its pods are created later, if at all."""
         asked = self._state.workloads.get(uid)
         if asked is None:
             return None
@@ -116,12 +116,12 @@ class _Scene:
         return msgspec.structs.replace(named, queue=queue, application=event.ask_application)
 
     def _named(self, uid: str, namespace: str, name: str) -> PodFacts:
-        """A pod that nobody saw. Its labels, which might have named another queue, are not known."""
+        """Return the facts of a pod that was never seen; its labels, which may name another queue, are not known."""
         queue = self._tree.leaf_by_namespace.get(namespace, "")
         return PodFacts(uid=uid, namespace=namespace, name=name, queue=queue, application="", priority=0, requests={})
 
     def _nominated(self, found: Observed) -> list[Pod]:
-        """Those that may be the ask: they wait for room on the node, with a higher priority than a victim."""
+        """Return the pods that may be the preemptor: nominated to the node, with a higher priority than a victim."""
         lowest = min((one.pod.priority for one in found.victims if one.known), default=None)
         waiting = self._nominees.get(found.node, ())
         return [pod for pod in waiting if lowest is not None and pod.priority > lowest]

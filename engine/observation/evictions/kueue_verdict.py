@@ -1,4 +1,4 @@
-"""What Kueue preempted beside what its own rules decide: whole Workloads, by quota, whatever nodes they ran on."""
+"""Compare what Kueue preempted with what its own rules decide: whole Workloads, by quota, whatever their nodes."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,80 +9,84 @@ from engine.analysis.counterfactuals import Counterfactual
 
 
 class KnownBy(StrEnum):
-    """How it is known which of its two ways of preempting Kueue is set to."""
+    """How it is known which of its two preemption algorithms Kueue uses."""
 
     CONFIG = "config"
     REASONS = "reasons"
-    """A reason that it gives belongs to one of them alone."""
+    """Kueue reported a reason that only one of the algorithms uses."""
     ASSUMED = "assumed"
 
 
 class Gone(msgspec.Struct, frozen=True, kw_only=True):
-    """A Workload that went, or would have."""
+    """A Workload that was preempted, or would have been."""
 
     uid: str
     namespace: str
     name: str
     queue: str
-    """Its ClusterQueue."""
+    """The Workload's ClusterQueue."""
     why: str
-    """In Kueue's own word."""
+    """The reason in Kueue's own word."""
     pods: tuple[str, ...] = ()
-    """Uids of those of its pods that were seen to go."""
+    """Uids of those of its pods that were seen to terminate."""
     leaving: bool = False
-    """Whether it was on its way out already: then Kueue does not say it again."""
+    """Whether it was being evicted already, in which case Kueue does not report it again."""
 
     @property
     def key(self) -> str:
-        """``namespace/name``."""
+        """Return the Workload's ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True):
-    """What Kueue's rules decide for the same Workload, on the quota as it was just before."""
+    """The replay: what Kueue's rules decide for the same Workload, on the quota just before."""
 
     policy: str
-    """``cohort`` or ``fair-share``."""
+    """The policy that was replayed: ``cohort`` or ``fair-share``."""
     strategies: tuple[str, ...] = ()
     known_by: KnownBy
     mode: str
-    """How the Workload would be admitted, in Kueue's word: ``Preempt`` does not promise that anybody goes."""
+    """How the Workload would be admitted, in Kueue's word: ``Preempt`` does not guarantee that anything is evicted."""
     flavors: Mapping[str, Mapping[str, str]] = {}
-    """Pod set -> resource -> flavor that it would get."""
+    """Pod set -> resource -> flavor that the Workload would get."""
     queue: str
-    """The ClusterQueue that asks."""
+    """The ClusterQueue of the preemptor."""
     ours: tuple[Gone, ...] = ()
-    """In Kueue's order."""
+    """The Workloads that the replay preempts, in Kueue's order."""
     theirs: tuple[Gone, ...] = ()
     shares: Mapping[str, str] = {}
-    """Of the ClusterQueues on both sides before anybody went; under fair sharing alone."""
+    """The shares of the ClusterQueues on both sides before the preemption; only under fair sharing."""
     spared: tuple[Counterfactual, ...] | None = None
-    """What of their own would have spared those who went, where ours agrees; None: not worked out."""
+    """Changes of their own that would have kept the preempted Workloads, if the replay agrees; None if not
+    calculated."""
 
     def spared_pod(self, uid: str) -> tuple[Counterfactual, ...]:
-        """What of its own would have spared the Workload that a pod (uid) is of."""
+        """Return the changes that would have kept the Workload that a pod (uid) belongs to."""
         key = next((one.key for one in self.theirs if uid in one.pods), None)
         return tuple(one for one in self.spared or () if one.spared == key)
 
     @property
     def only_theirs(self) -> tuple[Gone, ...]:
-        """Those who went, and would not have."""
+        """Return the Workloads that were preempted, but not in the replay."""
         ours = {one.uid for one in self.ours}
         return tuple(one for one in self.theirs if one.uid not in ours)
 
     @property
     def only_ours(self) -> tuple[Gone, ...]:
-        """Those who would have gone, and were not told to."""
+        """Return the Workloads that the replay preempts, but that were not preempted."""
         theirs = {one.uid for one in self.theirs}
         return tuple(one for one in self.ours if one.uid not in theirs and not one.leaving)
 
     @property
     def other_reasons(self) -> tuple[Gone, ...]:
-        """Of those who go in both, as ours has them, those for another reason; what Kueue did not say is no other."""
+        """Return the Workloads preempted in both, as in the replay, for which Kueue reported another reason.
+
+        A reason that Kueue did not report does not count as another reason.
+        """
         said = {one.uid: one.why for one in self.theirs if one.why}
         return tuple(one for one in self.ours if said.get(one.uid, one.why) != one.why)
 
     @property
     def agrees(self) -> bool:
-        """Whether the same Workloads go for the same reasons."""
+        """Return whether the same Workloads are preempted for the same reasons."""
         return not (self.only_theirs or self.only_ours or self.other_reasons)

@@ -1,4 +1,4 @@
-"""What was observed, as plain data: stored with its decision, read back by what explains it."""
+"""Define an observed decision as plain data, which is stored with the decision and read back to explain it."""
 
 from collections.abc import Collection
 from enum import StrEnum
@@ -13,7 +13,7 @@ from engine.policies.yunikorn import QuirkEffect
 
 
 class Flag(StrEnum):
-    """A rule of the tree that a preemption went against; ours would not have been made."""
+    """A rule of the tree that a preemption broke; this product would not have made that preemption."""
 
     ACROSS_FENCE = "across-fence"
     BELOW_GUARANTEE = "below-guarantee"
@@ -21,111 +21,114 @@ class Flag(StrEnum):
 
 
 class Flagged(msgspec.Struct, frozen=True, kw_only=True):
-    """A flag with what its sentence names."""
+    """A broken rule with the names that its sentence needs."""
 
     flag: Flag
     queue: str
-    """The queue of the fence, the one left below its guarantee, or the one that both run in."""
+    """The queue that has the fence, the queue left below its guarantee, or the queue that both pods run in."""
     resource: str = ""
-    """With below-guarantee: in what, first by the share that is missing."""
+    """For below-guarantee: the resource with the largest missing share."""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """A pod that went. Where only its name is known, its queue is that of its namespace, and nothing else is said."""
+    """A pod that was evicted.
+
+    If only its name is known, its queue is the leaf of its namespace, and other facts are empty.
+    """
 
     pod: PodFacts
     at_ms: int
     known: bool = True
     """Whether the pod itself was seen."""
     said: str = ""
-    """Why, in the words of the node that ended it."""
+    """The reason in the words of the node that ended the pod."""
     why: str = ""
-    """In a word of the scheduler's own: Kueue's reason, Volcano's action."""
+    """The reason in the scheduler's own word: Kueue's reason, Volcano's action."""
     place: str = ""
-    """With Kueue: the path of the ClusterQueue that it ran in, as Kueue writes it."""
+    """For Kueue: the path of the ClusterQueue that the pod ran in, as Kueue writes it."""
     flags: tuple[Flagged, ...] = ()
 
 
 class Untold(StrEnum):
-    """Why a preemption was not decided again."""
+    """Why a preemption was not replayed."""
 
     NO_ASK = "no-ask"
-    """For which pod it was is not known, or no more than its name."""
+    """The preemptor is not known, or only its name is."""
     GROUP = "group"
-    """It was for several pods at once."""
+    """The preemption was for several pods at once."""
     NOT_SEEN = "not-seen"
-    """How the cluster was just before was not seen, or is no longer known."""
+    """The state of the cluster just before was not seen, or is no longer known."""
     OTHER_RULES = "other-rules"
-    """The rules that it was decided by are not built in."""
+    """The rules behind the decision are not implemented here."""
     TOO_MANY = "too-many"
-    """There were so many at once that it would have taken too long."""
+    """There were too many decisions at once: replaying all of them would have taken too long."""
 
 
 class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
-    """What the scheduler's own rules decide for the same ask, or the same max, on the cluster as it was just before."""
+    """The replay: what the scheduler's own rules decide for the same pod or max, on the cluster just before."""
 
     decision: Decision
     nodes: int
-    """How many the cluster had."""
+    """Number of nodes of the cluster."""
     said: str = ""
-    """Why the ask could not run anywhere, in the scheduler's own words."""
+    """Why the pending pod could not run anywhere, in the scheduler's own words."""
     quirks: tuple[QuirkEffect, ...] | None = None
-    """YuniKorn's departures from its own design that changed this; None: not worked out."""
+    """YuniKorn's departures from its own design that changed this result; None if they were not calculated."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """Pods that one source evicted on one node at one time, for one ask."""
+    """Pods that one source evicted at one time for one preemptor."""
 
     source: EvictionSource
     at_ms: int
     node: str
-    """Empty: the victims are on several."""
+    """The victims' node; empty if the victims are on several nodes."""
     victims: tuple[Taken, ...]
     ask: PodFacts | None = None
-    """None where nobody asked, or it is not known who."""
+    """The preemptor; None if there is none, or it is not known."""
     ask_known: bool = True
-    """Whether the ask itself was seen; else only its name is known."""
+    """Whether the preemptor itself was seen; otherwise only its name is known."""
     ask_inferred: bool = False
-    """Whether no Event names the ask: it is the one pod that was nominated to the node just then."""
+    """Whether no Event names the preemptor: it is the only pod that was nominated to the node at that time."""
     ask_kind: str = "Pod"
     ask_place: str = ""
-    """With Kueue: the path of the ClusterQueue that it waits in, as Kueue writes it."""
+    """For Kueue: the path of the ClusterQueue that the preemptor waits in, as Kueue writes it."""
     ask_takes: str = ""
-    """With Kueue: whom workloads of that ClusterQueue may preempt in it, in Kueue's word; empty: not known."""
+    """For Kueue: which workloads of its own that ClusterQueue may preempt, in Kueue's word; empty if unknown."""
     over_max: str = ""
-    """The queue that was to get below its max; then nobody asked."""
+    """The queue that was to be reduced to its max; if set, there is no preemptor."""
     nominated: tuple[str, ...] = ()
-    """Where the ask is not known: ``namespace/name`` of pods that were nominated to the node just then."""
+    """If the preemptor is not known: ``namespace/name`` of pods that were nominated to the node at that time."""
     queues: tuple[QueueFigures, ...] = ()
-    """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
+    """The queues of the preemptor, victims and flags, before and after, as far as they are known."""
     hindsight: Hindsight | None = None
     weighed: Weighed | None = None
-    """With Kueue, in place of ``hindsight``: whole Workloads, by quota."""
+    """For Kueue, in place of ``hindsight``: the replay of whole Workloads, by quota."""
     untold: Untold | None = None
-    """Of a scheduler's: why there is no hindsight."""
+    """For a scheduler's decision: why it was not replayed."""
     laws: tuple[LawCheck, ...] = ()
-    """The design's laws held against it, on the cluster as it was just before; empty where that was not seen."""
+    """Checks of the design's invariants on the cluster just before; empty if that state was not seen."""
 
     @property
     def certain(self) -> bool:
-        """Whether an Event has said for whom: nothing that comes later knows better."""
+        """Return whether an Event named the preemptor, so that no later information can improve on it."""
         return self.ask is not None and not self.ask_inferred
 
     @property
     def told_again(self) -> bool:
-        """Whether it was decided again."""
+        """Return whether the decision was replayed."""
         return self.hindsight is not None or self.weighed is not None
 
     @property
     def asker(self) -> str:
-        """The ask's uid; empty where it is not known."""
+        """Return the preemptor's uid, or an empty string if it is not known."""
         return self.ask.uid if self.ask else ""
 
 
 def joined(former: Observed, later: Observed) -> Observed:
-    """One decision, the rest of which became known later: with the usage before the first and after the last victim.
+    """Return two parts of one decision as one, with usage before the first and after the last victim.
 
-    A victim of both is told as ``later`` has it, and so is the ask, unless it says less of it.
+    A victim of both parts is reported as in ``later``, and so is the preemptor, unless ``later`` knows less of it.
     """
     again = {one.pod.uid for one in later.victims}
     victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
@@ -147,7 +150,7 @@ def joined(former: Observed, later: Observed) -> Observed:
         hindsight=told.hindsight,
         weighed=told.weighed,
         untold=told.untold,
-        laws=held.laws if held else (),  # what was held against a part of it says nothing of the whole
+        laws=held.laws if held else (),  # checks of a part do not apply to the whole
     )
 
 
@@ -160,16 +163,16 @@ def _spanning(former: Collection[QueueFigures], later: Collection[QueueFigures])
 
 
 def parted(seen: Observed, uids: Collection[str]) -> Observed:
-    """What is left of a decision once it is known that these victims (uids) went for another ask."""
+    """Return what remains of a decision once it is known that these victims (uids) were evicted for another pod."""
     left = tuple(one for one in seen.victims if one.pod.uid not in uids)
     return msgspec.structs.replace(seen, victims=left, laws=())
 
 
 def encode(observed: Observed) -> bytes:
-    """Canonical JSON: the same observation gives the same bytes."""
+    """Return an observation as canonical JSON: the same observation gives the same bytes."""
     return msgspec.json.encode(observed, order="sorted")
 
 
 def decode(data: bytes | str) -> Observed:
-    """Read back what ``encode`` wrote. Raises msgspec.ValidationError."""
+    """Return the observation that ``encode`` wrote. Raises msgspec.ValidationError."""
     return msgspec.json.decode(data, type=Observed)

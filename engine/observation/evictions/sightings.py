@@ -1,4 +1,4 @@
-"""Who was told to go, and by whom, as far as Events and conditions say."""
+"""Find which pods others evicted, and which source evicted them, as far as Events and conditions report it."""
 
 from collections.abc import Collection, Iterable
 
@@ -9,19 +9,19 @@ from engine.model.snapshot import ClusterState
 from engine.observation.evictions.eviction_sources import EVIDENCE, REASONS, SCHEDULERS, EvictionSource
 
 EVENT_WAIT_MS = 2_000
-"""So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what other
-schedulers say of one victim waits for what they say of the others."""
+"""How long to wait for an Event after a victim's condition, because only the Event says for certain which pod it was
+evicted for. What other schedulers report of one victim waits as long for what they report of the others."""
 _CLOCKS_MS = 3_000
-"""By so much two clocks of one cluster may differ."""
+"""Maximum difference between two clocks of a cluster."""
 _AT_ONCE_MS = 30_000
-"""So soon after Kueue has preempted a Workload the pods that run for it are told to go."""
+"""Maximum time between Kueue's preemption of a Workload and the deletion of the Workload's running pods."""
 
 Key = tuple[str, str]
-"""What tells one sighting from another: the victim's uid, and of its ask what the Event says, empty where none does."""
+"""Identifies a sighting: the victim's uid, and the preemptor as the Event names it, empty if none does."""
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
-    """One pod that was told to go, and by whom."""
+    """One pod that was evicted, and the source that evicted it."""
 
     source: EvictionSource
     at_ms: int
@@ -30,13 +30,13 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     node: str
     event: Preempted | None = None
-    """None where only its condition tells of it; what Kueue says of its Workload counts as one."""
+    """The Event, or what Kueue reports of the pod's Workload; None if only the pod's condition reports the eviction."""
     word: str = ""
-    """Why, in a word of the scheduler's own, where only its condition tells that."""
+    """The reason in the scheduler's own word, if only the condition gives it."""
 
     @property
     def ask_uid(self) -> str:
-        """The ask's uid, or ``namespace/name`` where that is all that the Event says."""
+        """Return the preemptor's uid, or ``namespace/name`` if the Event has nothing more."""
         return (
             self.event.ask_uid or f"{self.event.ask_namespace}/{self.event.ask_name}".strip("/") if self.event else ""
         )
@@ -47,7 +47,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """What the victims of one decision have in common: some schedulers take from several nodes for one ask."""
+        """Return what the victims of one decision have in common; some schedulers evict from several nodes at once."""
         evidence = EVIDENCE.get(self.source)
         place = self.node if evidence is None or evidence.one_node else self.over_max
         nameless = self.why if evidence and not evidence.asks else ""
@@ -55,26 +55,29 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def over_max(self) -> str:
-        """The queue that was to get below its max."""
+        """Return the queue that was to be reduced to its max, or an empty string."""
         return self.event.over_max if self.event else ""
 
     @property
     def why(self) -> str:
-        """Why, in a word of the scheduler's own."""
+        """Return the reason, in the scheduler's own word."""
         return self.event.why if self.event else self.word
 
 
 def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
-    """Every pod that others evicted, as far as the state still tells, oldest first; ``events``: see ``sightings``."""
+    """Return the key of every pod that others evicted and the state still shows, oldest first.
+
+    ``events``: whether Events can be read.
+    """
     return tuple(one.key for one in sightings(state, now_ms=now_ms, events=events))
 
 
 def sightings(
     state: ClusterState, *, now_ms: int, settled: Collection[Key] = (), ours: Collection[str] = (), events: bool = True
 ) -> list[Sighting]:
-    """Those that are not ``settled`` and whose victims (uids) are not ``ours``, oldest first.
+    """Return the sightings that are not ``settled`` and whose victims (uids) are not ``ours``, oldest first.
 
-    ``events``: whether Events can be read; where not, no condition waits for one.
+    ``events``: whether Events can be read; if not, no condition waits for an Event.
     """
     told = _told(state)
     found = [*told.values(), *_of_conditions(state, told)]
@@ -85,12 +88,12 @@ def sightings(
 
 
 def _told_whole(one: Sighting) -> bool:
-    """Whether no Event is still to come that would say more of it, or name another victim of the same decision."""
+    """Return whether no further Event is expected that adds to the sighting or names another victim."""
     return one.source not in SCHEDULERS or (one.source is EvictionSource.KUBE_SCHEDULER and one.event is not None)
 
 
 def _told(state: ClusterState) -> dict[str, Sighting]:
-    """Victim's uid -> what its scheduler says; of several words the first, which tells when."""
+    """Return a map: victim's uid -> what its scheduler reports; of several reports the first, which has the time."""
     found: dict[str, Sighting] = {}
     words = (
         (EvictionSource.KUBE_SCHEDULER, state.preempted.items()),
@@ -106,7 +109,7 @@ def _told(state: ClusterState) -> dict[str, Sighting]:
 
 
 def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
-    """Pod's uid -> what Kueue says of its Workload, for pods that began to go when it said so."""
+    """Yield each pod's uid with what Kueue reports of its Workload, for pods that began to terminate at that time."""
     gone = (one for uid, one in state.departed_workloads.items() if uid not in state.workloads)
     workloads = (*gone, *state.workloads.values())
     told = {(one.namespace, name): one for one in workloads if one.preempted for name in _names(one)}
@@ -117,28 +120,28 @@ def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
 
 
 def is_of(pod: Pod, workload: Workload) -> bool:
-    """Whether a pod is one of a Workload's."""
+    """Return whether a pod belongs to a Workload."""
     return pod.namespace == workload.namespace and not set(_named(pod)).isdisjoint(_names(workload))
 
 
 def _named(pod: Pod) -> tuple[str, ...]:
-    """What a pod names of a Workload, in the order in which that counts."""
+    """Return the names by which a pod may refer to its Workload, in order of precedence."""
     return f"Workload/{pod.workload}", pod.controller, f"Pod/{pod.name}"
 
 
 def _names(workload: Workload) -> tuple[str, ...]:
-    """What its pods may name: what it was made for, or itself."""
+    """Return the names by which pods may refer to a Workload: its owners, or the Workload itself."""
     return *workload.owners, f"Workload/{workload.name}"
 
 
 def _going(state: ClusterState) -> Iterable[Pod]:
-    """Those that hold a node and are on their way out, or have just left."""
+    """Yield the pods on a node that are terminating, or that have just left."""
     yield from (pod for pod in state.pods.values() if pod.terminating and pod.node)
     yield from (pod for uid, pod in state.departed.items() if pod.node and uid not in state.pods)
 
 
 def _went_with(pod: Pod, at_ms: int) -> bool:
-    """Whether it was there then, and told to go after it: not before, nor after it had ended by itself."""
+    """Return whether a pod existed at that time and was deleted because of it: not earlier, nor once finished."""
     if pod.deleted_ms is None or pod.created_ms > at_ms + _CLOCKS_MS:
         return False
     latest = at_ms + _AT_ONCE_MS if pod.finished else pod.deleted_ms
@@ -147,7 +150,7 @@ def _went_with(pod: Pod, at_ms: int) -> bool:
 
 def _of_event(state: ClusterState, event: Preempted, source: EvictionSource) -> Sighting:
     pod = state.pods.get(event.uid) or state.departed.get(event.uid)
-    told = event.node if event.ask_kind == "Pod" else ""  # for a group it is no node's name
+    told = event.node if event.ask_kind == "Pod" else ""  # for a group, it is not a node's name
     return Sighting(
         source=source,
         at_ms=event.at_ms,
@@ -169,6 +172,9 @@ def _of_conditions(state: ClusterState, told: Collection[str]) -> Iterable[Sight
 
 
 def _gone_or_going(state: ClusterState) -> Iterable[Pod]:
-    """The condition comes first: one whose deletion failed has it, too, and runs on."""
+    """Yield disrupted pods that are terminating, finished or gone.
+
+    The condition is set before the deletion: a pod whose deletion failed has it too, and continues to run.
+    """
     yield from (pod for pod in state.pods.values() if pod.disruption and (pod.terminating or pod.finished))
     yield from (pod for uid, pod in state.departed.items() if pod.disruption and uid not in state.pods)

@@ -1,8 +1,8 @@
-"""What a scheduler preempted, decided again by its own rules, and held against our laws, on the cluster just before.
+"""Replay what a scheduler preempted by its own rules, and check it against the invariants, on the cluster just before.
 
-The cluster is rewound to the moment at which the ask was nominated or the first of the victims was told to go,
-whichever came first: kube-scheduler writes both at the same time. YuniKorn nominates nobody; it deletes its victims.
-Kueue says of whole Workloads that it preempted them; it goes by quota alone.
+The cluster is rewound to when the preemptor was nominated or the first victim was evicted, whichever came first:
+kube-scheduler writes both at the same time. YuniKorn nominates no pods; it deletes its victims. Kueue reports that it
+preempted whole Workloads; it decides by quota alone.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,30 +22,30 @@ from engine.policies import yunikorn as by_yunikorn
 __all__ = ["PODS_AT_ONCE", "TIMES_OVER", "Retraced", "question", "retraced"]
 
 PODS_AT_ONCE = 100_000
-"""So many pods and Workloads, over all the moments that are gone back to, are looked at in one go."""
+"""Maximum number of pods and Workloads that are processed in one run, summed over all moments that are replayed."""
 TIMES_OVER = 25
-"""So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
+"""Number of repeated decisions that determine which of YuniKorn's departures from its design changed an answer."""
 _RULES: dict[EvictionSource, Decide] = {
     EvictionSource.KUBE_SCHEDULER: priority.decide,
     EvictionSource.YUNIKORN: by_yunikorn.decide,
 }
-"""What each scheduler decides by, pod by pod."""
+"""The rules by which each scheduler decides, pod by pod."""
 
 
 class Retraced(NamedTuple):
-    """What others did, beside what their own rules say."""
+    """Observed decisions with their replays."""
 
     found: tuple[Observed, ...]
     before: dict[int, ClusterState]
-    """By place in ``found``: the cluster as it was just before, of what was decided again for an ask."""
+    """Index in ``found`` -> the cluster just before, for each decision that was replayed for a pending pod."""
 
 
 def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]) -> Retraced:
-    """The same with the hindsight of each that is a scheduler's, or why there is none.
+    """Return the observed decisions, each scheduler's with its replay, or with the reason why there is none.
 
-    ``tree_at``: by which tree it went at a time, in milliseconds since 1970.
+    ``tree_at``: a function that returns the tree in force at a time, in milliseconds since 1970.
 
-    Of those that would take too long together the oldest are decided again, one at least.
+    If replaying all decisions would take too long, only the oldest are replayed, at least one.
     """
     told, log = list(found), Log(state)
     began: dict[int, int] = {}
@@ -76,15 +76,15 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[
 
 
 def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
-    """What a scheduler decided, on the cluster as it was just before, to be decided again by its own rules.
+    """Return a scheduler's decision on the cluster just before, to be decided again by the scheduler's own rules.
 
-    None where the ask was not there, or not waiting, or nobody asked.
+    Returns None if the pending pod did not exist or was not pending, or if there was none.
     """
     snapshot = before.snapshot(tree, now_ms=seen.at_ms)
     ask = next((pod for pod in snapshot.asks if pod.uid == seen.asker), None)
     if ask is None:
         return None
-    # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
+    # Ignore an earlier nomination: had the pod been waiting for victims on that node, it would not have preempted.
     return Again(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""), _RULES[seen.source])
 
 
@@ -103,10 +103,10 @@ def _untold(seen: Observed) -> Untold | None:
 def _again(
     seen: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool, weighed: int
 ) -> Observed:
-    """The same with what is told on the cluster as it was; as it is where the ask was not there, or not waiting.
+    """Return the decision with its replay; unchanged if the pending pod did not exist or was not pending.
 
-    ``past`` is that cluster, ``state`` as it is now. ``quirks``: whether YuniKorn's departures from
-    its design are to be told; ``weighed``: how many of Kueue's are decided again in one go.
+    ``past``: the cluster just before; ``state``: the cluster now; ``quirks``: whether to calculate YuniKorn's
+    departures from its design; ``weighed``: how many of Kueue's decisions are replayed in one run.
     """
     if seen.source is EvictionSource.KUEUE:
         return kueue.decided(seen, past, state, among=weighed)

@@ -1,4 +1,4 @@
-"""Where in a state's changes something of a preemption was done."""
+"""Find where in a state's changes a preemption began."""
 
 from collections.abc import Iterable
 
@@ -13,20 +13,20 @@ def _by_scheduler(pod: Pod) -> bool:
 
 
 class Log:
-    """What was done, read once for however many preemptions."""
+    """An index of the changes, built once for any number of preemptions."""
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
         self._told: dict[str, int] = {}
-        """Victim (uid) -> where kube-scheduler told it to go."""
+        """Victim's uid -> index of the change in which kube-scheduler evicted it."""
         self._told_on: dict[str, list[int]] = {}
-        """Node -> where pods of it were."""
+        """Node -> indexes of the changes in which kube-scheduler evicted its pods."""
         self._deleted: dict[str, int] = {}
-        """Pod (uid) -> where it began to go, whoever deleted it."""
+        """Pod's uid -> index of the change in which it began to terminate, whatever deleted it."""
         self._asks: dict[str, list[tuple[int, ObjectChange]]] = {}
-        """Pod (uid) -> what happened to it while it had no node."""
+        """Pod's uid -> the changes to it while it had no node, with their indexes."""
         self._preempted: dict[tuple[str, str], int] = {}
-        """Workload (uid) and the ask's -> where Kueue said that it preempted it for that."""
+        """Uids of a Workload and of its preemptor -> index of the change in which Kueue reported that preemption."""
         for place, change in enumerate(state.changes):
             if isinstance(change.after, Workload) and isinstance(change.before, Workload):
                 self._read_word(place, change.before, change.after)
@@ -53,7 +53,7 @@ class Log:
             self._deleted[change.before.uid] = place
 
     def began(self, seen: Observed) -> int | None:
-        """The place of the first thing that was done; None where that was not seen."""
+        """Return the index of the first change of a preemption, or None if that was not seen."""
         if seen.source is EvictionSource.KUEUE:
             return self._first_word(seen)
         find = self._place_told if seen.source is EvictionSource.KUBE_SCHEDULER else self._place_deleted
@@ -64,11 +64,14 @@ class Log:
         first = min(places)
         nominated = max((place for place, _ in self._nominations(seen) if place < first), default=first)
         others = (nominated < place < first for place in self._told_on.get(seen.node, ()))
-        # Others went in between: the nomination is left from an earlier preemption for it there.
+        # If other pods were evicted in between, the nomination is left over from an earlier preemption on that node.
         return first if any(others) else nominated
 
     def _first_word(self, seen: Observed) -> int | None:
-        """Where Kueue began to say so of those that went for one ask; None unless it was seen of all of them."""
+        """Return the index of Kueue's first report on Workloads preempted for one preemptor.
+
+        Returns None unless the reports on all of them were seen.
+        """
         places = [self._preempted.get((one.uid, seen.asker)) for one in gone_for(seen, self._state)]
         known = [place for place in places if place is not None]
         return min(known) if known and len(known) == len(places) else None
@@ -76,13 +79,13 @@ class Log:
     def _place_told(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
         if victim not in self._told and pod is not None and not _by_scheduler(pod):
-            return len(self._state.changes)  # its Event is here before the pod itself says so
+            return len(self._state.changes)  # its Event arrived before the pod's own update
         return self._told.get(victim)
 
     def _place_deleted(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
         if pod is not None and not pod.terminating:
-            return len(self._state.changes)  # what is said of it is here before it is deleted
+            return len(self._state.changes)  # its report arrived before its deletion
         return self._deleted.get(victim)
 
     def _nominations(self, seen: Observed) -> Iterable[tuple[int, ObjectChange]]:
@@ -92,6 +95,6 @@ class Log:
                 yield place, change
 
     def said(self, seen: Observed, place: int) -> str:
-        """Why the scheduler found no node for the ask, as it said right then; empty where it said nothing since."""
+        """Return why the scheduler found no node for the pod, as it reported at that time, or an empty string."""
         since = (change.after for at, change in self._asks.get(seen.asker, ()) if at >= place)
         return next((pod.unschedulable_message for pod in since if pod.unschedulable_message), "")

@@ -1,4 +1,4 @@
-"""What Kueue preempted, decided again by its own rules on its quota as it was just before."""
+"""Replay what Kueue preempted, by its own rules, on its quota just before."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,15 +18,15 @@ from engine.policies.cohort import PreemptionReason, Strategy
 
 
 class _SetTo(NamedTuple):
-    """Which of its two ways of preempting Kueue is taken to use, and why."""
+    """Which of its two preemption algorithms Kueue is assumed to use, and why."""
 
     strategies: tuple[Strategy, ...] | None
-    """Of fair sharing; None: classic preemption."""
+    """The fair sharing strategies; None for classic preemption."""
     known_by: KnownBy
 
 
 def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
-    """The Workloads that Kueue says it preempted for the same ask, about then."""
+    """Return the Workloads that Kueue reported as preempted for the same preemptor at about that time."""
     every = {**state.departed_workloads, **state.workloads}.values()
     found = (one for one in every if one.preempted is not None and one.preempted.ask_uid == seen.asker)
     near = (one for one in found if one.preempted and abs(one.preempted.at_ms - seen.at_ms) <= TOGETHER_MS)
@@ -34,11 +34,11 @@ def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
 
 
 def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
-    """The same with what Kueue's rules decide; as it is where the ask was not there, or not waiting.
+    """Return the decision with what Kueue's rules decide; unchanged if the preemptor did not exist or was not pending.
 
-    Nor is it decided for a queue that Kueue would not have: it knew more of it than was read, as its flavors.
-
-    ``past``: the cluster as it was just before; ``state``: as it is now; ``among``: so many are decided in one go.
+    It is also unchanged if Kueue's rules would not admit the queue at all: Kueue then knew more of it than was read,
+    for example its flavors. ``past``: the cluster just before; ``state``: the cluster now; ``among``: how many
+    decisions are replayed in one run.
     """
     cluster = past.quota(now_ms=seen.at_ms)
     ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
@@ -49,13 +49,13 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
     set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
     try:
         weighed = _weighed(cluster, ask, set_to, theirs, among)
-    except QuotaError:  # cohorts in a ring: Kueue decides nothing there either
+    except QuotaError:  # cohorts form a cycle: Kueue does not decide there either
         return seen
     return msgspec.structs.replace(seen, weighed=weighed, untold=None)
 
 
 def _set_to(sharings: Iterable[KueueSettings], reasons: set[str]) -> _SetTo:
-    """By its settings where they are known, else by reasons that belong to one way alone, else classic."""
+    """Determine the algorithm from Kueue's settings, else from reasons that only one uses, else assume classic."""
     for sharing in sharings:
         with suppress(ValueError):  # strategies of a newer Kueue
             return _SetTo(cohort.strategies_of(sharing), KnownBy.CONFIG)
@@ -89,13 +89,13 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
 
 
 def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> Gone:
-    """As it stood then: what is on its way out may hold nothing any more."""
+    """Return a Workload as it was then, because an evicted Workload may no longer hold anything."""
     gone = _as_gone(past.workloads.get(one.uid, one), one.preempted.why if one.preempted else "")
     return msgspec.structs.replace(gone, pods=pods)
 
 
 def _pods_of(workload: Workload, seen: Observed, state: ClusterState) -> tuple[str, ...]:
-    """Those of the victims that are of it."""
+    """Return the uids of the victims that belong to a Workload."""
     pods = (state.pods.get(one.pod.uid) or state.departed.get(one.pod.uid) for one in seen.victims)
     return tuple(pod.uid for pod in pods if pod is not None and is_of(pod, workload))
 

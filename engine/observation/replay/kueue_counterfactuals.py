@@ -1,6 +1,6 @@
-"""What of its own would have spared a Workload that Kueue preempted: its queue's quota or weight, its priority.
+"""Find what would have kept a Workload that Kueue preempted: its queue's quota or weight, or its own priority.
 
-One thing at a time, as little of it as does, each decided again by Kueue's rules.
+Each setting is changed alone, by as little as is enough, and decided again by Kueue's rules.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ from engine.policies import cohort
 from engine.policies.cohort import Strategy, WorkloadVerdict
 
 FIRST = 3
-"""Of so many Workloads that go it is worked out."""
+"""Number of preempted Workloads per decision for which this is calculated."""
 _TRIES, _FEW = 24, 4
 _WORKLOADS = 40_000
-"""So many, over all tries for one question of each ask, take about a second."""
+"""Number of Workloads that can be evaluated in about a second, over all tries for one question of each preemptor."""
 _STEP = WEIGHT_ONE // 1000
 _MOST_WEIGHT = 1_000_000
-"""So many thousandths more are tried."""
+"""The highest increase of a weight that is tried, in thousandths."""
 
 
 def spared(
@@ -35,9 +35,9 @@ def spared(
     *,
     among: int = 1,
 ) -> tuple[Counterfactual, ...] | None:
-    """For the first of those that go for an ask; None where the cluster is too large to work it out.
+    """Return the changes that keep the first Workloads preempted for a Workload, or None if the cluster is too large.
 
-    ``among``: for so many asks it is worked out in one go; they share the time.
+    ``among``: the number of preemptors that share the available time in one run.
     """
     tries = min(_TRIES, _WORKLOADS // max(1, len(cluster.workloads) * among))
     if tries < _FEW:
@@ -64,7 +64,7 @@ class _Own:
         yield from self._priority()
 
     def _quotas(self) -> Iterator[Counterfactual]:
-        """For each flavor and resource the least nominal quota; all that the queue uses is as much as can matter."""
+        """Yield, for each flavor and resource, the least nominal quota that keeps the Workload, up to its usage."""
         for of in sorted(self._victim.usage):
             quota = self._queue.quotas.get(of, FlavorQuota(0))
             used = sum(one.usage.get(of, 0) for one in self._cluster.workloads if one.queue == self._queue.name)
@@ -81,7 +81,7 @@ class _Own:
                 yield self._spared(decided(found), Change.GUARANTEE, queue=self._queue.name, **told)
 
     def _weight(self) -> Iterator[Counterfactual]:
-        """The least weight of its queue, in thousandths: the more, the less its borrowing counts."""
+        """Yield the least weight of the queue, in thousandths; a higher weight makes its borrowing count less."""
         low = int(self._queue.weight * 1000)
 
         def decided(weight: int) -> WorkloadVerdict:
@@ -92,7 +92,7 @@ class _Own:
             yield self._spared(decided(found), Change.WEIGHT, queue=self._queue.name, weight=found * _STEP)
 
     def _priority(self) -> Iterator[Counterfactual]:
-        """The lowest priority that does, up to just above the ask's."""
+        """Yield the lowest priority that keeps the Workload, up to just above the preemptor's."""
         own, most, tries = self._victim.priority, self._ask.priority + 1, Tries(self._tries)
         others = {one.priority for one in self._cluster.workloads if one.holds} | {self._ask.priority}
         for priority in sorted({turn for one in others for turn in (one, one + 1) if own < turn <= most}):
@@ -117,7 +117,7 @@ class _Own:
         return all(target.workload.uid != self._victim.uid for target in decided.search.targets)
 
     def _named(self, of: FlavorResource) -> str:
-        """The resource alone where its queue has but one flavor of it."""
+        """Return the name of a resource, with its flavor if the queue has several flavors of it."""
         flavors = {flavor for flavor, resource in self._queue.quotas if resource == of[1]}
         return of[1] if len(flavors) <= 1 else f"{of[1]}{FLAVOR}{of[0]}"
 

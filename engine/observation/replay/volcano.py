@@ -1,4 +1,4 @@
-"""What Volcano reclaimed, decided again by its own rules on its queues as they were just before: also for whom."""
+"""Replay what Volcano reclaimed, by its own rules, on its queues just before, and find for which pods it did."""
 
 from collections import Counter
 
@@ -15,18 +15,18 @@ from engine.policies.volcano import FirstConsidered, HierarchyError, Reclaim
 
 _RECLAIM = "reclaim"
 _MOST = 25_000
-"""So many pods, over all that ask in a session, are looked at in a few seconds at worst."""
+"""Number of pairs of pending and running pods in a session that can be evaluated in a few seconds at worst."""
 
 
 def reclaimed(seen: Observed) -> bool:
-    """Whether it was the action of Volcano's that is built in here."""
+    """Return whether Volcano evicted by the action ``reclaim``, the only one that is implemented here."""
     return all(one.why == _RECLAIM for one in seen.victims)
 
 
 def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
-    """The same with what a session of Volcano's decides; as it is where how it is set is not known.
+    """Return the decision with what a session of Volcano decides; unchanged if Volcano's configuration is not known.
 
-    In which order Volcano looks at nodes, and at the pods of one, is chance: ``seen`` shows how it fell.
+    Volcano looks at nodes, and at the pods of a node, in random order: ``seen`` shows which order it was.
     """
     cluster = past.volcano_session()
     if cluster is None:
@@ -37,7 +37,7 @@ def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     try:
         chance = FirstConsidered(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
         turns = volcano.reclaim(cluster, chance=chance, may_run=at.may_run)
-    except HierarchyError:  # with such queues Volcano decides nothing either
+    except HierarchyError:  # with these queues, Volcano does not decide either
         return seen
     told = _as_decision(_there([turn for turn in turns if turn.victims], seen.node), cluster)
     return msgspec.structs.replace(seen, hindsight=Hindsight(decision=told, nodes=len(past.nodes)), untold=None)
@@ -49,12 +49,12 @@ def _work(cluster: VolcanoCluster) -> int:
 
 
 def _there(turns: list[Reclaim], node: str) -> list[Reclaim]:
-    """Those that take from the node; else from the first one that is taken from."""
+    """Return the turns that take pods from the node, or else from the first node from which any turn takes pods."""
     return [turn for turn in turns if turn.node == node] or [turn for turn in turns if turn.node == turns[0].node]
 
 
 def _as_decision(turns: list[Reclaim], cluster: VolcanoCluster) -> Decision:
-    """What goes on one node, for the first that gets room there and all others ``together``."""
+    """Return the evictions on one node as a decision for the first pod that gets room, ``together`` with the rest."""
     asks = [PodFacts.of(turn.ask.pod) for turn in turns]
     return Decision(
         policy=deserved.POLICY,
@@ -77,7 +77,7 @@ _NOBODY = PodFacts(uid="", namespace="", name="", queue="", application="", prio
 
 
 class _Placing:
-    """Which pods may run where, were nobody else there."""
+    """Which pods may run on which nodes, if no other pods were there."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -85,7 +85,7 @@ class _Placing:
         self._known: dict[str, Feasibility] = {}
 
     def may_run(self, ask: VolcanoPod, node: str) -> bool:
-        """As far as our own checks tell."""
+        """Return whether a pod may run on a node, as far as the checks that are implemented here can determine."""
         pod, place = self._asks.get(ask.pod.uid), self._snapshot.columns.place.get(node)
         if pod is None or place is None:
             return False

@@ -1,4 +1,4 @@
-"""What YuniKorn preempted, held against what its rules and our laws say, on the cluster as it was just before."""
+"""Replay what YuniKorn preempted, by its own rules, and check it against the invariants, on the cluster just before."""
 
 import msgspec
 
@@ -12,9 +12,9 @@ from engine.policies.fence import POLICY
 
 
 def decided(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
-    """The same with what YuniKorn's rules decide for the ask, and the laws held against what it did.
+    """Return the decision with what YuniKorn's rules decide for the pod, and with the checks of the invariants.
 
-    ``again`` is asked on ``past``. ``quirks``: whether its departures from its design are to be told.
+    ``again`` decides on ``past``. ``quirks``: whether to calculate YuniKorn's departures from its design.
     """
     before, ask, decision = again.snapshot, again.ask, again.as_it_was()
     hindsight = Hindsight(
@@ -28,7 +28,7 @@ def decided(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -
 
 
 def enforced(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
-    """The same with what its rules have go for the max: nothing where by our tree it was not exceeded."""
+    """Return the decision with what YuniKorn's rules evict for the max; nothing if it was not exceeded by our tree."""
     found = yunikorn.enforce(before, before.tree)
     gone = [PodFacts.of(pod) for one in found if one.queue == seen.over_max for pod in one.victims]
     decision = Decision(
@@ -47,7 +47,10 @@ def enforced(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bo
 
 
 def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed:
-    """The same with the queues' figures of then, and who was the first of its application, which YuniKorn looks at."""
+    """Return the decision with the queues' figures at that time, and with the originators, which YuniKorn considers.
+
+    An originator is the first pod of its application.
+    """
     first = {pod.uid for pod in before.pods if pod.originator}
     victims = tuple(
         msgspec.structs.replace(one, pod=msgspec.structs.replace(one.pod, originator=one.pod.uid in first))
@@ -58,7 +61,7 @@ def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed
 
 
 def _as_decision(seen: Observed) -> Decision:
-    """What was done, as the laws judge it. It is taken to be well known to whoever did it that a pod opted out."""
+    """Return the observed preemption as a decision to audit; YuniKorn is assumed to know which pods opted out."""
     assert seen.ask is not None
     victims = tuple(
         PodVerdict(pod=one.pod, reason=PodReason.LAST_RESORT if one.pod.opted_out else PodReason.OVER_GUARANTEE)

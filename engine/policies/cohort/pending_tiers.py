@@ -1,4 +1,4 @@
-"""The tiers of policies ``cohort`` and ``fair-share``: quota alone, no node is looked at."""
+"""Judge the tiers of policies ``cohort`` and ``fair-share``, by quota alone and without looking at nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from engine.policies.common.policy_types import PolicyTiers, TiersBy, room_by
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
-    """Every tier; the last one alone where the quota has room, none where nothing is decided for the ask itself."""
+    """Return every tier; only the last one if the quota has room, none if the pod itself is not decided."""
     told = by.told(snapshot, tree, ask)
     if told is None:
         return ()
@@ -27,7 +27,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[T
         return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(told, ()))),)
     most, disabled = Tier.of(TierName.MOST, _most(told)), tree.disabled_by(told.ask.queue)
     fences = [_shut(disabled)] if disabled else []
-    if told.verdict.mode is Mode.NO_FIT and most.passes:  # then nobody is looked at
+    if told.verdict.mode is Mode.NO_FIT and most.passes:  # then no candidate is considered
         return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(told, ())), shut=BORROWS))
     going = [target.workload for target in told.verdict.search.targets]
     left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(told, going or told.might_go)))
@@ -39,14 +39,14 @@ def _shut(disabled: str) -> Tier:
 
 
 def _most(told: WorkloadDecision) -> Iterator[Need]:
-    """What its queue could have if nobody else used any."""
+    """Yield what the queue could have if no other queue used any quota."""
     potential = told.nodes.potential[told.node]
     for of, amount in sorted(told.asked.items()):
         yield Need(where=told.ask.queue, resource=of[1], required=amount, available=potential.get(of, 0))
 
 
 def _left(told: WorkloadDecision, going: Sequence[Workload]) -> Iterator[Need]:
-    """What its queue could have now, and what those would free."""
+    """Yield what the queue could have now, and what evicting those workloads would free."""
     for of, amount in sorted(told.asked.items()):
         yield Need(
             where=told.ask.queue,

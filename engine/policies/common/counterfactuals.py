@@ -1,6 +1,6 @@
-"""What of a victim's own would have spared it: its queue's guarantee or weight, its priority, its request, its start.
+"""Find which settings of a victim would have kept it: its queue's guarantee or weight, its priority, request or start.
 
-One thing at a time, as little of it as does, each decided again by the policy.
+Each setting is changed alone, by as little as is enough, and the policy decides again.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from engine.policies.common.decide_again import Again, least
 
 _STEP = WEIGHT_ONE // 1000
 _MOST_WEIGHT = 1_000_000
-"""So many thousandths more are tried."""
+"""The highest increase of a weight that is tried, in thousandths."""
 
 
 def changes_of_victim(again: Again, decision: Decision, uid: str, *, weights: bool) -> Iterator[Counterfactual]:
@@ -58,11 +58,11 @@ class VictimSettings:
 
     @property
     def resources(self) -> list[str]:
-        """What the pod holds, itself left out."""
+        """Return the resources that the pod holds, without ``pods``."""
         return sorted(name for name, amount in self.pod.requests.items() if amount > 0 and name != PODS)
 
     def guarantees(self) -> Iterator[Counterfactual]:
-        """For each resource the least guarantee of its own queue; all that the queue uses is as much as can matter."""
+        """Yield, for each resource, the least guarantee of the victim's queue that keeps it, up to its usage."""
         path = self.pod.queue or self.again.tree.root
         used = self.again.snapshot.usage(self.again.tree).get(path, {})
         taken = [one.pod for one in self.decision.victims if one.pod.queue == path]
@@ -82,7 +82,10 @@ class VictimSettings:
                 yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
 
     def weight(self) -> Iterator[Counterfactual]:
-        """The least weight of its own queue, in thousandths: with more its borrowing counts less, or it deserves it."""
+        """Yield the least weight of the victim's queue that keeps it, in thousandths.
+
+        A higher weight makes the queue's borrowing count less, or makes it deserve more.
+        """
         path = self.pod.queue or self.again.tree.root
         low = self.again.tree[path].weight // _STEP
 
@@ -94,7 +97,11 @@ class VictimSettings:
             yield self._spared(decided(found), Change.WEIGHT, queue=path, weight=found * _STEP)
 
     def priority(self) -> Iterator[Counterfactual]:
-        """The lowest priority; it is compared with others' and, where queues move it, with what is so far off."""
+        """Yield the lowest priority that keeps the victim.
+
+        It is compared with the priorities of other pods and, where queues have priority offsets, with those shifted by
+        them.
+        """
         tries = self.again.tries()
         for priority in self._turns():
             if not tries.take():
@@ -112,7 +119,7 @@ class VictimSettings:
         return sorted({turn for one in others for move in moves if own < (turn := one + move) <= asker + 1})
 
     def requests(self) -> Iterator[Counterfactual]:
-        """For each resource by how much less, if it had asked for that from the beginning."""
+        """Yield, for each resource, the reduction that keeps the victim, had it requested that from the beginning."""
         for name in self.resources:
             asked = self.pod.requests[name]
 
@@ -124,7 +131,7 @@ class VictimSettings:
                 yield self._spared(decided(found), Change.OWN_REQUEST, smaller={name: found})
 
     def start(self) -> Iterator[Counterfactual]:
-        """The latest earlier start: just before that of another pod."""
+        """Yield the latest earlier start that keeps the victim, just before the start of another pod."""
         began = self.pod.started_ms
         if began is None:
             return

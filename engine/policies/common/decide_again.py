@@ -1,4 +1,4 @@
-"""A decision of whatever policy taken again, with something changed of a pod, of a queue or of the ask."""
+"""Repeat a decision of any policy, with a change to a pod, a queue or the pending pod."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from engine.policies.common.policy_types import Decide
 _MOST_TRIES = 24
 """So often at most one question is decided again: even with 5,000 nodes that takes less than a second."""
 _LARGE = 20_000
-"""With more pods than that each change of one takes some tenths of a second, so that fewer are tried."""
+"""Number of pods above which deciding again takes some tenths of a second, so that fewer changes are tried."""
 _TRIES, _FEW = 48, 4
 Made = TypeVar("Made")
 
@@ -33,7 +33,7 @@ class Tries:
 
 
 class Again:
-    """One ask of a snapshot under a tree, and how a policy decides about it if something is otherwise."""
+    """One pending pod of a snapshot under a tree, and how a policy decides about it if something changes."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> None:
         self.snapshot = snapshot.without_reservation(ask.uid)
@@ -48,40 +48,40 @@ class Again:
         return made
 
     def seeing(self, snapshot: Snapshot) -> "Again":
-        """The same question on another snapshot."""
+        """Return the same question for another snapshot."""
         return Again(snapshot, self.tree, self.ask, self._decide)
 
     def tries(self) -> Tries:
-        """How often one question about it may be decided again."""
+        """Return how often the policy may decide again to answer one question."""
         return Tries(_TRIES if len(self.snapshot.pods) <= _LARGE else _FEW)
 
     def as_it_was(self) -> Decision:
-        """What is decided with nothing changed."""
+        """Return the decision without any change."""
         return self._decide(self.snapshot, self.tree, self.ask)
 
     def ask_with(self, **changes: Any) -> Decision:
-        """What is decided for a changed ask."""
+        """Return the decision for a changed pending pod."""
         return self._decide(self.snapshot, self.tree, msgspec.structs.replace(self.ask, **changes))
 
     def pod_with(self, uid: str, **changes: Any) -> Decision:
-        """What is decided with another pod changed."""
+        """Return the decision with another pod changed."""
         place = next(place for place, pod in enumerate(self.snapshot.pods) if pod.uid == uid)
         changed = msgspec.structs.replace(self.snapshot.pods[place], **changes)
         pods = Amended(self.snapshot.pods, {place: changed})
         return self._decide(msgspec.structs.replace(self.snapshot, pods=pods), self.tree, self.ask)
 
     def queue_with(self, path: str, **changes: Any) -> Decision:
-        """What is decided with a queue set otherwise."""
+        """Return the decision with changed settings of a queue."""
         return self._decide(self.snapshot, self.tree_with(path, **changes), self.ask)
 
     def tree_with(self, path: str, **changes: Any) -> QueueTree:
-        """The tree with a queue set otherwise."""
+        """Return the tree with changed settings of a queue."""
         changed = {**self.tree.queues, path: msgspec.structs.replace(self.tree[path], **changes)}
         return QueueTree(changed.values(), self.tree.placement)
 
 
 Decided = TypeVar("Decided")
-"""What is decided with a number so or so."""
+"""The type of a decision that depends on a number."""
 
 
 def least(
@@ -92,10 +92,10 @@ def least(
     tries: Tries,
     guess: int,
 ) -> int | None:
-    """The least number above ``low``, up to ``high``, with which a decision does what is wanted.
+    """Return the least number above ``low``, up to ``high``, for which the decision satisfies ``does``.
 
-    With more it is taken to do so too, with ``low`` it does not. None: not even the highest does, or it was not found
-    in time. ``guess`` is tried first, and the number below it.
+    All higher numbers are assumed to satisfy it too, and ``low`` not to. Returns None if not even ``high`` does, or if
+    no number was found within ``tries``. ``guess`` is tried first, and then the number below it.
     """
     if low < guess <= high and tries.take() and does(decided(guess)):
         high = guess

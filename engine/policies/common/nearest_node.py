@@ -1,4 +1,4 @@
-"""Which node comes nearest to having room for an ask, and what it lacks."""
+"""Find the node that comes nearest to having room for a pending pod, and what is missing there."""
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ _PARTS = 1_000_000
 
 
 def held(columns: Columns, ask: Pod, pods: Flags) -> Amounts:
-    """What some bound pods (by row) hold together of what is asked."""
+    """Return what some bound pods (by pod index) together hold of the requested resources."""
     asked = sorted(name for name, amount in ask.requests.items() if amount > 0 and name != PODS)
     return {name: amount for name in asked if (amount := int(columns.requests(name)[pods].sum()))}
 
@@ -31,9 +31,10 @@ def needs(
     gone: Flags,
     evicted: Flags | None = None,
 ) -> tuple[Need, ...]:
-    """What is asked of each resource beside what the node has free once the ``gone`` have left, and the ``evicted``.
+    """Return, for each resource, the request and what the node can provide once some pods are gone.
 
-    The pod itself is told of only where there is no place for it.
+    ``gone``: pods that leave in any case; ``evicted``: pods that would be evicted. The resource ``pods`` is reported
+    only if the node has no slot left for a pod.
     """
     found = []
     here = np.zeros(len(columns.pods), np.bool_)
@@ -56,10 +57,11 @@ def needs(
 
 
 def nearest(snapshot: Snapshot, ask: Pod, feasibility: Feasibility, gone: Flags, open_to: Flags) -> int | None:
-    """The place where the least is missing once the ``gone`` have left, of nodes that only lack resources.
+    """Return the index of the node with the least missing once the ``gone`` pods have left.
 
-    By the largest part of a request that is missing, then by the sum of the parts, then by name. None where something
-    else keeps it off every node.
+    Only nodes that lack nothing but resources are considered. They are compared by the largest fraction of a request
+    that is missing, then by the sum of the fractions, then by name. Returns None if something else keeps the pod off
+    every node.
     """
     leaving = Leaving(snapshot.columns, gone)
     bare = {name: amount for name, amount in ask.requests.items() if name == PODS}
@@ -81,7 +83,7 @@ def nearest(snapshot: Snapshot, ask: Pod, feasibility: Feasibility, gone: Flags,
 
 
 def _free(feasibility: Feasibility, ask: Pod, resource: str) -> Numbers | None:
-    """Place -> what is free of a resource beside pods there and those nominated to it; None: no node has any."""
+    """Return, by node index, what bound and nominated pods leave of a resource, or None if no node has any."""
     limits = feasibility.limits
     limit = next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
     if limit is None:

@@ -1,4 +1,4 @@
-"""What sets of candidates have at least, worked out for all nodes at once, so that most need not be searched."""
+"""Calculate lower bounds on the cost of sets of candidates, for all nodes at once, so that most need no search."""
 
 from collections.abc import Sequence
 
@@ -10,20 +10,23 @@ from engine.model.columns.departures import Leaving
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 MOST = 2**62
-"""More than anything that is compared."""
+"""Larger than any value that is compared."""
 
 
 class Bounds:
-    """By the limits that tell how much has to go; ``leaving``: who goes in any case."""
+    """Lower bounds per node, from the limits that determine how much must be evicted.
+
+    ``leaving``: pods that leave in any case.
+    """
 
     def __init__(
         self, columns: Columns, limits: Sequence[AmountCheck], candidates: Flags, leaving: Leaving | None
     ) -> None:
         self.columns, self._candidates = columns, candidates
         self.highest: Numbers = np.full(len(columns.nodes), -(2**31))
-        """Place -> the highest priority in a set, if it is as low as can be."""
+        """By node index: a lower bound of the highest priority in a sufficient set."""
         self.count: Numbers = np.ones(len(columns.nodes), np.int64)
-        """Place -> how many go."""
+        """By node index: a lower bound of the number of victims."""
         self._short: list[tuple[Numbers, Rows, Numbers]] = []
         for limit in limits:
             need = limit.held - limit.cap + (np.maximum(limit.more(), 0) if limit.added else 0)
@@ -39,7 +42,7 @@ class Bounds:
         need = need[short]
         self._short.append((weight, short, need))
         upto = running(weight)
-        # Of the least important ones that are enough together, the most important:
+        # Take pods from the least important upward until they are enough; the last one taken is the most important.
         last = (np.searchsorted(upto, upto[ends[short]] - need, side="right") - 1).astype(np.intp)
         self.highest[short] = np.maximum(self.highest[short], columns.priority[last])
         stretches = np.stack([columns.first[short], ends[short]], axis=1).ravel()
@@ -47,14 +50,14 @@ class Bounds:
         self.count[short] = np.maximum(self.count[short], -(-need // largest))
 
     def some(self, flags: Flags) -> Numbers:
-        """Place -> 1 where those without the flag (by row) are not enough, else 0."""
+        """Return, by node index, 1 where the candidates without the flag (by pod index) are not enough, else 0."""
         some = np.zeros(len(self.columns.nodes), np.int64)
         for weight, short, need in self._short:
             some[short] |= self.columns.sums(np.where(flags, 0, weight))[short] < need
         return some
 
     def fewest(self, numbers: Numbers, among: Flags) -> Numbers:
-        """Place -> the sum of the least numbers (by row) of so many candidates with the flag as have to go."""
+        """Return, by node index, the sum of the ``count`` least numbers (by pod index) of candidates with the flag."""
         rows = np.flatnonzero(self._candidates & among)
         node = self.columns.node[rows]
         rows = rows[np.lexsort((numbers[rows], node))]
@@ -63,7 +66,7 @@ class Bounds:
         return sums
 
     def least(self, numbers: Numbers, among: Flags) -> Numbers:
-        """Place -> the least number (by row) of a candidate with the flag."""
+        """Return, by node index, the least number (by pod index) of a candidate with the flag."""
         least = np.full(len(self.columns.nodes), MOST)
         rows = np.flatnonzero(self._candidates & among)
         np.minimum.at(least, self.columns.node[rows], numbers[rows])

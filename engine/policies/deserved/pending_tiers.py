@@ -1,4 +1,4 @@
-"""The tiers of policy ``deserved``: all but a grace period let an ask through exactly where the policy makes room."""
+"""Judge the tiers of policy ``deserved``; a pod passes all but the grace period exactly if the policy makes room."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ from engine.policies.deserved.trace import notice, trace_of
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
-    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged."""
+    """Yield every tier; only the last one if a node has room, none if the pod or the usage cannot be judged."""
     question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     if any(guard(question.nodes) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
         return
@@ -40,7 +40,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters)
 
 
 class _Judged:
-    """One ask that fits nowhere, held against everything that has a say."""
+    """One pending pod that fits nowhere, judged against every tier."""
 
     def __init__(self, question: ReclaimAttempt) -> None:
         self.question, self.ask, self.columns = question, question.ask, question.nodes.columns
@@ -48,19 +48,19 @@ class _Judged:
         self.may_go = self.all.going
 
     def tiers(self) -> Iterator[Tier]:
-        """In their order; see ``judge``."""
+        """Yield the tiers in their order; see ``judge``."""
         passes = True
         for tier in self._of_queues():
             passes &= tier.passes
             yield tier
-        survey, in_time = surveyed(self.question)  # which takes the longest
+        survey, in_time = surveyed(self.question)  # the slowest step
         node = self._node(survey)
         if passes and node.passes and not in_time:
             yield self._grace(survey)
         yield node
 
     def _of_queues(self) -> Iterator[Tier]:
-        """Those for which no node is looked at."""
+        """Yield the tiers that look at no node."""
         question = self.question
         yield Tier.of(TierName.HARD, self._hard())
         if not question.outranks and self.ask.namespace != SYSTEM:
@@ -74,7 +74,7 @@ class _Judged:
         yield self._giving()
 
     def _hard(self) -> Iterator[Need]:
-        """Every hard cap from the leaf upwards; below one further up evictions may make room, where the ask goes."""
+        """Yield a need for every hard cap from the leaf upward; below a queue further up, evictions may help."""
         question = self.question
         for path in question.tree.lineage(question.leaf):
             stands = question.standings[path]
@@ -93,14 +93,14 @@ class _Judged:
                 )
 
     def _below(self, path: str, resource: str) -> int:
-        """The most that could go below a queue, from one node where all go from one."""
+        """Return the most that could be evicted below a queue, on one node if ``node_fit`` is set, else on all."""
         tree = self.question.tree
         inside = self.columns.queue_kinds.flags(lambda pod: pod.queue in tree.queues and tree.contains(path, pod.queue))
         held = np.where(inside & self.may_go, self.columns.requests(resource), 0)
         return int(self.columns.sums(held).max(initial=0) if self.question.parameters.node_fit else held.sum())
 
     def _deserved(self) -> Iterator[Need]:
-        """What its queue would use with it, beside what that deserves."""
+        """Yield what the queue would use with the pending pod, and what it deserves."""
         stands = self.question.standings[self.question.leaf]
         for name, wanted in sorted(self.ask.requests.items()):
             if wanted > 0:
@@ -112,7 +112,7 @@ class _Judged:
                 )
 
     def _overused(self) -> Tier:
-        """Who could be asked to give back, whatever may happen to their pods."""
+        """Judge which queues could be asked to give back, whether or not their pods may be evicted."""
         gives = self.columns.queue_kinds.flags(lambda pod: self.all.gives(pod.queue)) & ~self.columns.terminating
         pods: dict[str, int] = {}
         for row in np.flatnonzero(gives).tolist():
@@ -136,7 +136,7 @@ class _Judged:
         )
 
     def _spare(self, queue: str) -> Amounts:
-        """What a queue uses beyond what it deserves of what is asked, less where what is reserved stands in the way."""
+        """Return what a queue uses beyond what it deserves of each requested resource, without what is reserved."""
         stands, line = self.question.standings, self.question.line(queue)
 
         def spare(path: str, name: str) -> int:
@@ -147,7 +147,7 @@ class _Judged:
         return {name: amount for name, amount in found.items() if amount > 0}
 
     def _priority(self) -> Tier:
-        """Of an ask that takes beyond what its queue deserves, whose priority is lower; else whether it may at all."""
+        """Judge whether the pod may preempt at all and, if it outranks others, how many have a lower priority."""
         never, stay = self.ask.never_preempts, self.all.staying
         pods = self.all.count + stay[PodReason.GUARANTEE] + stay[PodReason.OVER_BUDGET]
         return Tier.of(
@@ -192,7 +192,7 @@ class _Judged:
         return nearest_node.needs(self.columns, feasibility, self.ask, place, gone=leaving, evicted=gone & ~leaving)
 
     def _anywhere(self, gone: Flags) -> Iterator[Need]:
-        """Of all nodes together."""
+        """Yield a need for each resource, over all nodes together."""
         free = Anywhere(self.question).free
         for name, wanted in sorted(self.ask.requests.items()):
             held = int(self.columns.requests(name)[gone].sum())

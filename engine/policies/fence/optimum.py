@@ -1,4 +1,4 @@
-"""What policy ``fence`` weighs, dialect ``design``: sets that keep all of its laws, in its own order of preference."""
+"""Weigh sets of victims as policy ``fence``, dialect ``design``: sets that keep its invariants, by its preferences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,13 +20,14 @@ from engine.policies.fence.parameters import Parameters
 
 _LEAST = -(2**62)
 _FIRST = 20
-"""So many nodes are looked at before the others: those that are cheapest for the policy."""
+"""Number of nodes that are searched before the others: those that are cheapest for the policy."""
 
 
 class FenceWeighing(Weighing):
-    """An ask under policy ``fence``. Of creations, which ``parts`` names last, minus the earliest one counts.
+    """A pending pod under policy ``fence``; the last part of a cost is minus the earliest creation time.
 
-    Pods that opted out may go where the parameters allow it: a set without any costs less than every one with some.
+    Pods that opted out are candidates where the parameters permit it: a set without such pods costs less than every set
+    with some.
     """
 
     parts = ("opted_out", "originators", "priority", "victims", "tree_distance", "work_lost_ms", "created_ms")
@@ -40,20 +41,21 @@ class FenceWeighing(Weighing):
         self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
         self.columns, self.feasibility = attempt.columns, attempt.feasibility
         self._candidates = self.node_candidates.candidates(attempt)
-        """Rows, node by node."""
+        """Pod indexes, node by node."""
         self._steps = attempt.ground.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Nodes by what the policy's own victims there cost, then those where it has none."""
+        """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
         costs, blocked = self.node_candidates.costs, self.node_candidates.blocked(self.attempt)
         first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
         useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def bound(self) -> Bound:
-        """By how much has to go.
+        """Return the least cost of a set on each node, from how much must be evicted.
 
-        A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
+        A pod that an earlier part of the bound rules out does not count in later parts: with it, the earlier part would
+        be larger.
         """
         attempt, columns, order = self.attempt, self.columns, self.attempt.ground.order
         candidates = np.zeros(len(columns.pods), np.bool_)
@@ -73,24 +75,24 @@ class FenceWeighing(Weighing):
         return bound
 
     def candidates(self, place: int) -> Sequence[int]:
-        """Whom the policy itself may take, each for itself."""
+        """Return the pods on a node that the policy itself may evict, each considered by itself."""
         first, end = np.searchsorted(self.columns.node[self._candidates], [place, place + 1])
         candidates: list[int] = self._candidates[first:end].tolist()
         return candidates
 
     def leaving(self, place: int) -> Sequence[str]:
-        """Those on their way out."""
+        """Return the terminating pods on a node."""
         columns = self.columns
         return [columns.pods[row].uid for row in columns.rows(place) if columns.terminating[row]]
 
     def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
-        """The limits of the node, and every max that the ask would exceed."""
+        """Return the excess over each limit of the node, and over each max that the pending pod would exceed."""
         room = Constraints(self.attempt, np.array([place]))
         lines = [line for line in room.lines if not line.mends and line.unless is None]
         return [NeededAmount([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
 
     def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
-        """What the guarantees of queues (law 2) and disruption budgets let go together."""
+        """Return what the guarantees of queues (invariant 2) and disruption budgets allow to be evicted together."""
         ground = self.attempt.ground
         queues = ground.row_queue[list(rows)]
         kinds, found = ground.kinds.of[list(rows)], []
@@ -108,14 +110,14 @@ class FenceWeighing(Weighing):
         ]
 
     def alone(self, row: int) -> Cost:
-        """What one pod costs."""
+        """Return the cost of a single pod."""
         order, steps = self.attempt.ground.order, int(self._steps[self.attempt.ground.row_queue[row]])
         opted_out, originator = int(order.opted_out[row]), int(order.originator[row])
         age = -int(order.created[row])
         return opted_out, originator, int(self.columns.priority[row]), 1, steps, int(order.lost[row]), age
 
     def together(self, cost: Cost, one: Cost) -> Cost:
-        """A set's cost with one more in it."""
+        """Return the cost of a set with another pod added."""
         opted_out, originators, highest, count, steps, lost, age = one
         return (
             cost[0] + opted_out,
@@ -128,7 +130,7 @@ class FenceWeighing(Weighing):
         )
 
     def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
-        """A bound for a set that grows."""
+        """Return a lower bound for the cost of a set with ``more`` pods added."""
         opted_out, originators, highest = levels
         return (
             cost[0] + opted_out,

@@ -1,4 +1,4 @@
-"""The tiers of policy ``fence``, dialect ``design``: all let an ask through exactly where the policy makes room."""
+"""Judge the tiers of policy ``fence``, dialect ``design``; a pod passes all of them if and only if it gets room."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -30,7 +30,7 @@ _ANY_PRIORITY = 2**31 - 1
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) -> tuple[Tier, ...]:
-    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged."""
+    """Return every tier; only the last one if a node has room, none if the pod or the usage cannot be judged."""
     attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
     if any(guard(attempt) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
         return ()
@@ -42,7 +42,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) ->
     may_go = candidates(attempt, selection.node_candidates)
     return (
         Tier.of(TierName.QUOTA, _quota(attempt, may_go)),
-        *([_guarantee(attempt)] if ask.required_node is None else []),  # a DaemonSet's claims none
+        *([_guarantee(attempt)] if ask.required_node is None else []),  # a DaemonSet pod claims no guarantee
         _fence(selection),
         _priority(selection, may_go),
         _node(selection),
@@ -50,7 +50,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) ->
 
 
 def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
-    """What the policy finds; where nobody may go, with those who opted out if they may be taken too."""
+    """Return the policy's selection; if it finds no victims, include pods that opted out, where permitted."""
     resort = last_resort == "any" or (last_resort == "daemonset" and attempt.ask.required_node is not None)
     found = None
     for opted_out in (False, True) if resort else (False,):
@@ -69,7 +69,7 @@ def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
 
 
 def candidates(attempt: PreemptionAttempt, node_candidates: NodeCandidates) -> Flags:
-    """Row -> whether the pod may be evicted for the ask."""
+    """Return a mask, by pod index, of the pods that may be evicted for the pending pod."""
     of_row = (
         (node_candidates.reasons < 0)[attempt.ground.kinds.of]
         if len(attempt.ground.kinds.of)
@@ -80,7 +80,7 @@ def candidates(attempt: PreemptionAttempt, node_candidates: NodeCandidates) -> F
 
 
 def _quota(attempt: PreemptionAttempt, may_go: Flags) -> Iterator[Need]:
-    """Every max from the leaf upwards; below one further up evictions may make room, on one node."""
+    """Yield a need for every max from the leaf upward; below a queue further up, evictions on one node may help."""
     for path in attempt.tree.lineage(attempt.leaf):
         for resource, limit in sorted(attempt.tree[path].max.items()):
             wanted = attempt.ask.requests.get(resource, 0)
@@ -100,7 +100,7 @@ def _most_on_a_node(attempt: PreemptionAttempt, may_go: Flags, path: str, resour
 
 
 def _guarantee(attempt: PreemptionAttempt) -> Tier:
-    """Law 4: something must be left of every guarantee that is claimed, and one at least there must be."""
+    """Judge invariant 4: at least one guarantee must be claimed, and something must be left of every claimed one."""
     claimed = [
         Need(
             where=path,
@@ -119,7 +119,7 @@ def _guarantee(attempt: PreemptionAttempt) -> Tier:
 
 
 def _fence(selection: Selection) -> Tier:
-    """Who could go if it were not for the priorities."""
+    """Judge which pods could be evicted if priorities did not matter."""
     attempt, ground = selection.attempt, selection.attempt.ground
     highest = msgspec.structs.replace(attempt.ask, priority=_ANY_PRIORITY)
     field = BoundPodKinds(
@@ -143,7 +143,7 @@ def _fence(selection: Selection) -> Tier:
 
 
 def _spare(selection: Selection, queue: int) -> Amounts:
-    """What may be taken of what is asked: as much as it uses, less where a guarantee stands in the way."""
+    """Return how much of each requested resource may be taken from a queue without breaking a guarantee."""
     attempt, ground = selection.attempt, selection.attempt.ground
     found: Amounts = {}
     for resource, wanted in sorted(attempt.ask.requests.items()):
@@ -167,7 +167,7 @@ def _priority(selection: Selection, may_go: Flags) -> Tier:
 
 
 def _node(selection: Selection) -> Tier:
-    """The node that the policy takes; else the one that comes nearest with all gone that may go together."""
+    """Judge the node that the policy chooses, or else the nearest one after all permitted evictions."""
     attempt, columns = selection.attempt, selection.attempt.columns
     leaving = columns.terminating
     if selection.best is not None:
@@ -198,7 +198,10 @@ def _node(selection: Selection) -> Tier:
 
 
 def most_gone(selection: Selection) -> Flags:
-    """Row -> whether it goes where the policy takes all that it may in turn, on every node by itself (law 2)."""
+    """Return a mask, by pod index, of all pods that may be evicted together, on each node by itself (invariant 2).
+
+    The pods are taken in the policy's order.
+    """
     attempt, ground = selection.attempt, selection.attempt.ground
     may_go = candidates(attempt, selection.node_candidates)
     rows = ground.order.rows[may_go[ground.order.rows]]

@@ -1,4 +1,4 @@
-"""What policy ``priority`` weighs: disruption budgets count as it counts them, spent on all candidates of a node."""
+"""Weigh sets of victims as policy ``priority``, which spends disruption budgets on all candidates of a node."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,10 @@ _LEAST = -(2**62)
 
 
 class PriorityWeighing(Weighing):
-    """An ask under policy ``priority``. Of starts minus the earliest one counts, of pods of the highest priority."""
+    """A pending pod under policy ``priority``.
+
+    The last part of a cost is minus the earliest start time among the pods of the highest priority.
+    """
 
     parts = ("violations", "priority", "priority_sum", "victims", "started_ms")
     nothing = (0, -(2**31), 0, 0, _LEAST)
@@ -31,7 +34,7 @@ class PriorityWeighing(Weighing):
         self.columns, self.feasibility = self.found.columns, self.found.feasibility
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Nodes by what the policy's own victims there cost, then those where it has none."""
+        """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
         found = self.found
         if found.nowhere:
             return (), ()
@@ -40,39 +43,40 @@ class PriorityWeighing(Weighing):
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def candidates(self, place: int) -> Sequence[int]:
-        """Also those on their way out, as the policy has it."""
+        """Return the candidates on a node; as in the policy, these include terminating pods."""
         return [row for row in self.columns.rows(place) if self.found.candidates[row]]
 
     def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
-        """The limits of the node."""
+        """Return the excess over each limit of the node."""
         return [NeededAmount([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self.limits]
 
     def alone(self, row: int) -> Cost:
-        """What one pod costs."""
+        """Return the cost of a single pod."""
         priority = int(self.columns.priority[row])
         violates = int(self.found.budgets.violating[row])
         return violates, priority, priority + PRIORITY_SHIFT, 1, -int(self.columns.started[row])
 
     def together(self, cost: Cost, one: Cost) -> Cost:
-        """A set's cost with one more in it."""
+        """Return the cost of a set with another pod added."""
         start = max(cost[4], one[4]) if cost[1] == one[1] else cost[4] if cost[1] > one[1] else one[4]
         return cost[0] + one[0], max(cost[1], one[1]), cost[2] + one[2], cost[3] + one[3], start
 
     def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
-        """A bound for a set that grows."""
+        """Return a lower bound for the cost of a set with ``more`` pods added."""
         violations, top = levels
         top = max(cost[1], top)
         start = cost[4] if top == cost[1] else _LEAST
         return cost[0] + violations, top, cost[2] + more * least[2], cost[3] + more, start
 
     def told(self, cost: Cost) -> Cost:
-        """Priorities as they are."""
+        """Return the cost with the sum of the actual priorities."""
         return (*cost[:2], cost[2] - cost[3] * PRIORITY_SHIFT, *cost[3:])
 
     def bound(self) -> Bound:
-        """By how much has to go, and by whom budgets allow for.
+        """Return the least cost of a set on each node, from how much must be evicted and what budgets allow.
 
-        A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
+        A pod that an earlier part of the bound rules out does not count in later parts: with it, the earlier part would
+        be larger.
         """
         found, columns = self.found, self.columns
         bounds = Bounds(columns, self.limits, found.candidates, None)

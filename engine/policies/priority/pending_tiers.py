@@ -1,4 +1,4 @@
-"""The tiers of policy ``priority``: no queue, guarantee or fence has a say."""
+"""Judge the tiers of policy ``priority``, which ignores queues, guarantees and fences."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -21,7 +21,7 @@ from engine.policies.priority.parameters import Parameters
 
 
 def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
-    """Every tier; the last one alone where a node has room, none where the ask can't be judged."""
+    """Return every tier; only the last one if a node has room, none if the pending pod cannot be judged."""
     snapshot = snapshot.without_reservation(ask.uid)
     if ask.unread or unjudged(snapshot, ask):
         return ()

@@ -1,4 +1,4 @@
-"""With what an ask would have preempted nothing, or left its victims' budgets alone, under policy ``priority``."""
+"""Find what would let a preemptor evict nothing, or respect its victims' budgets, under policy ``priority``."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,17 +13,17 @@ from engine.policies.priority.retry import Retrying, key_of, limit_of, room
 
 _PARTS = 1_000_000
 _MORE = 8
-"""So many more disruptions of a budget are tried."""
+"""Number of additional disruptions of a budget that are tried."""
 
 
 def for_ask(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
-    """By how much smaller a request it fits without any preemption; then what leaves no budget violated."""
+    """Yield the smaller requests that fit without any preemption, then the budgets that would not be violated."""
     yield from _fits(retrying)
     yield from _no_violation(retrying, decision)
 
 
 def _fits(retrying: Retrying) -> Iterator[Counterfactual]:
-    """With a smaller request it runs without any preemption."""
+    """Yield the smaller requests with which the pending pod runs without any preemption."""
     for by in _reductions(retrying, retrying.let_in()):
         again = retrying.decided(retrying.snapshot, retrying.smaller(by))
         if again.outcome is Outcome.FITS:
@@ -31,9 +31,9 @@ def _fits(retrying: Retrying) -> Iterator[Counterfactual]:
 
 
 def _reductions(retrying: Retrying, let_in: Flags) -> Iterator[Amounts]:
-    """For each resource the least that must go of its request alone; where none alone helps, the least of several.
+    """Yield the least reduction of each single resource that is enough, or else the least of several resources.
 
-    ``let_in``, by place: whether resources are all that is in the way.
+    ``let_in``, by node index: whether resources are all that keeps the pod off.
     """
     short = _short(retrying)
     lacking = sum((amounts > 0 for amounts in short.values()), start=np.zeros(len(let_in), np.int64))
@@ -50,7 +50,7 @@ def _reductions(retrying: Retrying, let_in: Flags) -> Iterator[Amounts]:
 
 
 def _short(retrying: Retrying) -> dict[str, Numbers]:
-    """Resource -> place -> how much of the request is missing there; all of it is where nothing less would do."""
+    """Return a map: resource -> per node, how much of the request is missing there, at most all of it."""
     short = {}
     for name in retrying.resources:
         limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
@@ -60,13 +60,16 @@ def _short(retrying: Retrying) -> dict[str, Numbers]:
 
 
 def _least(retrying: Retrying, short: Mapping[str, Numbers]) -> int:
-    """The index with the smallest largest part of a request to go; then the smallest sum of parts; then the first."""
+    """Return the index of the node where the largest fraction of a request that must go is smallest.
+
+    Ties are decided by the smallest sum of fractions, then by the first node.
+    """
     parts = [(amounts * _PARTS // retrying.ask.requests[name]).astype(np.int64) for name, amounts in short.items()]
     return int(np.lexsort((np.sum(parts, axis=0), np.max(parts, axis=0)))[0])
 
 
 def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
-    """By how much one of the budgets would have to allow for more; where no one alone helps, all of them alike."""
+    """Yield the increase of a single budget that leaves no violation, or else of all of them by the same number."""
     budgets = {key_of(budget): budget.allowed for budget in retrying.snapshot.budgets}
     over = {f"{one.pod.namespace}/{name}" for one in _violating(decision) for name in one.detail.split(", ")}
     overdrawn = sorted(over & budgets.keys())
@@ -77,7 +80,7 @@ def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfac
 
 
 def _allowing(retrying: Retrying, allowed: Mapping[str, int]) -> Counterfactual | None:
-    """The fewest more of each that leave no violation."""
+    """Return the smallest increase of each budget that leaves no violation, or None."""
     for more in range(1, _MORE + 1):
         raised = {key: count + more for key, count in allowed.items()}
         again = retrying.decided(retrying.with_budgets(raised))

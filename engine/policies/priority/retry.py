@@ -1,4 +1,4 @@
-"""A decision taken again with something changed."""
+"""Repeat a decision of policy ``priority`` with one thing changed."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
@@ -22,11 +22,11 @@ from engine.policies.priority.node_candidates import NodeCandidates
 _ELSEWHERE = frozenset(
     {NodeReason.SPREAD, NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT, NodeReason.CLAIM_IN_USE}
 )
-"""Checks that look at pods of other nodes too."""
+"""Reasons of checks that look at pods of other nodes too."""
 
 
 class Retrying:
-    """One ask of a snapshot, decided again with one thing or another changed."""
+    """One pending pod of a snapshot, for which policy ``priority`` decides again with changes."""
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.snapshot, self.ask = snapshot, ask
@@ -37,11 +37,11 @@ class Retrying:
         return decide(snapshot, BARE, ask or self.ask)
 
     def smaller(self, by: Mapping[str, int]) -> Pod:
-        """The ask with less requested."""
+        """Return the pending pod with a smaller request."""
         return msgspec.structs.replace(self.ask, requests=subtract(self.ask.requests, by))
 
     def with_budgets(self, allowed: Mapping[str, int]) -> Snapshot:
-        """The snapshot with some budgets (``namespace/name``) allowing for another number of pods."""
+        """Return the snapshot with new numbers of allowed disruptions for some budgets (``namespace/name``)."""
         budgets = (
             msgspec.structs.replace(budget, allowed=allowed.get(key_of(budget), budget.allowed))
             for budget in self.snapshot.budgets
@@ -50,25 +50,25 @@ class Retrying:
 
     @property
     def resources(self) -> list[str]:
-        """What the ask requests, the pod itself left out."""
+        """Return the resources that the pending pod requests, without ``pods``."""
         return sorted(name for name, amount in self.ask.requests.items() if amount > 0 and name != PODS)
 
     @property
     def topologies(self) -> set[str]:
-        """The labels by which rules between pods look from one node to another."""
+        """Return the topology labels of rules between pods that span several nodes."""
         return {limit.detail for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE}
 
     def let_in(self, without: Leaving | None = None) -> Flags:
-        """Place -> whether everything but resources lets the ask in, once those pods are gone."""
+        """Return a mask of the nodes on which everything but resources permits the pending pod, without some pods."""
         bare: Amounts = {name: amount for name, amount in self.ask.requests.items() if name == PODS}
         light = Feasibility(self.snapshot, msgspec.structs.replace(self.ask, requests=bare), miscounting=True)
         let_in: Flags = (light.refusing(without) == FITS) & ~self.found.reserved
         return let_in
 
     def around(self, places: Collection[int]) -> Snapshot:
-        """The snapshot with only so much in it as decides on these nodes; no other node takes the ask.
+        """Return the part of the snapshot that determines decisions on these nodes; no other node accepts the pod.
 
-        Small, where no rule looks from one node to another.
+        The part is small unless a rule looks at pods of other nodes.
         """
         columns = self.found.columns
         wide = [limit for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE]
@@ -88,9 +88,9 @@ class Retrying:
 
     @cached_property
     def decisive(self) -> tuple[Snapshot, list[int]]:
-        """As much of the snapshot as decides when one thing of a victim's changes, and the next best nodes (places).
+        """Return the part of the snapshot that matters if one victim changes, and the next best nodes' indexes.
 
-        That is the victims' node and those; there has to be one.
+        The part is the victims' node and those nodes. The decision must have a node.
         """
         best = self.found.best
         assert best is not None
@@ -104,18 +104,21 @@ def retrying_of(again: Again) -> Retrying:
 
 
 def key_of(budget: DisruptionBudget) -> str:
-    """``namespace/name``."""
+    """Return the name of a budget as ``namespace/name``."""
     return f"{budget.namespace}/{budget.name}"
 
 
 def limit_of(found: NodeCandidates, resource: str) -> AmountCheck | None:
-    """What bounds a resource that the ask requests; None where no node has any of it."""
+    """Return the check that limits a requested resource, or None if no node has any of it."""
     limits = found.feasibility.limits
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
 
 
 def room(limit: AmountCheck, without: Leaving | None = None) -> Numbers:
-    """Place -> how much a limit leaves beside the ask, once those pods are gone; negative: how much is missing."""
+    """Return, by node index, how much a limit leaves beside the pending pod once some pods are gone.
+
+    A negative amount is missing.
+    """
     gone = 0 if without is None else without.of(limit.weight, limit.upto)
     left: Numbers = limit.cap - limit.held + gone
     return left - np.maximum(limit.more(), 0) if limit.added else left

@@ -1,4 +1,4 @@
-"""What would have spared a victim under policy ``priority``: a smaller ask, a higher priority of its own, a budget."""
+"""Find what would have kept a victim under policy ``priority``: a smaller request, a higher priority, a budget."""
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
@@ -18,19 +18,19 @@ from engine.policies.priority.retry import Retrying, key_of, limit_of, room
 from engine.policies.priority.victims import PRIORITY_SHIFT, covers
 
 _TIGHTER = 3
-"""So many disruptions less of a budget are tried."""
+"""Number of steps by which a budget's allowed disruptions are lowered."""
 _SMALL, _FEW = 500, 2
-"""With more nodes than that to decide on again it takes longer, so it is tried less often."""
+"""Number of nodes above which deciding again takes longer, and the number of tries that are then made."""
 
 
 def by_smaller_ask(retrying: Retrying, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
-    """For each resource by how much less requested by the ask each of the victims stays."""
+    """Yield, for each resource, the reduction of the preemptor's request with which each of the victims is kept."""
     for resource in retrying.resources:
         yield from _smaller(retrying, resource, victims)
 
 
 def _smaller(retrying: Retrying, resource: str, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
-    """The request is made smaller from one amount at which something changes to the next."""
+    """Yield the reductions of one resource that keep victims, stepping between amounts at which something changes."""
     left = {one.pod.uid: one.pod.key for one in victims}
     let_in, with_none = retrying.let_in(), retrying.let_in(retrying.found.leaving)
     by, found, tries = 0, retrying.found, Tries()
@@ -58,7 +58,7 @@ def _going(found: NodeCandidates) -> set[str]:
 
 
 def _next(found: NodeCandidates, resource: str, let_in: Flags, with_none: Flags) -> int | None:
-    """By how much less of a resource requested anything changes on any node; None: nothing does any more."""
+    """Return the least further reduction of a request that changes something on any node, or None if none does."""
     limit = limit_of(found, resource)
     if limit is None:
         return None
@@ -71,7 +71,7 @@ def _next(found: NodeCandidates, resource: str, let_in: Flags, with_none: Flags)
 
 
 def _refused_by(found: NodeCandidates, limit: AmountCheck) -> Numbers:
-    """By how much each victim, on whichever node, did not get back in because of the limit."""
+    """Return by how much each victim, on any node, exceeded the limit when it was to be reprieved."""
     rows = np.flatnonzero(found.candidates & found.chosen[found.columns.node])
     order = rows[np.lexsort((rows, ~found.budgets.violating[rows], found.columns.node[rows]))]
     goes = np.isin(order, found.victims)
@@ -85,7 +85,7 @@ def _refused_by(found: NodeCandidates, limit: AmountCheck) -> Numbers:
 
 
 def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
-    """The lowest priority of its own with which it stays."""
+    """Yield the lowest priority with which the victim is kept."""
     found, best = retrying.found, retrying.found.best
     assert best is not None
     small, others = retrying.decisive
@@ -111,7 +111,10 @@ def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactu
 
 
 def _turns(retrying: Retrying, best: int, rivals: list[int], own: int) -> list[int]:
-    """Priorities at which the victim changes places with another pod, or its node with the next best; ascending."""
+    """Return the priorities at which the victim changes order with another pod, or its node with the next best.
+
+    The priorities are in ascending order.
+    """
     found = retrying.found
     others = {int(found.columns.priority[row]) for row in found.order_on(best)} | set(rivals[:1])
     turns = {one + more for one in others for more in (0, 1)} | {retrying.ask.priority}
@@ -124,7 +127,7 @@ def _with(snapshot: Snapshot, uid: str, priority: int) -> Snapshot:
 
 
 def by_budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
-    """For each budget that covers it, the most that it might allow for so that the victim stays."""
+    """Yield, for each budget that covers the victim, the highest number of disruptions that keeps the victim."""
     pod = next(pod for pod in retrying.found.columns.pods if pod.uid == victim.pod.uid)
     for budget in retrying.snapshot.budgets:
         if not covers(budget, pod):

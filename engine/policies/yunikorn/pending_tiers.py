@@ -1,7 +1,7 @@
-"""The tiers of policy ``fence``, dialect ``yunikorn``: all let an ask through exactly where it really gets room.
+"""Judge the tiers of policy ``fence``, dialect ``yunikorn``; a pod passes all of them exactly if it really gets room.
 
-YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks): whether the ask fits once its victims have gone
-is decided again here, and one that does not is not told to get room.
+YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks). Whether the pending pod fits once its victims
+have gone is therefore decided again here, and a pod that does not fit is not reported to get room.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,15 +29,15 @@ _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
 
 
 class PlacementCheck(NamedTuple):
-    """What is decided for an ask, and where it then runs."""
+    """The decision for a pending pod, and the node on which the pod then runs."""
 
     decision: Decision
     node: str | None
-    """None: nowhere, whoever is evicted."""
+    """The node; None if the pod runs nowhere even after the evictions."""
 
 
 def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> PlacementCheck:
-    """Whether there is room, or the victims leave some that the ask may have."""
+    """Return the decision and the node where the pending pod runs, now or once the victims have left."""
     found = decide(snapshot, tree, ask)
     if not found.victims:
         return PlacementCheck(found, found.node if found.outcome is Outcome.FITS else None)
@@ -48,9 +48,9 @@ def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> Place
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tuple[Tier, ...]:
-    """Every tier; the last one alone where a node has room, none where the ask or what it uses can't be judged.
+    """Return every tier; only the last one if a node has room, none if the pod or the usage cannot be judged.
 
-    ``decide``: the dialect, its delay over.
+    ``decide``: the dialect, with its delay over.
     """
     found = room(snapshot, tree, ask, decide)
     if found.decision.reason in _UNDECIDABLE:
@@ -59,7 +59,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tupl
 
 
 class _Judged:
-    """One ask, held against everything that has a say."""
+    """One pending pod, judged against every tier."""
 
     def __init__(self, question: YuniKornAttempt, found: PlacementCheck) -> None:
         self.question, self.found, self.ask = question, found, question.ask
@@ -70,11 +70,11 @@ class _Judged:
         self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
 
     def tiers(self) -> tuple[Tier, ...]:
-        """In their order; see ``judge``."""
+        """Return the tiers in their order; see ``judge``."""
         if self.found.decision.outcome is Outcome.FITS:
             return (self._node(could=1, gone=self.victims),)
         quota = Tier.of(TierName.QUOTA, self._quota())
-        if self.ask.required_node is not None:  # a DaemonSet's asks for no guarantee, and knows no fence
+        if self.ask.required_node is not None:  # a DaemonSet pod needs no guarantee and ignores fences
             return (quota, self._node(could=self._gets_room, gone=self.victims))
         first = (quota, *self._guarantee(), self._fence(), self._priority())
         if all(tier.passes for tier in first):
@@ -91,7 +91,7 @@ class _Judged:
         return int(self.found.node is not None)
 
     def _quota(self) -> Iterator[Need]:
-        """Every max from the leaf upwards. The root's is also what the nodes hold, which nobody can raise."""
+        """Yield a need for every max from the leaf upward; the root's max is also the nodes' capacity."""
         books = self.question.books
         for path in self.question.tree.lineage(self.leaf):
             for name, most in sorted(books.limits(path).items()):
@@ -103,7 +103,7 @@ class _Judged:
                 yield Need(where=path, resource=name, required=wanted, available=available, evictable=evictable)
 
     def _below(self, path: str, resource: str) -> int:
-        """What the victims hold below a queue; where there are none, the most that could go on one node."""
+        """Return what the victims hold below a queue, or else the most that could be evicted there on one node."""
         if self.question.ask.required_node is not None:
             return 0
         tree, table = self.question.tree, self.question.table
@@ -114,7 +114,10 @@ class _Judged:
         return int(self.columns.sums(np.where(inside & self.candidates, held, 0)).max(initial=0))
 
     def _guarantee(self) -> Iterator[Tier]:
-        """All of the ask has to be guaranteed: now, or with all gone that may go. No tier where none is to be."""
+        """Yield the tier for guarantees: the whole request must be guaranteed, now or after all permitted evictions.
+
+        Yields no tier if nothing has to be guaranteed.
+        """
         now, then = self.survey.left_of_guarantee()
         asked = sorted((name, amount) for name, amount in self.ask.requests.items() if amount > 0)
         used = self.question.books.allocated[self.leaf]
@@ -140,7 +143,7 @@ class _Judged:
             yield Tier.of(TierName.GUARANTEE, needs)
 
     def _fence(self) -> Tier:
-        """Who could go if it were not for the priorities."""
+        """Judge which pods could be evicted if priorities did not matter."""
         tree, table, root = self.question.tree, self.question.table, self.survey.reach.root
         off = self.found.decision.reason is Reason.TURNED_OFF
         counts = np.bincount(table.leaf[self.survey.within_reach], minlength=len(table.leaves) + 1)[:-1]
@@ -171,9 +174,9 @@ class _Judged:
         )
 
     def _node(self, *, could: int, gone: Flags, node: str = "") -> Tier:
-        """``could``: how many nodes could take it; ``node``: the one that would be chosen.
+        """Judge the node fit; ``could``: how many nodes could take the pod; ``node``: the node that would be chosen.
 
-        Room that those on their way out leave counts once they are gone.
+        Room that terminating pods leave counts only once they are gone.
         """
         place = self._place(node, gone)
         nobody = np.zeros(len(self.columns.pods), np.bool_)
@@ -188,7 +191,7 @@ class _Judged:
         return self.survey.node_counts(self.survey.best(self.question.reserved))
 
     def _place(self, node: str, gone: Flags) -> int | None:
-        """Where it runs; else the node that is chosen, or that it is for, or the one that comes nearest."""
+        """Return the index of the node where the pod runs, or else the chosen, required or nearest node."""
         name = self.found.node or node or self.found.decision.node or self.ask.required_node
         if name is not None:
             return self.columns.place.get(name)
