@@ -159,7 +159,7 @@ def _laws(decision: Decision) -> tuple[Check, ...]:
 
 
 def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ...]) -> tuple[Check, ...]:
-    """The laws on safeguards, where these are known; a decision that one holds back is not held against them."""
+    """Return the invariants about safeguards, if these are known and none of them holds the decision back."""
     if not laws or snapshot.safeguards is None or decision.safeguard:
         return ()
     found = [safeguards.budgets_kept, safeguards.pauses_kept]

@@ -75,5 +75,5 @@ OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)
 """The checks on which pods may be victims."""
 
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, minimal, *OF_VICTIMS)
-"""Every law of `priority`."""
+"""Every invariant of `priority`."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)

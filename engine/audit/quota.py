@@ -237,5 +237,5 @@ OF_VICTIMS: tuple[Check, ...] = (priority, in_cohort, not_disabled, not_shielded
 """The checks on which pods may be victims."""
 
 ALL: tuple[Check, ...] = (may_preempt, whole, quota, filled_back, from_who_borrows, *OF_VICTIMS)
-"""Every law of `cohort` and `fair-share`."""
+"""Every invariant of `cohort` and `fair-share`."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)

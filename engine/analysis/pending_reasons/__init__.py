@@ -53,7 +53,7 @@ __all__ = [
 
 
 def judges(policy: str, dialect: str) -> bool:
-    """Whether asks that wait under a policy are told of by tiers."""
+    """Return whether tiers explain why pods are pending under a policy."""
     try:
         return find(policy, dialect).pending_tiers is not None
     except UnknownPolicyError:

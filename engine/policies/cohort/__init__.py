@@ -1,6 +1,7 @@
 """Policies ``cohort`` and ``fair-share``: Kueue's classic preemption and its fair sharing, over workloads and quota.
 
-No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
+Neither policy looks at nodes. Both assign flavors in the same way and have the same candidates for preemption. They
+differ in which of the candidates they preempt.
 """
 
 from collections.abc import Mapping

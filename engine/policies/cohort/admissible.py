@@ -1,4 +1,4 @@
-"""What keeps Kueue from considering a workload at all, whatever quota there is.
+"""Checks that keep Kueue from considering a workload at all, regardless of the quota.
 
 Source: Kueue's pkg/scheduler (nominate, validateResources) and pkg/cache/queue (cluster_queue.go, isAdmissible).
 """
@@ -12,7 +12,7 @@ from engine.model.quota import QuotaCluster, Workload
 
 
 class Inadmissible(StrEnum):
-    """Why a workload is not considered."""
+    """Reasons for which a workload is not considered."""
 
     QUEUE_HELD = "queue-held"
     """Its ClusterQueue is stopped, or not active."""
@@ -21,13 +21,13 @@ class Inadmissible(StrEnum):
     NAMESPACE = "namespace"
     """Its ClusterQueue does not admit workloads of its namespace."""
     BACK_OFF = "back-off"
-    """It was evicted, and is not tried again yet."""
+    """It was evicted and is not retried yet."""
     PREEMPTION_GATE = "preemption-gate"
-    """It is considered, but others would have to go, and a gate of its preemption is closed."""
+    """It is considered, but it would have to preempt other workloads while a gate of its preemption is closed."""
 
 
 def inadmissible(cluster: QuotaCluster, ask: Workload) -> Inadmissible | None:
-    """Return why a workload that waits in a queue of the cluster is not considered; None: it is."""
+    """Return why a workload that waits in a queue of the cluster is not considered, or None if it is considered."""
     queue = cluster.queues[ask.queue]
     if not queue.active:
         return Inadmissible.QUEUE_HELD
@@ -40,7 +40,10 @@ def inadmissible(cluster: QuotaCluster, ask: Workload) -> Inadmissible | None:
 
 
 def _admits(cluster: QuotaCluster, ask: Workload) -> bool:
-    """Whether the queue admits workloads of the namespace; where nobody knows its labels it is not judged."""
+    """Return whether the workload's queue admits workloads of its namespace.
+
+    A queue without a namespace selector admits none. If the labels of namespaces are unknown, every namespace passes.
+    """
     wanted = cluster.queues[ask.queue].namespaces
     if wanted is None or cluster.namespaces is None:
         return wanted is not None
@@ -48,7 +51,7 @@ def _admits(cluster: QuotaCluster, ask: Workload) -> bool:
 
 
 def without_replaced(cluster: QuotaCluster, ask: Workload) -> QuotaCluster:
-    """Return the cluster without the slice in whose place a workload comes: what it holds goes to its successor.
+    """Return the cluster without the workload slice that ``ask`` replaces, whose quota passes to ``ask``.
 
     Source: Kueue's pkg/workloadslicing (ReplacedWorkloadSlice).
     """

@@ -1,4 +1,4 @@
-"""Why a workload stays that an ask might have taken: worked out plainly, after the search."""
+"""Explains why a workload that might have been preempted is kept. The reasons are computed after the search."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from engine.policies.cohort.search.targets import TargetSearch
 
 
 class Staying:
-    """One search, and what it left."""
+    """One search for preemption targets, with the reasons for which the other workloads are kept."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class Staying:
         self._back = {one.uid for one in search.put_back}
 
     def why(self, one: Workload) -> PodReason:
-        """The first thing that keeps it."""
+        """Return the first reason for which a workload is kept."""
         return self._barred(one) or self._spared(one)
 
     def _barred(self, one: Workload) -> PodReason | None:
-        """Why it may not go at all."""
+        """Return why a workload is no candidate for preemption at all, or None if it is a candidate."""
         rules, own = self._queue.preemption, one.queue == self._ask.queue
         take = rules.within if own else rules.reclaim
         if one.queue in self._disabled:
@@ -53,7 +53,7 @@ class Staying:
         return None if takes(take, self._ask, one) else PodReason.HIGHER_PRIORITY
 
     def _spared(self, one: Workload) -> PodReason:
-        """Why it stays though it might go."""
+        """Return why a workload is kept although it is a candidate for preemption."""
         node = self._nodes.queue[one.queue]
         if one.uid in self._back or one.queue == self._ask.queue:
             return PodReason.NOT_NEEDED
@@ -64,7 +64,10 @@ class Staying:
         return PodReason.NOT_WHILE_BORROWING if self._only_without(one) else PodReason.NOT_NEEDED
 
     def _has_less(self, node: int, one: Workload) -> bool:
-        """Whether its side would have the lower share, with the ask given quota and itself gone."""
+        """Return whether fair sharing keeps a workload because its side would end with the lower share.
+
+        The shares are compared with the pending workload admitted and this workload preempted.
+        """
         usage = self._after
         entitled = not any(self._before.borrows(self._node, of, amount) for of, amount in self._asked.items())
         if entitled:
@@ -78,13 +81,13 @@ class Staying:
         return mine.rank > final.rank and mine.rank >= theirs.rank
 
     def _sides(self, node: int) -> tuple[int, int]:
-        """What is right below the cohort that both are in, on either side."""
+        """Return the node right below the lowest common cohort on either side: the pending workload, ``node``."""
         mine, theirs = ([one, *self._nodes.above(one)] for one in (self._node, node))
         shared = set(mine) & set(theirs)
         return [one for one in mine if one not in shared][-1], [one for one in theirs if one not in shared][-1]
 
     def _only_without(self, one: Workload) -> bool:
-        """Whether it goes only for an ask that borrows nothing, and this one has to."""
+        """Return whether only a preemptor that borrows nothing may preempt a workload, and ``ask`` has to borrow."""
         borrow = self._queue.preemption.borrow
         borrows = any(self._before.borrows(self._node, of, amount) for of, amount in self._asked.items())
         low = one.priority < self._ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
@@ -92,7 +95,7 @@ class Staying:
 
 
 def takes(take: Take, ask: Workload, one: Workload) -> bool:
-    """Whether a rule lets an ask take a workload."""
+    """Return whether a preemption rule lets a pending workload ``ask`` preempt another workload."""
     match take:
         case Take.ANY:
             return True
@@ -103,7 +106,7 @@ def takes(take: Take, ask: Workload, one: Workload) -> bool:
 
 
 def _left(usage: QuotaUsage, search: TargetSearch) -> QuotaUsage:
-    """What is used once all whom the search took are gone."""
+    """Return the quota usage without any of the workloads that the search took, including those it put back."""
     left = usage.copy()
     for target in search.taken:
         left.add(usage.tree.queue[target.workload.queue], target.workload.usage, -1)

@@ -1,4 +1,4 @@
-"""What a verdict came from, in Kueue's words: mode, flavors, and the shares before anybody goes."""
+"""Reports the figures behind a verdict in Kueue's terms: mode, flavors, and the shares before any preemption."""
 
 from typing import Any
 
@@ -8,7 +8,10 @@ from engine.policies.cohort.workload_decision import WorkloadVerdict
 
 
 def figures(cluster: QuotaCluster, verdict: WorkloadVerdict, *, fair: bool) -> dict[str, Any]:
-    """By pod set and resource; the shares only with ``fair`` sharing, which alone looks at them."""
+    """Return the figures by pod set and resource.
+
+    Shares are included only with ``fair`` sharing, because classic preemption does not use them.
+    """
     sets = verdict.assignment.sets
     found: dict[str, Any] = {
         "mode": verdict.mode,
@@ -23,7 +26,7 @@ def figures(cluster: QuotaCluster, verdict: WorkloadVerdict, *, fair: bool) -> d
 
 
 def shares(cluster: QuotaCluster) -> dict[str, dict[str, dict[str, Any]]]:
-    """Of every queue that is active, and every cohort."""
+    """Return the share of every active queue and of every cohort, by kind and name."""
     ground = QuotaIndex.of(cluster)
     tree = ground.tree
     nodes = {

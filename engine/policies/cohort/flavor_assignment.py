@@ -1,4 +1,4 @@
-"""Which flavors a workload would get, and whether it fits there, or only with preemption.
+"""Assigns flavors to a workload, and decides whether it fits in them, with or without preemption.
 
 Source: Kueue's pkg/scheduler/flavorassigner, flavorassigner.go, and preemption_oracle.go.
 """
@@ -28,18 +28,18 @@ from engine.policies.cohort.search.targets import TargetSearch
 
 
 class SearchResult(NamedTuple):
-    """What a search found, and what is used once they are gone who go."""
+    """The result of a search for preemption targets, and the quota usage once these targets are preempted."""
 
     search: TargetSearch
     after: QuotaUsage
 
 
 Find = Callable[[Quantities, tuple[FlavorResource, ...]], SearchResult]
-"""How targets are searched for: what is asked, and of what somebody has to go."""
+"""A search for preemption targets, given the requested amounts and the contested flavors and resources."""
 
 
 class Mode(StrEnum):
-    """How an ask would be admitted; Kueue's words."""
+    """How a workload would be admitted, in Kueue's terms."""
 
     FIT = "Fit"
     PREEMPT = "Preempt"
@@ -47,7 +47,7 @@ class Mode(StrEnum):
 
 
 class AssignmentMode(IntEnum):
-    """How well a flavor does, from the worst up."""
+    """How well a flavor can provide a resource, from the worst to the best."""
 
     NONE = 0
     NO_CANDIDATES = 1
@@ -57,38 +57,38 @@ class AssignmentMode(IntEnum):
 
     @property
     def mode(self) -> Mode:
-        """What is said of it."""
+        """Return the mode of admission to which this belongs, in Kueue's terms."""
         return {AssignmentMode.NONE: Mode.NO_FIT, AssignmentMode.FIT: Mode.FIT}.get(self, Mode.PREEMPT)
 
 
 class AssignedFlavor(NamedTuple):
-    """A resource of a pod set in a flavor."""
+    """The flavor that a resource of a pod set is assigned."""
 
     flavor: str
     chance: AssignmentMode
     borrowing: int
-    """The height of the lowest subtree that holds it; 0: the queue's own nominal quota."""
+    """The height of the lowest subtree of the quota tree that holds it; 0 means the queue's own nominal quota."""
 
 
 class SetAssignment(msgspec.Struct, frozen=True):
-    """A pod set with what it would get."""
+    """A pod set with the flavors it would be assigned."""
 
     pod_set: PodSet
     count: int
     granted: Mapping[str, AssignedFlavor]
-    """Resource -> its flavor; empty: none has room."""
+    """Resource -> its flavor; empty if no flavor can provide it."""
     wanted: Amounts
-    """Of all its pods, pods themselves included where the queue has quota of them."""
+    """The amounts that all its pods request, including the number of pods if the queue has a quota of pods."""
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """What a workload would get."""
+    """The flavors that all pod sets of a workload would be assigned."""
 
     sets: tuple[SetAssignment, ...]
 
     @property
     def mode(self) -> Mode:
-        """The worst of all."""
+        """Return the worst mode of all assigned flavors."""
         if not self.sets or any(one.wanted and not one.granted for one in self.sets):
             return Mode.NO_FIT
         modes = {granted.chance.mode for one in self.sets for granted in one.granted.values()}
@@ -96,12 +96,12 @@ class Assignment(msgspec.Struct, frozen=True):
 
     @property
     def borrowing(self) -> int:
-        """The highest that it borrows from."""
+        """Return the height of the highest subtree from which the workload would borrow."""
         return max((granted.borrowing for one in self.sets for granted in one.granted.values()), default=0)
 
     @property
     def contested(self) -> frozenset[FlavorResource]:
-        """Of what somebody has to go."""
+        """Return the flavors and resources for which other workloads have to be preempted."""
         return frozenset(
             (granted.flavor, resource)
             for one in self.sets
@@ -111,7 +111,10 @@ class Assignment(msgspec.Struct, frozen=True):
 
     @property
     def asked(self) -> dict[FlavorResource, int]:
-        """What it would use. As in Kueue without the pods themselves: docs/policies/cohort.md says what follows."""
+        """Return the amounts of quota that the workload would use.
+
+        As in Kueue, pods themselves are not included; docs/policies/cohort.md describes what follows from that.
+        """
         found: dict[FlavorResource, int] = {}
         for one in self.sets:
             for resource, amount in one.pod_set.requests.items():
@@ -122,7 +125,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
 
 class _Option(NamedTuple):
-    """A flavor for the resources of a group: what each gets, and how well the worst does."""
+    """A flavor for the resources of a group: what each resource is assigned, and the mode of the worst."""
 
     granted: dict[str, AssignedFlavor]
     chance: AssignmentMode
@@ -133,7 +136,11 @@ _NO_OPTION = _Option({}, AssignmentMode.NONE, 0)
 
 
 class Assigner:
-    """Assigns flavors to a workload. ``fair``: under fair sharing; ``find`` tells whether preempting could help."""
+    """Assigns flavors to a workload.
+
+    ``fair`` selects the rules of fair sharing. ``find`` searches for preemption targets, which shows whether preemption
+    could help.
+    """
 
     def __init__(self, ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> None:
         self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
@@ -141,7 +148,10 @@ class Assigner:
         self._node = ground.tree.queue[ask.queue]
 
     def assign(self, counts: Iterable[int]) -> Assignment:
-        """What it would get with so many pods in its sets. It ends at the first set for which nothing is found."""
+        """Return the assignment of the workload with ``counts`` pods in its pod sets.
+
+        The assignment ends at the first pod set for which no flavor is found.
+        """
         sized = list(zip(self._ask.pod_sets, counts, strict=True))
         used: dict[FlavorResource, int] = {}
         sets: list[SetAssignment] = []
@@ -166,7 +176,7 @@ class Assigner:
     def _grant(
         self, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]
     ) -> dict[str, AssignedFlavor]:
-        """Resource -> flavor for all of them; empty where one finds none."""
+        """Return the flavor of every resource of these pod sets; empty if any resource finds no flavor."""
         granted: dict[str, AssignedFlavor] = {}
         for name in sorted(wanted):
             if name in granted:
@@ -210,7 +220,7 @@ class Assigner:
         return worst
 
     def _chance(self, of: FlavorResource, amount: int) -> tuple[AssignmentMode, int]:
-        """How well the queue can provide so much of it, and how high it borrows for that."""
+        """Return how well the queue can provide an amount, and the height up to which it borrows for that."""
         usage, tree = self._ground.usage, self._ground.tree
         if amount > tree.potential[self._node].get(of, 0):
             return AssignmentMode.NONE, 0
@@ -226,7 +236,7 @@ class Assigner:
         return preemption.borrow.allowed or (self._fair and preemption.reclaim is not Take.NEVER)
 
     def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[AssignmentMode, int]:
-        """Whether there are targets for this one resource alone."""
+        """Search preemption targets for this resource alone, and return the resulting mode and borrowing height."""
         search, after = self._find({of: amount}, (of,))
         if not search.targets:
             return AssignmentMode.NO_CANDIDATES, borrowing
@@ -236,7 +246,7 @@ class Assigner:
 
 
 def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
-    """Sets that get their flavors together."""
+    """Group the pod sets that have to be assigned the same flavors."""
     groups: dict[str, list[tuple[PodSet, int]]] = {}
     for one, count in sized:
         groups.setdefault(f"group {one.group}" if one.group else f"set {one.name}", []).append((one, count))
@@ -244,7 +254,7 @@ def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
 
 
 def _suits(flavor: Flavor, one: PodSet) -> bool:
-    """Whether pods can run on nodes of a flavor, as far as what the flavor says of them decides that."""
+    """Return whether pods can run on nodes of a flavor, judged only by the labels and taints that the flavor states."""
     if untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
         return False
     labels = flavor.labels
@@ -259,7 +269,7 @@ def _about(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> lis
 
 
 def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
-    """Whether the next flavor is tried."""
+    """Return whether the next flavor has to be tried too."""
     if option.chance in {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}:
         return True
     if option.chance is not AssignmentMode.FIT and fungibility.next_before_preempting:
@@ -268,7 +278,7 @@ def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
 
 
 def _better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
-    """Whether it does better than the other."""
+    """Return whether the option ``one`` is better than the option ``other``."""
     hopeless = {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}
     if one.chance is not other.chance and (one.chance in hopeless or other.chance in hopeless):
         return one.chance > other.chance

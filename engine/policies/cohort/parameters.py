@@ -32,7 +32,7 @@ class FairParameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def reading_of(parameters: Parameters | FairParameters) -> QuotaReading:
-    """How a tree is meant by them."""
+    """Return how the parameters read a tree as quota."""
     allowed = isinstance(parameters, Parameters) and parameters.while_borrowing
     return QuotaReading(
         nested=parameters.guarantees == "nested",

@@ -1,4 +1,4 @@
-"""What is worked out of the moments of one pass: each from the first, in which little has changed since."""
+"""Reuses a pass's first quota index for its later snapshots, in which little has changed."""
 
 from engine.model.quota import QuotaCluster
 from engine.model.quota.pod_workloads import Gathered
@@ -6,13 +6,13 @@ from engine.policies.cohort.search.quota_index import QuotaIndex
 
 
 def ground_of(at: Gathered) -> QuotaIndex:
-    """Once those on their way out are gone."""
+    """Return the quota index of the cluster once terminating pods have exited."""
     if at.left:
         return QuotaIndex.of(at.cluster)
     return at.cluster.once("ground", lambda: QuotaIndex.of(at.all).changed(at.gone, at.kept))
 
 
 def with_leaving(at: Gathered) -> QuotaCluster:
-    """While they are still there."""
+    """Return the cluster in which terminating pods still hold their quota, with its quota index prepared."""
     at.with_leaving.once("ground", lambda: QuotaIndex.of(at.all).changed((), at.kept))
     return at.with_leaving

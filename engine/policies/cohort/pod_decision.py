@@ -1,4 +1,4 @@
-"""Policies ``cohort`` and ``fair-share`` on pods: all waiting pods of a workload are decided for at once."""
+"""Applies the policies ``cohort`` and ``fair-share`` to pods: all pending pods of a workload are decided at once."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _REASONS = {
 
 
 class ByQuota:
-    """Decides by a policy and its parameters."""
+    """Decides preemption by one of the two policies and its parameters."""
 
     def __init__(self, parameters: Parameters | FairParameters) -> None:
         self._reading = reading_of(parameters)
@@ -35,7 +35,7 @@ class ByQuota:
         self._policy = POLICY if self._strategies is None else FAIR_SHARE
 
     def __call__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
-        """Which workloads are to go so that the quota of its queue holds that of ``ask``, or why none are."""
+        """Return the decision for ``ask``: which workloads to preempt so that its quota suffices, or why none."""
         if ask.queue is None or ask.queue not in tree:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
         at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
@@ -47,7 +47,10 @@ class ByQuota:
         return self._decided(self._told(at, tree, pods), ask, pods)
 
     def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
-        """What the decision for ``ask`` comes from; None where nothing is decided for it, or with another pod."""
+        """Return the workload decision that the decision for ``ask`` is based on.
+
+        It is None if nothing is decided for ``ask``, or if it is decided together with another pod.
+        """
         if ask.queue is None or ask.queue not in tree:
             return None
         at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
@@ -57,7 +60,10 @@ class ByQuota:
         return self._told(at, tree, pods)
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
-        """Which of some asks, in their turn, is next: under fair sharing one of the queue with the lowest share."""
+        """Return which of some pending pods, given in queue order, is decided next.
+
+        Under fair sharing it is a pod of the queue with the lowest share.
+        """
         if self._strategies is None:
             return asks[0]
         return first(gathered(snapshot, tree, self._reading), asks)
@@ -121,7 +127,7 @@ class ByQuota:
 
 
 STRATEGY_SETS = {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}
-"""What the parameter ``strategies`` may be -> those of Kueue's that it stands for."""
+"""Value of the parameter ``strategies`` -> the Kueue strategies that it selects."""
 
 
 def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
@@ -129,7 +135,7 @@ def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
 
 
 def _unread(at: Gathered, ask: Pod) -> str | None:
-    """The queue, of those that share quota with the ask's, of which nobody knows what it uses."""
+    """Return a queue in ``ask``'s quota tree whose usage is unknown because a pod could not be read, or None."""
     tree = at.formed.tree
     top = tree.root(tree.queue[ask.queue or ""])
     unread = (pod.queue for pod in at.snapshot.unread_for(ask) if pod.queue in tree.queue)

@@ -1,4 +1,4 @@
-"""The trace of a decision by quota: what is short, who borrows how much, and who stays why."""
+"""Builds the trace of a decision by quota: what is short, which queues borrow how much, and why workloads are kept."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,11 @@ from engine.policies.cohort.search.fair import Strategy
 from engine.policies.cohort.workload_decision import WorkloadVerdict
 
 _IN_FULL = 20
-"""So many workloads that stay are told of one by one; the rest are counted."""
+"""The maximum number of kept workloads that are reported individually; the others are only counted."""
 
 
 class WorkloadDecision:
-    """What was decided for a workload, with what it came from."""
+    """The decision for a workload, with the data it is based on."""
 
     def __init__(
         self,
@@ -37,7 +37,10 @@ class WorkloadDecision:
 
     @cached_property
     def asked(self) -> dict[FlavorResource, int]:
-        """Of the quota, pods themselves included where they are counted; not what a pod says that it asks 0 of."""
+        """Return the amounts of quota that the workload requests, without zero amounts.
+
+        The number of pods is included if the queues have a quota of pods.
+        """
         found: dict[FlavorResource, int] = {}
         for one in self.ask.pod_sets:
             for name, amount in (*one.requests.items(), (PODS, 1)):
@@ -47,24 +50,27 @@ class WorkloadDecision:
 
     @cached_property
     def short(self) -> list[FlavorResource]:
-        """Of what there is too little."""
+        """Return the flavors and resources of which too little quota is available."""
         return [of for of, amount in sorted(self.asked.items()) if amount > self.usage.available(self.node, of)]
 
     @property
     def decisive(self) -> str:
-        """The queue and the first resource that is short."""
+        """Return the queue and the first resource that is short."""
         return f"{self.ask.queue} {self.short[0][1]}" if self.short else self.ask.queue
 
     @property
     def beyond(self) -> str:
-        """The same of one that the queue could never have so much of; empty: there is none."""
+        """Return the queue and the first resource that the workload requests more of than the queue could ever have.
+
+        The text is empty if there is no such resource.
+        """
         most = self.nodes.potential[self.node]
         found = next((name for (_, name), amount in self.asked.items() if amount > most.get((FLAVOR, name), 0)), "")
         return f"{self.ask.queue} {found}" if found else ""
 
     @cached_property
     def stays(self) -> dict[str, PodReason]:
-        """Workload that stays (uid) -> why; of those that were never looked at closely none is left out."""
+        """Return the reason for every kept workload by its uid, including workloads the search never considered."""
         staying = Staying(self.at, self.usage, self.ask, self.asked, self.short, self.verdict.search, fair=self._fair)
         return {one.uid: staying.why(one) for one in self._others}
 
@@ -75,12 +81,12 @@ class WorkloadDecision:
 
     @property
     def candidates(self) -> int:
-        """How many pods might have gone, by rules and priority."""
+        """Return the number of pods that might have been preempted, judging by rules and priority."""
         return sum(len(self.at.pods(one)) for one in self.might_go)
 
     @cached_property
     def might_go(self) -> list[Workload]:
-        """The workloads that these are of: those that go first."""
+        """Return the workloads that might have been preempted, beginning with those that are."""
         might = {PodReason.NOT_NEEDED, PodReason.SHARE, PodReason.NOT_WHILE_BORROWING}
         return [*self._gone, *(one for one in self._others if self.stays[one.uid] in might)]
 
@@ -89,7 +95,7 @@ class WorkloadDecision:
         return [target.workload for target in self.verdict.search.targets]
 
     def trace(self, *, admitted: bool) -> Trace:
-        """Of the decision; ``admitted``: whether quota is given to the ask."""
+        """Return the trace of the decision; ``admitted`` is whether the pending workload is given quota."""
         figures = tuple(self._figures(admitted=admitted))
         short = tuple(self._short())
         if not short:
@@ -125,7 +131,7 @@ class WorkloadDecision:
             )
 
     def _figures(self, *, admitted: bool) -> Iterator[QueueFigures]:
-        """Of the ask's queue and all above it first, then those of the victims."""
+        """Yield the figures of the pending workload's queue and its ancestors, then those of the victims' queues."""
         asked = {name: amount for (_, name), amount in self.asked.items()} if admitted else {}
         gone = self._gone if admitted else []
         queues = (self.ask.queue, *(one.queue for one in gone))
@@ -138,7 +144,7 @@ class WorkloadDecision:
             yield QueueFigures(path=path, before=before, after=_some(after), guaranteed=queue.guaranteed, max=queue.max)
 
     def _used(self, path: str, resource: str) -> int:
-        """By all leaves below, or by the leaf that it is."""
+        """Return what all leaf queues at or below ``path`` use of a resource."""
         leaves = (self.nodes.queue[below] for below in self.tree.walk(path) if below in self.nodes.queue)
         return sum(self.usage.used(leaf, (FLAVOR, resource)) for leaf in leaves)
 
@@ -162,7 +168,7 @@ class WorkloadDecision:
             )
 
     def _afterwards(self) -> QuotaUsage:
-        """What is used once the decision has come about."""
+        """Return the quota usage once the decision has been carried out."""
         usage = self.usage.copy()
         usage.add(self.node, self.asked)
         for one in self._gone:
@@ -182,5 +188,5 @@ def _sum(many: Iterator[Mapping[str, int]]) -> Amounts:
 
 
 def _some(amounts: Mapping[str, int]) -> Amounts:
-    """Zeros left out."""
+    """Return the amounts without zeros, sorted by name."""
     return {name: amount for name, amount in sorted(amounts.items()) if amount}

@@ -1,4 +1,7 @@
-"""A workload decided: flavors, mode, and who goes. Source: Kueue's pkg/scheduler, scheduler.go (getAssignments)."""
+"""Decides a workload: its flavors, its mode, and which workloads to preempt.
+
+Source: Kueue's pkg/scheduler, scheduler.go (getAssignments).
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
@@ -19,28 +22,29 @@ FAIR_SHARE = "fair-share"
 
 
 class WorkloadVerdict(msgspec.Struct, frozen=True):
-    """What is decided for a workload. ``Preempt`` does not promise that anybody goes."""
+    """The decision for a workload. The mode ``Preempt`` does not guarantee that any workload is preempted."""
 
     assignment: Assignment
     search: TargetSearch
     gated: bool = False
-    """Whether others would go, but a gate of the workload's preemption is closed."""
+    """Whether other workloads would be preempted, but a gate of the workload's preemption is closed."""
 
     @property
     def mode(self) -> Mode:
-        """How it would be admitted."""
+        """Return how the workload would be admitted."""
         return self.assignment.mode
 
     @property
     def served(self) -> bool:
-        """Whether it gets quota: there is enough, or somebody goes for it."""
+        """Return whether the workload gets quota: enough is free, or other workloads are preempted for it."""
         return self.mode is Mode.FIT or bool(self.search.targets)
 
 
 def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None = None) -> WorkloadVerdict:
-    """Decide for a workload that waits in a queue of the cluster; ``strategies``: of fair sharing, None: classic.
+    """Decide for a workload that waits in a queue of the cluster.
 
-    With fewer pods, where its sets allow that and it can't be had with all of them: then with as many as can be.
+    ``strategies`` are those of fair sharing; None selects classic preemption. If the workload cannot be admitted with
+    all pods, and its pod sets allow fewer, it is decided with as many pods as possible.
     """
     ground = QuotaIndex.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
@@ -49,7 +53,7 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
 
 
 def decided(ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> WorkloadVerdict:
-    """The same, with whatever finds who goes."""
+    """Decide for a workload with a given search for preemption targets."""
     assigner = Assigner(ground, ask, find, fair=fair)
     whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
     if whole.served:
@@ -58,7 +62,10 @@ def decided(ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> Wor
 
 
 def _finding(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> Find:
-    """Searches once for what is asked again: of one resource, the last question is the one that tried the flavor."""
+    """Return a search for preemption targets that caches its results.
+
+    For a workload with one resource, the final search repeats the one that tried the flavor.
+    """
     known: dict[Hashable, SearchResult] = {}
 
     def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> SearchResult:
@@ -79,7 +86,10 @@ def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> WorkloadV
 
 
 def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> WorkloadVerdict | None:
-    """By halving: as Kueue does it, also where having fewer pods helps now and hinders then."""
+    """Return the verdict with the most pods that can be admitted, or None; the number of pods is bisected.
+
+    As in Kueue, bisection is used even though removing pods does not always make admission easier.
+    """
     spare = [_spare(one) for one in ask.pod_sets]
     low, high, found = 0, sum(spare) + 1, None
     while sum(spare) and low < high:

@@ -1,4 +1,4 @@
-"""Under fair sharing whose ask is decided next."""
+"""Selects the pending pod that fair sharing decides next."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,9 +10,10 @@ from engine.policies.cohort.pass_reuse import ground_of
 
 
 def first(at: Gathered, asks: Sequence[Pod]) -> Pod:
-    """Of the queue to which the lowest share leads, from the top of its cohorts down; of one queue whose turn it is.
+    """Return the first pod of the queue with the lowest share, comparing shares from the root cohort down.
 
-    Source: Kueue's pkg/scheduler, fair_sharing_iterator.go, which looks at the first of every queue likewise.
+    The first pod of each queue is the first in ``asks``. Source: Kueue's pkg/scheduler, fair_sharing_iterator.go, which
+    also considers only the first workload of every queue.
     """
     tree, usage = at.formed.tree, ground_of(at).usage
     rank = cache(lambda node: share_of(usage, node).rank)
@@ -23,6 +24,9 @@ def first(at: Gathered, asks: Sequence[Pod]) -> Pod:
 
 
 def _way(tree: QuotaTree, queue: str) -> Sequence[int]:
-    """From the top down to a queue; an ask of no queue, of which there is nothing to decide, comes at once."""
+    """Return the nodes from the root down to a queue.
+
+    The path of an unknown queue is empty, so its pods come first: there is nothing to decide for them.
+    """
     node = tree.queue.get(queue)
     return () if node is None else tuple(reversed((node, *tree.above(node))))

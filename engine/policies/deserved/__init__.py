@@ -1,4 +1,4 @@
-"""Policy ``deserved``: how much of a cluster each consumer deserves, and who gives it back (kube-arbitrator)."""
+"""Policy ``deserved``: how much of a cluster each consumer deserves, and which pods are reclaimed (kube-arbitrator)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""One ask at one moment: who stands where, and what the ask's queue would have with it."""
+"""Gathers what a decision needs to know about one pending pod: the queues' shares, its limits, and free capacity."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -21,28 +21,28 @@ from engine.policies.deserved.shares.share_status import Standings, standing_on
 
 
 class ReclaimAttempt:
-    """One ask at one moment."""
+    """One attempt to place a pending pod, at one moment of the cluster."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
         self.nodes = PreemptionAttempt(snapshot, tree, ask)
-        """Where it might run."""
+        """The nodes on which the pending pod might run."""
         self.leaf = ask.queue or tree.root
         self.lineage = frozenset(tree.lineage(self.leaf))
         asked = {name: amount for name, amount in ask.requests.items() if amount > 0}
         self.wanted: Amounts = {name: amount for name, amount in asked.items() if name != PODS} or asked
-        """What is asked; of an ask for resources the pod itself is not counted."""
+        """The amounts that the pending pod requests. ``pods`` is included only if it requests nothing else."""
         self.ground = ground(snapshot, tree)
 
     @cached_property
     def standings(self) -> Standings:
-        """Path -> where the queue stands."""
+        """Return the share status of every queue by its path."""
         shares = deserved(self.tree, self.ground.requests, self.ground.capacity, Method(self.parameters.method))
         return standing_on(self.ground, self.snapshot, self.tree, shares)
 
     @cached_property
     def ledger(self) -> ShareLedger:
-        """The same of all queues at once."""
+        """Return the used and deserved amounts of all queues as arrays."""
         kept: dict[str, ShareLedger] = self.snapshot.once("deserved ledger", (self.tree, self.parameters.method), dict)
         latest = kept.get("latest")
         kept["latest"] = found = (
@@ -52,14 +52,17 @@ class ReclaimAttempt:
 
     @cached_property
     def above_ask(self) -> Flags:
-        """Queue by number -> whether it is the ask's, or above it."""
+        """Return for every queue number whether the queue is the pending pod's or an ancestor of it."""
         above = np.zeros(self.nodes.ground.nobody + 1, np.bool_)
         above[[self.nodes.ground.number[path] for path in self.lineage]] = True
         return above
 
     @cached_property
     def overused(self) -> dict[str, Flags]:
-        """What is wanted -> queue by number -> whether it and all above it that are not above the ask overuse it."""
+        """Return, by resource, for every queue number whether the queue exceeds what it deserves.
+
+        All its ancestors that are not ancestors of the pending pod's queue must exceed what they deserve too.
+        """
         ground = self.nodes.ground
         spared = self.above_ask.copy()
         spared[ground.nobody] = True
@@ -68,28 +71,31 @@ class ReclaimAttempt:
 
     @cached_property
     def counted(self) -> Amounts:
-        """What is wanted of which there is any -> how much there is, by which queues are compared."""
+        """Return the total capacity of the requested resources, by which queues are compared.
+
+        Resources that the cluster does not have are left out.
+        """
         capacity = self.ground.capacity
         return {name: capacity[name] for name in self.wanted if name in capacity}
 
     @cached_property
     def whole(self) -> int:
-        """A number that all that is there of anything ``counted`` divides."""
+        """Return the least common multiple of the capacities in ``counted``."""
         return lcm(*self.counted.values())
 
     @property
     def too_large(self) -> bool:
-        """Whether it would fit no node if all were empty."""
+        """Return whether the pending pod would fit on no node even if all nodes were empty."""
         return any(pod.uid == self.ask.uid for pod in self.ground.too_large)
 
     @cached_property
     def beyond(self) -> str:
-        """The queue and the first resource of which that would have more than it deserves with the ask."""
+        """Return the pending pod's queue and the first resource of which it would exceed what it deserves, or ''."""
         return "" if self.ask.namespace == SYSTEM else self._more_than(self.standings[self.leaf].deserved, 0)
 
     @cached_property
     def over_hard(self) -> str:
-        """The queue and the first resource of which that would have more than it may ever have."""
+        """Return the pending pod's queue and the first resource of which it would exceed its hard limit, or ''."""
         return self._more_than(self.standings[self.leaf].hard, None)
 
     def _more_than(self, limits: Mapping[str, int], otherwise: int | None) -> str:
@@ -102,20 +108,23 @@ class ReclaimAttempt:
 
     @property
     def outranks(self) -> bool:
-        """Whether it may take beyond what its queue deserves, and would."""
+        """Return whether the pending pod would exceed what its queue deserves, and has a priority class that may."""
         return bool(self.beyond) and self.ask.priority_class in self.parameters.high_priority
 
     def common(self, queue: str) -> int:
-        """How many queues above a queue are above the ask too."""
+        """Return how many queues of the lineage of ``queue`` are in the pending pod's lineage too."""
         return sum(path in self.lineage for path in self.tree.lineage(queue))
 
     def line(self, queue: str) -> tuple[str, ...]:
-        """The queue and those above it that are not above the ask too, the lowest first."""
+        """Return the lineage of a queue, the lowest first, without queues in the pending pod's lineage."""
         return tuple(path for path in self.tree.lineage(queue) if path not in self.lineage)
 
     @cached_property
     def excess(self) -> dict[tuple[str, str], int]:
-        """Area above the ask's queue, and resource -> by how much it would exceed its hard with the ask."""
+        """Return by how much ancestors of the pending pod's queue would exceed their hard limits with the pod.
+
+        Keys are pairs of ancestor and resource.
+        """
         found = {}
         for path in self.tree.lineage(self.leaf)[1:]:
             for name, limit in self.standings[path].hard.items():
@@ -125,7 +134,7 @@ class ReclaimAttempt:
         return found
 
     def due_ms(self, queue: str) -> int:
-        """From when on pods may be taken from a queue: when it was told, or now, and its grace."""
+        """Return when a queue's pods may be preempted: its grace period after its reclaim notice, or after now."""
         due: dict[str, int] = self.snapshot.once("deserved due", self.tree, dict)
         if queue not in due:
             told = self.snapshot.notices.get(queue, self.snapshot.now_ms)
@@ -133,12 +142,15 @@ class ReclaimAttempt:
         return due[queue]
 
     def in_grace(self, queue: str) -> bool:
-        """Whether a queue was not told yet, or still has time to give back by itself."""
+        """Return whether a queue has had no reclaim notice yet, or its grace period is not over."""
         return queue not in self.snapshot.notices or self.due_ms(queue) > self.snapshot.now_ms
 
     @cached_property
     def free(self) -> dict[str, Numbers]:
-        """What is asked -> place -> what is free of it once those on their way out are gone."""
+        """Return, by resource, for every node index how much is free once terminating pods have exited.
+
+        Only resources that the pending pod requests are included.
+        """
         columns, leaving = self.nodes.columns, self.nodes.leaving
         return {
             name: columns.allocatable(name)
@@ -149,13 +161,13 @@ class ReclaimAttempt:
 
     @property
     def told(self) -> Flags:
-        """Queue by number -> whether it was told to give back."""
+        """Return for every queue number whether the queue was given a reclaim notice."""
         notices = self.snapshot.notices
         return self._once("told", lambda queue: queue in notices)
 
     @property
     def past_grace(self) -> Flags:
-        """Queue by number -> whether it was, and has had its time to give back by itself."""
+        """Return for every queue number whether the queue had a reclaim notice and its grace period is over."""
         return self._once("past grace", lambda queue: not self.in_grace(queue))
 
     def _once(self, what: str, meets: Callable[[str], bool]) -> Flags:

@@ -1,4 +1,4 @@
-"""What disruption budgets still allow, as the eviction API counts it."""
+"""Calculates which evictions disruption budgets still allow, by the rules of the eviction API."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -9,33 +9,33 @@ from engine.model.snapshot import Snapshot
 
 
 class BudgetCoverage:
-    """A budget covers what it selects; a pod of two of them can't be evicted at all."""
+    """The disruption budgets by the pods they select. A pod that two budgets cover cannot be evicted at all."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._by_namespace: dict[str, list[DisruptionBudget]] = {}
         for budget in snapshot.budgets:
             self._by_namespace.setdefault(budget.namespace, []).append(budget)
         self.covers = tuple((one.namespace, one.name, one.expressions, one.disrupted) for one in snapshot.budgets)
-        """All that ``kind`` goes by."""
+        """All properties of the budgets that ``kind`` depends on."""
         self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
         columns = snapshot.columns
         leaving = [columns.pods[row] for row in columns.leaving.tolist()] if snapshot.budgets else []
-        # those whom the cluster does not show on their way out yet are in no budget's count
+        # budgets do not count pods that the cluster does not report as terminating yet
         self._promised = self._counted(
             pod for pod in (*leaving, *columns.stray) if pod.terminating and pod.deleted_ms is None
         )
 
     def covering(self, pod: Pod) -> list[str]:
-        """The names of the budgets that cover a pod."""
+        """Return the names of the budgets that cover a pod."""
         return [one.name for one in self._covering(pod)]
 
     def kind(self, pod: Pod) -> Hashable:
-        """The same for pods that no budget tells apart."""
+        """Return a key that is equal for pods which budgets treat alike, or None if no budget covers the pod."""
         covering = self._covering(pod)
         return (pod.namespace, *((one.name, pod.name in one.disrupted) for one in covering)) if covering else None
 
     def allow(self, pods: Iterable[Pod]) -> bool:
-        """Whether all of these may go together."""
+        """Return whether the budgets allow all of these pods to be evicted together."""
         if not self._allowed:
             return True
         found = list(pods)
@@ -49,7 +49,7 @@ class BudgetCoverage:
             (one.namespace, one.name)
             for pod in pods
             for one in self._covering(pod)
-            if pod.name not in one.disrupted  # let through a moment ago: counted there
+            if pod.name not in one.disrupted  # its eviction is approved already, and the budget counts it
         )
 
     def _covering(self, pod: Pod) -> list[DisruptionBudget]:

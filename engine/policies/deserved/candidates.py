@@ -1,4 +1,4 @@
-"""Who may go under policy ``deserved``, and why everybody else may not."""
+"""Determines which pods may be preempted under policy ``deserved``, and why the others may not."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -21,63 +21,63 @@ from engine.policies.deserved.shares.share_ledger import reserved_of
 
 
 class Candidates:
-    """The bound pods, held against an ask before anybody has gone."""
+    """The bound pods that may be preempted for a pending pod, judged before any pod is preempted."""
 
     def __init__(self, question: ReclaimAttempt) -> None:
         self.question = question
         self.books = ShareBalances(question)
         self.budgets = BudgetCoverage(question.snapshot)
         self.counts: Counter[PodReason] = Counter()
-        """How many may not go, and why."""
+        """Reason -> the number of pods that may not be preempted for it."""
         self.staying: Counter[PodReason] = Counter()
-        """How many of them in queues that may be taken from."""
+        """The part of ``counts`` that is in queues which may be preempted from."""
         self._alike = alike(question.snapshot, question.nodes.ground, self.budgets)
         self._in_grace: Flags | None = None
-        """Queue by number -> whether it still has time to give back by itself; None: nobody was asked for that."""
+        """Queue number -> whether its grace period is not over; None if grace periods are not considered."""
         kinds = self._found()
         self.going: Flags = self._alike.going(question.nodes.columns, kinds)
-        """Row -> whether that pod may go."""
+        """Pod row -> whether that pod may be preempted."""
         self._leave_out(question.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
         self.queues: Flags = np.zeros(question.nodes.ground.nobody + 1, np.bool_)
-        """Queue by number -> whether any of them are in it."""
+        """Queue number -> whether the queue has any candidates."""
         if self.counts[PodReason.OUTSIDE_SCOPE]:
             self.queues[question.nodes.ground.row_queue[self.going]] = True
         else:
             self.queues[self._alike.queue[kinds]] = True
         self.beyond = self.queues
-        """The same, with those that still have time to give back by themselves."""
+        """The same as ``queues``, but including queues whose grace period is not over."""
 
     def _leave_out(self, rows: Rows) -> None:
-        """Of those who might go the ones in places that we do not act in."""
+        """Exclude candidates in places where safeguards forbid eviction, and count them."""
         if not len(rows):
             return
-        self.going = self.going.copy()  # the one before is kept for the next ask
+        self.going = self.going.copy()  # the original array is reused for the next pending pod
         self.counts[PodReason.OUTSIDE_SCOPE] += int(np.count_nonzero(self.going[rows]))
         self.going[rows] = False
 
     @property
     def pods(self) -> list[Pod]:
-        """Those who may go."""
+        """Return all pods that may be preempted."""
         return list(compress(self.question.nodes.columns.pods, self.going.tolist()))
 
     def on(self, place: int) -> list[Pod]:
-        """Those of one node."""
+        """Return the candidates on one node."""
         columns = self.question.nodes.columns
         rows = columns.rows(place)
         return list(compress(columns.on(place), self.going[rows.start : rows.stop].tolist()))
 
     @cached_property
     def count(self) -> int:
-        """How many they are."""
+        """Return the number of candidates."""
         return int(np.count_nonzero(self.going))
 
     def rows_of(self, queue: str) -> Rows:
-        """Of those who may go from a queue."""
+        """Return the rows of a queue's candidates."""
         rows = self._alike.rows_of_queue.of(self.question.nodes.ground.number[queue])
         return rows[self.going[rows]]
 
     def in_turn(self, queues: Flags) -> Iterator[str]:
-        """Some queues, who gives first first."""
+        """Yield some of the queues in the order in which they are preempted from."""
         return self._turns.among(queues)
 
     @cached_property
@@ -85,34 +85,34 @@ class Candidates:
         return ShareOrder(self.question)
 
     def of(self, queues: Flags) -> "Candidates":
-        """Those of some of their queues; the others still have time to give back by themselves."""
+        """Return the candidates of some of the queues; the grace periods of the other queues are not over."""
         if np.array_equal(queues, self.queues):
             return self
         fewer = copy(self)
-        fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - of its own kind
+        fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - same class
         fewer.going = self.going & queues[self.question.nodes.ground.row_queue]
         fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.going))
         fewer.counts = self.counts + Counter({PodReason.IN_GRACE: self.count - fewer.count})
         return fewer
 
     def gives(self, queue: str | None) -> bool:
-        """Whether a queue may be taken from, if its pods may go."""
+        """Return whether any pods of a queue may be preempted."""
         return self._of_queue(queue) is None
 
     def why_not(self, pod: Pod) -> ExclusionReason | None:
-        """Why a pod may not go; None where it may."""
+        """Return why a pod may not be preempted, or None if it may."""
         return self._of_queue(pod.queue) or (
             ExclusionReason(PodReason.TERMINATING) if pod.terminating else self._of_staying(pod)
         )
 
     def _of_queue(self, queue: str | None) -> ExclusionReason | None:
-        """Why nobody may go from a queue."""
+        """Return why no pod of a queue may be preempted, or None."""
         if self._in_grace is not None and self._in_grace[self.question.nodes.ground.queue_of(queue)]:
             return ExclusionReason(PodReason.IN_GRACE, queue or "")
         return self._spared(queue)
 
     def _found(self) -> Flags:
-        """The kinds of those who may go; the others are counted."""
+        """Return for every kind of pod whether its pods may be preempted; count the others by reason."""
         ground, kinds = self.question.nodes.ground, self._alike
         of_leaving = kinds.of[self.question.nodes.columns.leaving]
         times = kinds.counts - np.bincount(of_leaving, minlength=len(kinds.each))
@@ -129,7 +129,10 @@ class Candidates:
         return may
 
     def _queues_spared(self) -> Iterator[tuple[PodReason, Flags]]:
-        """Why nobody may go from a queue -> queue by number -> whether it is so; the first one counts."""
+        """Yield reasons for which no pod of a queue may be preempted, each with the queues it applies to.
+
+        The first reason that applies to a queue counts.
+        """
         question, ground = self.question, self.question.nodes.ground
         yield PodReason.NO_QUEUE, _only(ground, ground.nobody)
         yield PodReason.SAME_QUEUE, _only(ground, ground.number[question.leaf])
@@ -142,7 +145,10 @@ class Candidates:
             yield PodReason.WITHIN_DESERVED, ~np.any(list(question.overused.values()), axis=0)
 
     def _kinds_staying(self, left: Flags) -> Iterator[tuple[PodReason, Flags]]:
-        """Why a pod may not go -> kind -> whether it is so; the first one counts. ``left``: kinds not told of yet."""
+        """Yield reasons for which pods may not be preempted, each with the kinds of pods it applies to.
+
+        The first reason that applies to a kind counts. ``left`` are the kinds that are not excluded yet.
+        """
         question, kinds = self.question, self._alike
         yield from kinds.staying.items()
         if question.outranks:
@@ -157,7 +163,7 @@ class Candidates:
         yield PodReason.OVER_BUDGET, covered
 
     def _needed_for_reserved(self) -> Flags:
-        """Kind -> whether a queue would use less than is reserved for it without such a pod."""
+        """Return for every kind whether preempting a pod of it would leave a queue below its reserved amount."""
         question, kinds = self.question, self._alike
         needed = np.zeros(len(kinds.each), np.bool_)
         for name in reserved_of(question.tree):
@@ -188,7 +194,10 @@ class Candidates:
         return self.question.nodes.restraints.pause_of(queue)
 
     def _within(self, queue: str) -> str:
-        """The first of the queue and those above it that uses no more of anything asked than it deserves."""
+        """Return the first queue of a lineage that does not exceed what it deserves of any requested resource.
+
+        It is searched from ``queue`` up. It is ``queue`` itself if no ancestor meets the condition.
+        """
         names = self.question.wanted
         line = self.question.line(queue)
         return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
@@ -212,7 +221,7 @@ class Candidates:
         return None
 
     def takes_beyond(self, pod: Pod, books: ShareBalances, names: Collection[str]) -> bool:
-        """Whether a pod holds some of what its queue uses, of these resources, beyond what it deserves."""
+        """Return whether a pod holds any of these resources that its queue uses beyond what it deserves."""
         return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
 
 

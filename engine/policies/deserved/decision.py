@@ -1,6 +1,6 @@
-"""Policy ``deserved``, dialect ``arbitrator``: who gives back what they use beyond what they deserve.
+"""Policy ``deserved``, dialect ``arbitrator``: reclaims from queues that use more than they deserve.
 
-By docs/policies/deserved.md.
+The rules are in docs/policies/deserved.md.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,10 @@ _WAITS = {Reason.NOT_TRIED: WAITS[Reason.NOT_TRIED]}
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
-    """Which pods are to go for ``ask`` (a pending pod of the snapshot), who is told to give back, or why none are."""
+    """Decide which pods to preempt for ``ask``, a pending pod of the snapshot, or why none are preempted.
+
+    The decision also says which queues are given a reclaim notice.
+    """
     question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     for reason, guard in UNDECIDABLE.items():
         if (detail := guard(question.nodes)) is not None:
@@ -39,7 +42,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
 
 
 def _refused(question: ReclaimAttempt) -> Decision | None:
-    """Why nobody is taken from for the ask, None where somebody may be."""
+    """Return a decision that rejects preemption for the pending pod, or None if it may preempt."""
     for reason, guard in _GUARDS.items():
         if (detail := guard(question.nodes)) is not None:
             return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
@@ -56,7 +59,10 @@ def _refused(question: ReclaimAttempt) -> Decision | None:
 
 
 def _within_safeguards(question: ReclaimAttempt) -> Decision:
-    """Choose among those whom safeguards let go; disruption budgets are looked at in any case, as the proposal says."""
+    """Choose victims that the safeguards allow.
+
+    Disruption budgets are considered in any case, as the proposal requires.
+    """
     own = question.snapshot
 
     def choose(snapshot: Snapshot) -> Decision:
@@ -68,7 +74,10 @@ def _within_safeguards(question: ReclaimAttempt) -> Decision:
 
 
 def _reclaim(question: ReclaimAttempt) -> Decision:
-    """From those whose grace is over; else those are told, or were and still have time, from whom it could be."""
+    """Preempt from queues whose grace periods are over, if that makes room.
+
+    Otherwise give reclaim notices to the queues it could be made from, or wait for those that still have time.
+    """
     survey, in_time = surveyed(question)
     if survey.best is None:
         return _none(question, survey)
@@ -76,10 +85,10 @@ def _reclaim(question: ReclaimAttempt) -> Decision:
 
 
 def surveyed(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
-    """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
+    """Return the node candidates of the first group of queues that makes room, and whether they may be preempted now.
 
-    Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that; where
-    that order finds no allowed set either, other sets are tried.
+    If no group makes room while every queue keeps what it deserves, queues may end below that. If the usual order of
+    victims finds no allowed set even then, other sets are tried. If nothing helps, the last group is returned.
     """
     found: list[tuple[NodeCandidates, bool]] = []
     for candidates, in_time in _attempts(question):
@@ -92,7 +101,10 @@ def surveyed(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
 
 
 def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
-    """Who may be taken from, and whether now: those past their grace, then with those who were told, then all."""
+    """Yield groups of candidates to try, each with whether they may be preempted now.
+
+    The groups are the queues whose grace periods are over, the queues with a reclaim notice, and all queues.
+    """
     every = Candidates(question)
     if question.outranks:
         yield every, True

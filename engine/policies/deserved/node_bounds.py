@@ -1,4 +1,4 @@
-"""What nodes would lose at least, of all nodes at once: most need not be looked at any closer."""
+"""Calculates a lower bound of the cost of every node at once, so that most nodes need no closer look."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,15 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.share_balances import Rank
 
 Cost = tuple[Rank, int, int, int, int]
-"""Whose turn it is, the highest priority, how many go, the newest, the node's place: the least wins."""
+"""The cost of preempting on a node; the least cost wins.
+
+It consists of the rank of the queue to preempt from first, the highest priority and the number of victims, the newest
+victim's negated creation time, and the node index.
+"""
 
 
 def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
-    """A cost that each useful node has at least, and its place, the cheapest first."""
+    """Yield a lower bound of the cost of each useful node with its index, the cheapest first."""
     columns, left = question.nodes.columns, useful.copy()
     for queue in candidates.in_turn(candidates.queues):
         places = columns.node[candidates.rows_of(queue)]
@@ -27,7 +31,7 @@ def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> I
 
 
 def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
-    """The same of places where this queue gives first."""
+    """Yield the lower bounds of the given nodes, on which ``queue`` is the first to preempt from."""
     columns, rank = question.nodes.columns, candidates.books.rank(queue)
     rows = _rows(columns, places)
     rows = rows[candidates.going[rows]]
@@ -41,7 +45,7 @@ def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, qu
 
 
 def _rows(columns: Columns, places: Rows) -> Rows:
-    """The rows of the pods at some places."""
+    """Return the rows of all pods on the given nodes."""
     first, end = columns.first[places], columns.first[places + 1]
     counts = end - first
     rows: Rows = np.repeat(end - np.cumsum(counts), counts) + np.arange(counts.sum())
@@ -49,7 +53,10 @@ def _rows(columns: Columns, places: Rows) -> Rows:
 
 
 def _fewest(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
-    """How many have to go at least: as many as of the largest there would do."""
+    """Return for every node how many pods have to be preempted at least.
+
+    It assumes that each victim frees as much as the largest candidate there.
+    """
     columns, fewest = question.nodes.columns, np.ones(len(places), np.int64)
     for name, amount in question.wanted.items():
         short = amount - question.free[name][places]

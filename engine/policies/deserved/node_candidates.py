@@ -1,4 +1,4 @@
-"""Who goes: always from the queue that has the most beyond what it deserves, counted anew after each."""
+"""Selects victims: always from the queue that exceeds what it deserves the most, recalculated after each victim."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,49 +20,52 @@ if TYPE_CHECKING:
     from engine.model.columns.node_columns import Flags
 
 MOST_SEARCHED = 50
-"""Nodes on which other sets are tried, the cheapest."""
+"""The maximum number of nodes on which other sets of victims are tried; the cheapest nodes are tried."""
 CRITERIA = ("overused", "priority", "victims", "age", "name")
-"""What nodes are compared by, in this order; the least wins."""
+"""The criteria by which nodes are compared, in this order; the least cost wins."""
 
 
 class Reclaimed(NamedTuple):
-    """Who goes from a node, or from anywhere, in the order in which they were found."""
+    """The victims on one node, or anywhere in the cluster, in the order in which they were selected."""
 
     victims: tuple[Pod, ...]
     put_back: tuple[Pod, ...]
-    """Found, and then not needed."""
+    """Pods that were selected first, but that proved unnecessary."""
     cost: Cost
-    """By CRITERIA."""
+    """The cost by CRITERIA."""
     place: int | None
-    """The node's; None: anywhere."""
+    """The node's index, or None if victims may come from any node."""
 
     def loses(self, best: "Reclaimed") -> str:
-        """The first of CRITERIA in which it is dearer than the best."""
+        """Return the first of CRITERIA by which this costs more than ``best``."""
         pairs = zip(CRITERIA, self.cost, best.cost, strict=True)
         return next((name for name, own, other in pairs if own != other), CRITERIA[-1])
 
 
 class NodeCandidates:
-    """All nodes, as the ask finds them once some candidates are gone."""
+    """The victims that each node would need for the pending pod, and what they cost."""
 
     def __init__(self, question: ReclaimAttempt, candidates: Candidates) -> None:
         self.question, self.candidates = question, candidates
         there = question.nodes
         gone = _going(question, candidates)
         self.counts = gone.counts
-        """Place -> how many candidates there are."""
+        """Node index -> the number of candidates on the node."""
         self.refusing = there.feasibility.refusing(gone, surely=there.leaving)
-        """Place -> the number of the check that refuses the ask whichever of them are gone."""
+        """Node index -> the number of the check that rejects the pending pod, whichever candidates are preempted."""
         self.dearer = there.open & (self.refusing == FITS) & (self.counts > 0)
-        """Place -> whether it was not looked at closely: whoever went from there, another node is cheaper."""
+        """Node index -> whether the node was not examined closely because another node is cheaper in any case."""
         self._useful = self.dearer.copy()
         self.gave_up = False
-        """Whether not all sets were tried, so that one may be there although none was found."""
+        """Whether not all sets were tried, so that an allowed set may exist although none was found."""
         self.found = sorted(self._found(), key=lambda one: one.cost)
-        """What others would lose where the ask can be given room, the cheapest first."""
+        """The victims on every examined node that makes room for the pending pod, the cheapest first."""
 
     def end_below(self) -> bool:
-        """Look again, where queues may end below what they deserve, as pods can't be divided; whether that helps."""
+        """Search again, allowing queues to end below what they deserve, and return whether that makes room.
+
+        Queues may have to end below because pods cannot be divided.
+        """
         if self.question.outranks or not self._useful.any():
             return False
         self.dearer = self._useful.copy()
@@ -71,11 +74,14 @@ class NodeCandidates:
 
     @property
     def best(self) -> Reclaimed | None:
-        """Who goes; None where nobody does."""
+        """Return the cheapest victims, or None if no node can make room."""
         return self.found[0] if self.found else None
 
     def other_sets(self) -> bool:
-        """Look at sets that no turn comes to, on the cheapest nodes; whether one helps; ``gave_up``: not at all."""
+        """Try sets outside the usual order of victims on the cheapest nodes, and return whether one makes room.
+
+        Sets ``gave_up`` if not all sets were tried.
+        """
         if not self.question.parameters.node_fit:
             self.gave_up = bool(self._useful.any()) and not _lacks_all(self.question, self.candidates)
             return False
@@ -112,12 +118,12 @@ class NodeCandidates:
             if one := looked_at(self.question, self.candidates, place, below=below):
                 best = one.cost if best is None else min(best, one.cost)
                 yield one
-            elif hopeless is None and not below:  # most often the first one is of use
+            elif hopeless is None and not below:  # computed only on a failure: usually the first node makes room
                 hopeless = hopeless_places(self.question, self.candidates)
 
 
 def _going(question: ReclaimAttempt, candidates: Candidates) -> Going:
-    """All of them, as they leave together; gone on with from the survey before."""
+    """Return all candidates as pods that are evicted together, updated incrementally from the previous call."""
     there = question.nodes
     kept: dict[str, Going] = question.snapshot.once("deserved going", question.tree, dict)
     kept["latest"] = found = Going(there.columns, candidates.going, also=there.leaving, before=kept.get("latest"))
@@ -125,9 +131,9 @@ def _going(question: ReclaimAttempt, candidates: Candidates) -> Going:
 
 
 def looked_at(question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False) -> Reclaimed | None:
-    """What a node would lose; None where the ask can't be given room.
+    """Return the victims that a node would need, or None if it cannot make room for the pending pod.
 
-    ``below``: a queue gives also after it has come down to what it deserves.
+    With ``below``, pods of a queue are preempted even after it has come down to what it deserves.
     """
     return _at(question, candidates, place, candidates.on(place), below=below)
 
@@ -151,23 +157,23 @@ def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> 
         max(pod.priority for pod in victims),
         len(victims),
         -max(pod.created_ms for pod in victims),
-        -1 if place is None else place,  # in the order of names
+        -1 if place is None else place,  # nodes are sorted by name
     )
 
 
 def _lacks_all(question: ReclaimAttempt, candidates: Candidates) -> bool:
-    """Whether the ask has no room anywhere though all of them went."""
+    """Return whether the pending pod would have no room anywhere even if all candidates were preempted."""
     return _Turn(question, candidates, Anywhere(question), below=True).lacks(candidates.pods)
 
 
 class _Turn:
-    """Pods that go from one place for an ask."""
+    """One selection of victims for the pending pod, from one node or from anywhere."""
 
     def __init__(self, question: ReclaimAttempt, candidates: Candidates, room: Room, *, below: bool) -> None:
         self.question, self.candidates, self.room, self._below = question, candidates, room, below
 
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
-        """Those who go, in their order, until the ask has room; none where it can't have any."""
+        """Return the victims, in order, that make room for the pending pod; empty if it cannot have room."""
         books, taken, lines = ShareBalances(self.question), list[Pod](), _lines(pods)
         while self.lacks(taken):
             pod = next(self._open(books, taken, lines), None)
@@ -178,7 +184,7 @@ class _Turn:
         return taken
 
     def needed(self, taken: Sequence[Pod]) -> list[Pod]:
-        """Those of them without whom the ask has no room, the last one asked first."""
+        """Return the victims that are really needed. Victims are tried in reverse order of selection."""
         needed = list(taken)
         for pod in reversed(taken):
             others = [one for one in needed if one is not pod]
@@ -187,7 +193,7 @@ class _Turn:
         return needed
 
     def _open(self, books: ShareBalances, taken: list[Pod], lines: Mapping[str, "_Line"]) -> Iterator[Pod]:
-        """Those who may go next, the most overused queue's first."""
+        """Yield the pods that may be preempted next, those of the most overused queue first."""
         short, gone = self.room.short(taken), {pod.uid for pod in taken}
         helps = self.room.helping(taken) if self.room.lacks(taken) else self._lies_under_hard
         for queue in sorted(lines, key=books.rank):
@@ -203,14 +209,20 @@ class _Turn:
                     yield pod
 
     def _beyond(self, books: ShareBalances, queue: str, short: Collection[str]) -> Collection[str]:
-        """The resources for which a queue may be taken from, of those that are short; of high priority for any."""
+        """Return the short resources for which a queue may be preempted from.
+
+        A pending pod with a high-priority class may preempt for any of them.
+        """
         if self.question.outranks:
             return short
         overused = books.was_overused if self._below else books.overused
         return [name for name in short if overused(queue, name)]
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
-        """Whether the ask has no room, or an area above it would exceed its hard cap, though these have gone."""
+        """Return whether the pending pod still cannot be placed once the pods ``gone`` are evicted.
+
+        It cannot be placed if it has no room, or if an ancestor of its queue would exceed its hard limit.
+        """
         return self.room.lacks(gone) or any(
             self._gone(path, name, gone) < more for (path, name), more in self.question.excess.items()
         )
@@ -220,7 +232,7 @@ class _Turn:
         return sum(pod.requests.get(name, 0) for pod in gone if tree.contains(path, pod.queue or ""))
 
     def _lies_under_hard(self, pod: Pod) -> bool:
-        """Whether it holds some of what an area above the ask would have too much of."""
+        """Return whether evicting a pod reduces the excess of any ancestor over its hard limit."""
         tree = self.question.tree
         return any(
             pod.requests.get(name, 0) > 0 and tree.contains(path, pod.queue or "")
@@ -229,14 +241,14 @@ class _Turn:
 
 
 class _Line:
-    """The pods of one queue; they are many where no node matters, and few queues' turn ever comes."""
+    """The pods of one queue. Sorting is deferred, because there may be many and few queues are ever reached."""
 
     def __init__(self) -> None:
         self.pods: list[Pod] = []
 
     @cached_property
     def ordered(self) -> list[Pod]:
-        """The lowest priority first, then the newest."""
+        """Return the pods with the lowest priority first, then the newest."""
         return sorted(self.pods, key=lambda pod: (pod.priority, -pod.created_ms, pod.key))
 
 

@@ -1,4 +1,4 @@
-"""Nodes of which it is seen at once that all who may be taken there, one after another, are too few."""
+"""Finds nodes whose candidates are certain to be too few, without selecting victims there."""
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from engine.policies.deserved.shares.claims import SLACK, Floats
 
 
 def hopeless_places(question: ReclaimAttempt, candidates: Candidates) -> Flags:
-    """Place -> whether the ask is certain to find no room: a queue gives only as long as it is beyond what it deserves.
+    """Return for every node index whether the pending pod is certain to find no room there.
 
-    Others may turn out to be of no use either.
+    A queue is preempted from only while it exceeds what it deserves, which limits its victims. Nodes that are not
+    flagged may still turn out to be useless.
     """
     columns, there = question.nodes.columns, question.nodes
     hopeless: Flags = np.zeros(len(columns.nodes), np.bool_)
@@ -34,7 +35,10 @@ def hopeless_places(question: ReclaimAttempt, candidates: Candidates) -> Flags:
 
 
 def _most(question: ReclaimAttempt, rows: Rows, queue: Rows) -> Floats:
-    """Queue -> how many of its pods may go at most: each takes something off what it has too much of."""
+    """Return for every queue how many of its pods may be preempted at most.
+
+    Each victim reduces something of which the queue exceeds what it deserves.
+    """
     every: Floats = np.zeros(question.nodes.ground.nobody + 1)
     most, mixed = every.copy(), np.zeros(len(every), np.bool_)
     for name in question.wanted:

@@ -10,7 +10,7 @@ from engine.policies.deserved.share_balances import ShareBalances
 
 
 class _Laws:
-    """What a set of pods of one node has to keep."""
+    """The conditions that a set of victims on one node has to meet."""
 
     def __init__(self, question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> None:
         self.question, self.candidates, self.pods = question, candidates, pods
@@ -18,9 +18,9 @@ class _Laws:
         self.leaving = tuple(pod.uid for pod in question.nodes.columns.on(place) if pod.terminating)
 
     def room(self, rows: Rows, surely: Rows | None) -> bool:
-        """Whether the ask fits on the node and under every hard cap above it.
+        """Return whether the pending pod fits on the node and under the hard limits of all ancestors of its queue.
 
-        With ``surely`` whether it may, as more than those need not go.
+        With ``surely``, return whether it may fit, because only those rows are certain to be preempted.
         """
         tree, gone = self.question.tree, [self.pods[row] for row in rows]
         sure = None if surely is None else [*self.leaving, *(self.pods[row].uid for row in surely)]
@@ -32,7 +32,7 @@ class _Laws:
         )
 
     def may_go(self, rows: Rows) -> bool:
-        """Whether what is reserved is kept, and disruption budgets are, by all of them together."""
+        """Return whether preempting all of these rows respects both reserved amounts and disruption budgets."""
         books = ShareBalances(self.question)
         for row in rows:
             if books.below_reserved(self.pods[row]):
@@ -41,13 +41,13 @@ class _Laws:
         return self.candidates.budgets.allow([self.pods[row] for row in rows])
 
     def alike(self, one: int, other: int) -> bool:
-        """Whether it makes no difference to room, what is reserved and budgets which of the two goes."""
+        """Return whether two pods are interchangeable as to room, reserved amounts, and disruption budgets."""
         first, second, kind = self.pods[one], self.pods[other], self.candidates.budgets.kind
         same = (first.queue, first.requests, kind(first)) == (second.queue, second.requests, kind(second))
         return same and self.spot.weights(first.uid) == self.spot.weights(second.uid)
 
 
 def search(question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> VictimSetSearch:
-    """The search of a node, of the candidates there, those who give first coming first."""
+    """Return the search for victims on a node, given the candidates in the order of preemption."""
     laws = _Laws(question, candidates, place, pods)
     return VictimSetSearch(range(len(pods)), room=laws.room, may_go=laws.may_go, alike=laws.alike)

@@ -1,4 +1,4 @@
-"""Where an ask is to have room: on one node, or anywhere in the cluster."""
+"""Checks where a pending pod can have room: on one node, or anywhere in the cluster."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -11,7 +11,7 @@ from engine.policies.deserved.shares.share_status import waiting_rooms
 
 
 class OnNode:
-    """One node, with all the rules by which a pod may run there."""
+    """One node as the place for the pending pod, checked by all rules that decide whether a pod may run there."""
 
     def __init__(self, question: ReclaimAttempt, place: int) -> None:
         columns = question.nodes.columns
@@ -21,15 +21,18 @@ class OnNode:
         self._free = {name: int(question.free[name][place]) for name in question.wanted}
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
-        """Whether the ask does not fit once these have gone."""
+        """Return whether the pending pod does not fit on the node once these pods are evicted."""
         return self._spot.refusal(self._going(gone)) is not None
 
     def short(self, gone: Sequence[Pod]) -> Collection[str]:
-        """The resources of which there is too little; all that are asked where something else keeps it out."""
+        """Return the resources of which the node has too little once these pods are evicted.
+
+        If something else prevents the pod from running there, return all requested resources.
+        """
         return _lacking(self._wanted, self._free, gone) or self._wanted
 
     def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
-        """Whether a pod holds something of what is missing then."""
+        """Return a function that tells whether evicting another pod would provide some of what is still missing."""
         needed = self._spot.needed(self._going(gone))
         return lambda pod: needed is None or pod.uid in needed
 
@@ -38,7 +41,7 @@ class OnNode:
 
 
 class Anywhere:
-    """All nodes that are ready together: which of them has it then is left to the scheduler."""
+    """All ready nodes together as the place for the pending pod. The scheduler decides on which of them it runs."""
 
     def __init__(self, question: ReclaimAttempt) -> None:
         columns = question.nodes.columns
@@ -47,25 +50,28 @@ class Anywhere:
         self._open = frozenset(columns.nodes[place].name for place in np.flatnonzero(usable).tolist())
         self._asked, self._wanted = question.ask.requests, question.wanted
         self.free: Amounts = {}
-        """What of all that is asked they have free, less what is kept for others."""
+        """Requested resource -> the free amount on all open nodes, less what is reserved for other pending pods."""
         for name in self._asked:
             self.free[name] = int(question.free[name][usable].sum()) - kept.get(name, 0)
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
-        """Whether there is too little of something once these have gone."""
+        """Return whether too little of any resource is free once these pods are evicted."""
         return bool(_lacking(self._asked, self.free, self._freeing(gone)))
 
     def short(self, gone: Sequence[Pod]) -> Collection[str]:
-        """The resources of which there is too little; all that are asked where there is enough."""
+        """Return the resources of which too little is free once these pods are evicted.
+
+        If enough of all resources is free, return all requested resources.
+        """
         return _lacking(self._wanted, self.free, self._freeing(gone)) or self._wanted
 
     def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
-        """Whether a pod holds something of what is missing then."""
+        """Return a function that tells whether evicting another pod would provide some of what is still missing."""
         short = _lacking(self._asked, self.free, self._freeing(gone))
         return lambda pod: pod.node in self._open and any(pod.requests.get(name, 0) > 0 for name in short)
 
     def _freeing(self, gone: Sequence[Pod]) -> list[Pod]:
-        """Those of them whose node takes others in their place."""
+        """Return those of the evicted pods whose nodes accept new pods."""
         return [pod for pod in gone if pod.node in self._open]
 
 

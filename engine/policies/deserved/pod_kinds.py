@@ -1,4 +1,4 @@
-"""Bound pods by kind: of those that are alike in all that decides whether they may go, one is asked."""
+"""Groups bound pods into kinds; pods of a kind are equal in all that decides whether they may be preempted."""
 
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
@@ -18,14 +18,14 @@ from engine.policies.deserved.shares.share_ledger import column
 
 
 class ExclusionReason(NamedTuple):
-    """Why a pod may not go; ``detail`` names the queue, class or budget that is meant."""
+    """The reason a pod may not be preempted; ``detail`` names the queue, class, or budget in question."""
 
     reason: PodReason
     detail: str = ""
 
 
 def stays(pod: Pod) -> ExclusionReason | None:
-    """Why a pod never goes, whoever asks."""
+    """Return why a pod is never preempted, whatever pod is pending, or None."""
     if pod.namespace == SYSTEM:
         return ExclusionReason(PodReason.SYSTEM)
     if pod.daemonset:
@@ -38,31 +38,34 @@ def stays(pod: Pod) -> ExclusionReason | None:
 
 
 class Alike:
-    """The kinds, and what holds of each."""
+    """The kinds of pods, and the properties of each kind."""
 
     def __init__(self, ground: PodIndex, budgets: BudgetCoverage) -> None:
         kinds = _kinds(ground.columns, budgets)
         self.of, self.each = kinds.of, kinds.each
         self.counts: Rows = np.bincount(self.of, minlength=len(self.each))
-        """Kind -> how many pods there are of it."""
+        """Kind -> the number of its pods."""
         self.queue: Rows = np.array([ground.queue_of(pod.queue) for pod in self.each], np.intp)
         """Kind -> the number of its queue."""
         self.priority: Numbers = np.array([pod.priority for pod in self.each], np.int64)
         self.budgeted = self._flags(lambda pod: budgets.kind(pod) is not None)
-        """Kind -> whether a budget covers it."""
+        """Kind -> whether a disruption budget covers its pods."""
         why = [stays(pod) for pod in self.each]
         reasons = dict.fromkeys(one.reason for one in why if one)
         self.staying = {
             reason: np.array([one is not None and one.reason is reason for one in why], np.bool_) for reason in reasons
         }
-        """Why pods never go -> kind -> whether it is so."""
+        """Reason for which pods are never preempted -> kind -> whether it applies."""
         self.rows = Grouped(self.of, len(self.each))
         self.rows_of_queue = Grouped(ground.row_queue, ground.nobody + 1)
         self._amounts: dict[str, Numbers] = {}
         self._latest: tuple[Columns, Flags, Flags] | None = None
 
     def going(self, columns: Columns, kinds: Flags) -> Flags:
-        """Row -> whether it is of these kinds and not on its way out; gone on with from where it was asked last."""
+        """Return for every row whether the pod is of one of these kinds and is not terminating.
+
+        The result is updated incrementally from the previous call.
+        """
         gone = columns.since(self._latest[0]) if self._latest else None
         if self._latest is None or gone is None:
             going = kinds.take(self.of)
@@ -78,31 +81,34 @@ class Alike:
         return np.fromiter(map(meets, self.each), np.bool_, len(self.each))
 
     def amounts(self, resource: str) -> Numbers:
-        """Kind -> what a pod of it requests of a resource."""
+        """Return for every kind the amount of a resource that a pod of it requests."""
         if resource not in self._amounts:
             self._amounts[resource] = column([pod.requests.get(resource, 0) for pod in self.each])
         return self._amounts[resource]
 
 
 class Grouped:
-    """Rows by the number that they have."""
+    """Rows grouped by the number that each of them has."""
 
     def __init__(self, numbers: Rows, count: int) -> None:
         self._rows: Rows = np.argsort(numbers, kind="stable")
         self._first = running(np.bincount(numbers, minlength=count)).tolist()
 
     def of(self, number: int) -> Rows:
-        """The rows that have it, in their order."""
+        """Return the rows that have a number, in their original order."""
         return self._rows[self._first[number] : self._first[number + 1]]
 
 
 def alike(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> Alike:
-    """The pods of a snapshot by kind, worked out once for a pass."""
+    """Return the bound pods of a snapshot by kind, calculated once for a pass."""
     return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: Alike(ground, budgets))
 
 
 def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
-    """Pods that nothing tells apart which decides whether they may go; the same whichever ask it is."""
+    """Group pods that are equal in everything that decides whether they may be preempted.
+
+    The result does not depend on the pending pod.
+    """
     made: Kinds = columns.once(
         "deserved who may go",
         budgets.covers,
@@ -118,6 +124,9 @@ def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
 
 
 def _alike(pod: Pod) -> Hashable:
-    """Where each pod has a controller of its own, as of jobs, that is nothing that counts."""
+    """Return a key of the pod's properties that decide whether it may be preempted.
+
+    The controller counts only for pods of DaemonSets, because pods of jobs may each have a controller of their own.
+    """
     controller = pod.controller if pod.daemonset else ""
     return pod.namespace == SYSTEM, pod.priority, pod.priority_class, pod.opted_out, controller, pod.shield

@@ -1,4 +1,4 @@
-"""What queues use while pods go for an ask, and who has the most beyond what it deserves."""
+"""Tracks what queues use as victims are selected, and which queue exceeds what it deserves the most."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -9,45 +9,49 @@ from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.shares.share_status import reserved
 
 Rank = tuple[int, tuple[tuple[Fraction, str], ...]]
-"""Less for those who give sooner."""
+"""The sort key of a queue; queues with lower keys are preempted from first."""
 
 
 class ShareBalances:
-    """Begins with what all use; pods go from it, and come back."""
+    """The usage of all queues; victims can be subtracted from it and added again."""
 
     def __init__(self, question: ReclaimAttempt) -> None:
         self.question = question
         self.gone: dict[tuple[str, str], int] = {}
-        """Queue and resource -> what went from there."""
+        """Queue and resource -> the total amount that victims of the queue request."""
         self._shares: dict[str, Fraction] = {}
 
     def give(self, pod: Pod, times: int = 1) -> None:
-        """It goes, or with -1 comes back."""
+        """Subtract the requests of a victim, or add them again if ``times`` is -1."""
         for path in self.question.tree.lineage(pod.queue or ""):
             self._shares.pop(path, None)
             for name, amount in pod.requests.items():
                 self.gone[path, name] = self.gone.get((path, name), 0) + times * amount
 
     def used(self, path: str, resource: str) -> int:
-        """What a queue uses without those who went."""
+        """Return what a queue uses without the victims."""
         return self.question.standings.used(path, resource) - self.gone.get((path, resource), 0)
 
     def over(self, path: str, resource: str) -> int:
-        """What it uses beyond what it deserves; below 0 where that is more."""
+        """Return what a queue uses beyond what it deserves; negative if it deserves more than it uses."""
         return self.question.standings.over(path, resource) - self.gone.get((path, resource), 0)
 
     def overused(self, queue: str, resource: str) -> bool:
-        """Whether a queue and all above it that are not above the ask use more of a resource than they deserve."""
+        """Return whether a queue uses more of a resource than it deserves, without the victims.
+
+        All its ancestors that are not ancestors of the pending pod's queue must use more than they deserve too.
+        """
         return all(self.over(path, resource) > 0 for path in self.question.line(queue))
 
     def was_overused(self, queue: str, resource: str) -> bool:
-        """The same before anybody went."""
+        """Return whether ``overused`` was true before any victim was selected."""
         return all(self.question.standings.over(path, resource) > 0 for path in self.question.line(queue))
 
     def below_reserved(self, pod: Pod) -> str:
-        """The first queue that would use less than is reserved for it, with the ask and without a pod; empty: none.
+        """Return the first queue that would use less than its reserved amount with the pending pod and without ``pod``.
 
-        One above the ask too may stay as far below as it was: what is reserved there and lies idle harms nobody below.
+        The text is empty if there is no such queue. An ancestor of the pending pod's queue may stay as far below its
+        reserved amount as it was, because what is reserved there and idle harms no queue below it.
         """
         question = self.question
         for path in question.tree.lineage(pod.queue or ""):
@@ -62,7 +66,11 @@ class ShareBalances:
         return ""
 
     def rank(self, queue: str) -> Rank:
-        """Relatives of the ask first; then, from their common area down, who has most beyond what it deserves."""
+        """Return the sort key of a queue, by which the order of preemption is decided.
+
+        The closest relatives of the pending pod's queue come first. Among them, from the common ancestor down, the
+        queue that exceeds what it deserves the most comes first.
+        """
         down = reversed(self.question.line(queue))
         return -self.question.common(queue), tuple((-self._share(path), path) for path in down)
 
@@ -74,7 +82,10 @@ class ShareBalances:
 
 
 def share(question: ReclaimAttempt, over: Iterable[int], weight: int) -> Fraction:
-    """The largest part of the cluster that a queue uses beyond what it deserves of ``counted`` resources, by weight."""
+    """Return the largest part of the cluster that a queue uses beyond what it deserves, divided by its weight.
+
+    Only ``counted`` resources are considered.
+    """
     whole = question.whole
     parts = zip(over, question.counted.values(), strict=True)
     most = max((amount * (whole // capacity) for amount, capacity in parts), default=0)

@@ -1,4 +1,4 @@
-"""Queues in the order in which they give; each is found when it is asked for, as most decisions need but a few."""
+"""Yields queues in the order in which they are preempted from, lazily, because most decisions need only a few."""
 
 from collections.abc import Iterator
 from itertools import count, islice, pairwise, repeat
@@ -13,17 +13,23 @@ from engine.policies.deserved.shares.claims import SLACK, Floats
 
 
 class ShareOrder:
-    """The order of ``Books.rank``. Siblings are put in order in floats; those that are close are told apart exactly."""
+    """The order of ``ShareBalances.rank``.
+
+    Siblings are sorted by floating-point shares; those whose shares are close are compared exactly.
+    """
 
     def __init__(self, question: ReclaimAttempt) -> None:
         self._question, self._ground = question, question.nodes.ground
         self._over = [question.ledger.over(name) for name in question.counted]
         self._shares = self._nearly()
         self._drawn: dict[bytes, tuple[list[str], Iterator[str]]] = {}
-        """Those of some queues that were asked for, and those that were not yet."""
+        """Set of queues -> those yielded so far, and an iterator over the rest."""
 
     def among(self, queues: Flags) -> Iterator[str]:
-        """Those of some queues, by number, who gives first first: a queue comes before those below it."""
+        """Yield some queues, given by number, in the order of preemption.
+
+        A queue comes before the queues below it.
+        """
         drawn, left = self._drawn.setdefault(queues.tobytes(), ([], self._found(queues)))
         for turn in count():
             if turn == len(drawn):
@@ -62,7 +68,7 @@ class ShareOrder:
             yield from self._exactly(order[start:end])
 
     def _exactly(self, close: Rows) -> list[int]:
-        """In order of their shares, then of names; of those who stand alike it is worked out once."""
+        """Sort queues by exact share, then by name. The share of equal queues is calculated only once."""
         if len(close) == 1:
             return [int(close[0])]
         question, paths = self._question, self._ground.paths
@@ -77,7 +83,7 @@ class ShareOrder:
         return [number for _, _, number in order]
 
     def _nearly(self) -> Floats:
-        """Queue -> its share."""
+        """Return for every queue its share as a floating-point number."""
         parts = [
             over.astype(np.float64) / float(there)
             for over, there in zip(self._over, self._question.counted.values(), strict=True)

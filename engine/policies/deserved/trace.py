@@ -1,4 +1,4 @@
-"""What a decision of policy ``deserved`` tells of what it rests on."""
+"""Builds the trace of a decision of policy ``deserved``: the figures and pods it is based on."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,13 +25,17 @@ from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
 from engine.policies.deserved.share_balances import ShareBalances
 
 _IN_FULL = 20
-"""So many nodes, and queues that are told, are named one by one."""
+"""The maximum number of nodes, and of queues with reclaim notices, that are listed individually."""
 
 _Reasons = Sequence[tuple[NodeReason, Flags]]
 
 
 def notices_of(question: ReclaimAttempt, survey: NodeCandidates, victims: Iterable[Pod]) -> tuple[ReclaimNotice, ...]:
-    """Who is told to give back: the queues of those who would go, who was told already, then who has most to give."""
+    """Return the reclaim notices of a decision.
+
+    They go to the queues of the victims, then to queues that already have a notice, then to those that exceed what they
+    deserve the most.
+    """
     candidates = survey.candidates
     others = chain.from_iterable(
         candidates.in_turn(candidates.beyond & told) for told in (question.told, ~question.told)
@@ -41,12 +45,15 @@ def notices_of(question: ReclaimAttempt, survey: NodeCandidates, victims: Iterab
 
 
 def notice(question: ReclaimAttempt, queue: str) -> ReclaimNotice:
-    """What a queue is told that is to give back."""
+    """Return the reclaim notice for a queue."""
     return ReclaimNotice(queue=queue, over=question.standings.beyond(queue), due_ms=question.due_ms(queue))
 
 
 def figures(question: ReclaimAttempt, victims: Sequence[Pod], *, coming: bool) -> tuple[DeservedFigures, ...]:
-    """The ask's queue and all above it, then the victims'; ``coming``: whether they go and the ask comes."""
+    """Return the figures of the pending pod's queue and its ancestors, then those of the victims' queues.
+
+    ``coming`` is whether the victims are evicted and the pending pod runs.
+    """
     tree = question.tree
     own = tree.lineage(question.leaf)
     others = dict.fromkeys(path for pod in victims for path in tree.lineage(pod.queue or tree.root))
@@ -72,7 +79,10 @@ def _figures(question: ReclaimAttempt, path: str, gone: Sequence[Pod]) -> Deserv
 def trace_of(
     question: ReclaimAttempt, survey: NodeCandidates | None = None, best: Reclaimed | None = None, *, coming: bool
 ) -> Trace:
-    """The trace of a decision; of one that looked at nobody, only how its queue stands."""
+    """Return the trace of a decision.
+
+    Without a ``survey``, no pods were considered, and the trace only contains figures of queues.
+    """
     victims = best.victims if best else ()
     queues = question.nodes.usage.figures(question.leaf, question.ask.requests, victims if coming else ())
     told = Trace(
@@ -100,7 +110,10 @@ def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, be
 
 
 def _here(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed, *, going: bool) -> list[Pod]:
-    """The pods of the chosen node that stay, in the order of names: those that might have gone, or the others."""
+    """Return the pods of the chosen node that are kept, sorted by name.
+
+    With ``going``, these are the candidates that are not victims; otherwise, the pods that are no candidates.
+    """
     columns = question.nodes.columns
     if best.place is None:
         return []
@@ -111,13 +124,13 @@ def _here(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed, *, 
 
 
 def _reprieved(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Iterator[PodVerdict]:
-    """Those who might have gone, and why they stay."""
+    """Yield the candidates on the chosen node that are kept, each with the reason."""
     books = ShareBalances(question)
     for pod in best.victims:
         books.give(pod)
     why: dict[tuple[str | None, int], tuple[PodReason, str]] = {}
     for pod in _here(question, survey, best, going=True):
-        alike = pod.queue, id(pod.requests)  # most pods share theirs
+        alike = pod.queue, id(pod.requests)  # most pods share the same object
         if alike not in why:
             why[alike] = _stays(survey, books, pod)
         reason, detail = why[alike]
@@ -142,7 +155,7 @@ def _excluded(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed)
 def _passed_over(
     question: ReclaimAttempt, survey: NodeCandidates, useless: Flags, reasons: _Reasons
 ) -> Iterator[NodeVerdict]:
-    """The next best nodes, cheapest first, then those that were of no use."""
+    """Yield the next best nodes, the cheapest first, then nodes that could not make room."""
     nodes, best = question.nodes.columns.nodes, survey.best
     dearer = [one for one in survey.found[1 : _IN_FULL + 1] if one.place is not None]
     for one in dearer:
@@ -157,7 +170,7 @@ def _passed_over(
 
 
 def _useless(survey: NodeCandidates) -> Flags:
-    """Place -> whether nobody would go from there."""
+    """Return for every node index whether the node is ruled out because preempting there makes no room."""
     useless: Flags = ~survey.dearer
     useless[[one.place for one in survey.found if one.place is not None]] = False
     return useless
@@ -174,7 +187,7 @@ def _verdict(question: ReclaimAttempt, survey: NodeCandidates, place: int, reaso
 
 
 def _reasons(question: ReclaimAttempt, survey: NodeCandidates) -> Iterator[tuple[NodeReason, Flags]]:
-    """Reason -> the places of which it is true; the first one counts."""
+    """Yield reasons for which nodes were not chosen, each with the nodes it applies to; the first one counts."""
     there = question.nodes
     yield NodeReason.RESERVED, there.usage.kept
     yield NodeReason.NOT_READY, there.columns.not_ready
@@ -187,7 +200,7 @@ def _reasons(question: ReclaimAttempt, survey: NodeCandidates) -> Iterator[tuple
 
 
 def _node_counts(survey: NodeCandidates, useless: Flags, reasons: _Reasons) -> Counter[NodeReason]:
-    """Why nodes were passed over, counted."""
+    """Count the nodes that were not chosen, by reason."""
     left, counts = useless.copy(), Counter[NodeReason]()
     for reason, places in reasons:
         counts[reason] += int(np.count_nonzero(left & places))

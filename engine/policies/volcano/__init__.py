@@ -1,4 +1,4 @@
-"""Dialect ``volcano`` of policy ``deserved``: what queues deserve by Volcano's own plugins, and who goes by them."""
+"""Dialect ``volcano`` of policy ``deserved``: what queues deserve by Volcano's plugins, and what it reclaims."""
 
 from engine.audit import AuditTerms
 from engine.audit.deserved import INVARIANTS_OF_DIALECT

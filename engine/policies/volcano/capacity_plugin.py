@@ -1,4 +1,4 @@
-"""What Volcano's plugin ``capacity`` says of who may take, and whom.
+"""Implements the decisions of Volcano's plugin ``capacity``: which queues may reclaim, and which pods are reclaimed.
 
 Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go: its preemptive and reclaimable functions.
 """
@@ -14,7 +14,10 @@ Pods = list[VolcanoPod]
 
 
 def within(allocated: Fine, most: Fine, request: Fine) -> bool:
-    """Whether what is asked fits below a limit, looking at what is asked alone; a limit that is missing is zero."""
+    """Return whether the requested amounts fit below a limit.
+
+    Only resources that are requested are compared. A missing limit counts as 0.
+    """
     return all(
         allocated.get(name, 0) + amount <= most.get(name, 0)
         for name, amount in request.items()
@@ -23,16 +26,20 @@ def within(allocated: Fine, most: Fine, request: Fine) -> bool:
 
 
 class CapacityPlugin:
-    """By how things stand in a session at the time it is asked."""
+    """The plugin ``capacity``, which decides by the current state of a session."""
 
     def __init__(self, session: VolcanoSession, order: Order) -> None:
         self._session, self._order = session, order
         self._deserved = session.of.deserved
 
     def may_take(self, queue: str, ask: VolcanoPod) -> bool:
-        """Below its real capability, and it or one above within what it deserves of one resource that is asked."""
+        """Return whether a queue may reclaim for a pending pod.
+
+        The queue must stay within its real capability. In addition, it or one of its ancestors must stay within what it
+        deserves of at least one requested resource.
+        """
         request, most = self._session.requests[ask.pod.uid], self._session.of.most[queue]
-        if self._session.of.above[queue]:  # in a tree what is not limited is not
+        if self._session.of.above[queue]:  # in a tree, a missing limit means no limit, not 0
             request = {name: amount for name, amount in request.items() if name in most}
         if not within(self._session.allocated[queue], most, request):
             return False
@@ -40,14 +47,20 @@ class CapacityPlugin:
         return any(self._below(name, self._session.requests[ask.pod.uid]) for name in nearest)
 
     def _below(self, queue: str, request: Fine) -> bool:
-        """A resource that a queue neither deserves nor would have any of does not count."""
+        """Return whether a queue stays within what it deserves of any requested resource.
+
+        A resource that the queue does not deserve and would not hold any of is ignored.
+        """
         deserved, allocated = self._deserved[queue], self._session.allocated[queue]
         asked = (name for name, amount in request.items() if amount and name != PODS)
         pairs = ((allocated.get(name, 0) + request[name], deserved.get(name, 0)) for name in asked)
         return any(used < owed + SLACK for used, owed in pairs if max(used, owed) >= SLACK)
 
     def takes(self, ask: VolcanoPod, pods: Pods) -> Pods:
-        """Those of queues above what they deserve, never below what is guaranteed, in the order they would go."""
+        """Return the pods that may be reclaimed, in the order in which they would be evicted.
+
+        They are pods of queues that exceed what they deserve. No queue falls below its guarantee.
+        """
         found, allocated = [], dict(self._session.allocated)
         for one in self._order.victims(pods, ask).drained():
             queue, asking = self._session.group(one).queue, self._session.group(ask).queue
@@ -70,7 +83,10 @@ class CapacityPlugin:
         return self._exceeds(queue, one, allocated)
 
     def _exceeds(self, queue: str, one: VolcanoPod, allocated: dict[str, Fine]) -> bool:
-        """Whether a queue holds more than it deserves of what the pod asks; of none that it deserves, it does."""
+        """Return whether a queue holds more than it deserves of any resource that the pod requests.
+
+        It is true if the queue deserves none of these resources.
+        """
         request, deserved = self._session.requests[one.pod.uid], self._deserved[queue]
         if not _common(request, deserved):
             return True
@@ -78,11 +94,11 @@ class CapacityPlugin:
         return any(allocated[queue].get(name, 0) > deserved[name] for name in names)
 
     def _levels(self, queue: str) -> tuple[str, ...]:
-        """The queues above one that count as well, the nearest one first."""
+        """Return the ancestors of a queue that are considered, the nearest first."""
         return self._session.of.above[queue][::-1][: self._session.cluster.settings.ancestor_levels]
 
     def _apart(self, queue: str, asking: str) -> list[str]:
-        """Those of them that are not at the same step above the queue that asks."""
+        """Return the considered ancestors that are not at the same distance above the reclaiming queue."""
         others = dict(enumerate(self._levels(asking)))
         return [name for step, name in enumerate(self._levels(queue)) if name not in (ROOT, others.get(step))]
 
@@ -91,5 +107,5 @@ class CapacityPlugin:
 
 
 def _common(one: Fine, other: Fine) -> set[str]:
-    """The resources of which both have some."""
+    """Return the resources of which both amounts are positive."""
     return {name for name, amount in one.items() if amount >= SLACK and other.get(name, 0) >= SLACK}

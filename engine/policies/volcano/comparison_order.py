@@ -1,4 +1,4 @@
-"""Who comes first: queues, PodGroups and pods that ask, and those that are taken.
+"""Compares queues, PodGroups, pending pods, and victims to decide which comes first.
 
 Source: Volcano's pkg/scheduler/framework, session_plugins.go, and its plugins priority, gang, proportion and capacity.
 """
@@ -12,23 +12,29 @@ from engine.policies.volcano.session import VolcanoSession
 
 PRIORITY, GANG = "priority", "gang"
 _PARTS = 3
-"""A pod's name of so many parts ends with its place among its like."""
+"""The minimum number of parts in a pod's name for its last part to be the pod's index."""
 
 
 class Order:
-    """By how things stand in a session at the time it is asked."""
+    """The comparisons, which use the current state of a session."""
 
     def __init__(self, session: VolcanoSession) -> None:
         self._session = session
         self._plugins = {name for tier in session.cluster.settings.tiers for name in tier}
 
     def queues(self, one: str, other: str) -> bool:
-        """Whether one queue may ask before the other: the higher priority, the smaller share, the older."""
+        """Return whether queue ``one`` is served before ``other``.
+
+        The higher priority comes first, then the smaller share, then the older queue.
+        """
         mine, theirs = (self._rank(*pair) for pair in ((one, other), (other, one)))
         return mine < theirs
 
     def _rank(self, name: str, other: str) -> tuple[int, Fraction, bool, int, str]:
-        """In a tree the share is that of the queues two steps below what both have above them."""
+        """Return the sort key of queue ``name`` when it is compared with ``other``.
+
+        In a tree, the share is that of the queue right below the lowest common ancestor of both.
+        """
         session, queue = self._session, self._session.cluster.queues[name]
         above = session.of.above[name]
         next_below = _common(above, session.of.above[other]) + 1
@@ -37,7 +43,10 @@ class Order:
         return -queue.priority, session.share[by], nothing, queue.created_ms, name
 
     def groups(self, one: PodGroup, other: PodGroup) -> bool:
-        """Whether one PodGroup may ask before the other: the higher priority, the one that lacks pods, the older."""
+        """Return whether PodGroup ``one`` is served before ``other``.
+
+        The higher priority comes first, then a group that lacks pods, then the older group.
+        """
         mine, theirs = ((*self._turn(group), group.created_ms, group.key) for group in (one, other))
         return mine < theirs
 
@@ -47,7 +56,10 @@ class Order:
         return tuple(by[name] for name in by if name in self._plugins)
 
     def pods(self, one: VolcanoPod, other: VolcanoPod) -> bool:
-        """Whether one pod goes before another of its queue: the higher priority, the smaller number, the older."""
+        """Return whether pod ``one`` is served before ``other`` of the same queue.
+
+        The higher priority comes first, then the lower index in the name, then the older pod.
+        """
         if PRIORITY in self._plugins and one.pod.priority != other.pod.priority:
             return one.pod.priority > other.pod.priority
         numbers = _number(one), _number(other)
@@ -56,7 +68,10 @@ class Order:
         return (one.pod.created_ms, one.pod.uid) < (other.pod.created_ms, other.pod.uid)
 
     def victims(self, pods: list[VolcanoPod], ask: VolcanoPod) -> Heap[VolcanoPod]:
-        """Those that may be taken, the first one on top: who would come last among the pods of one queue."""
+        """Return a heap of pods that may be reclaimed, with the first victim on top.
+
+        Within a queue, the pod that would be served last is the first victim.
+        """
         asking = self._session.group(ask).queue
 
         def before(one: VolcanoPod, other: VolcanoPod) -> bool:
@@ -69,14 +84,17 @@ class Order:
         return Heap(before, pods)
 
     def _taken_before(self, one: str, other: str, asking: str) -> bool:
-        """The closer relative of the queue that asks, else the one that may ask later."""
+        """Return whether pods of queue ``one`` are reclaimed before those of ``other``.
+
+        The closer relative of the reclaiming queue comes first, then the queue that would be served later.
+        """
         above = self._session.of.above
         near, far = (_common(above[name], above[asking]) for name in (one, other))
         return near > far if near != far else not self.queues(one, other)
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """How deep the last queue lies that two have above them both; 0 for the root, and without a tree."""
+    """Return the depth of the lowest common ancestor of two queues; 0 for the root, or if there is no tree."""
     depth = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     return max(0, (min(len(one), len(other)) if depth is None else depth) - 1)
 

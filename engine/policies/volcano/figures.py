@@ -1,4 +1,4 @@
-"""What Volcano knows of the queues of a session, in its own words.
+"""Reports what Volcano calculates for the queues of a session, in Volcano's terms.
 
 Source: updateShare and the overused functions of its plugins proportion and capacity.
 """
@@ -11,7 +11,7 @@ from engine.policies.volcano.queue_shares import share, shares
 
 
 def figures(cluster: VolcanoCluster) -> dict[str, Any]:
-    """Of every queue that takes part; shares as numbers. Raises HierarchyError."""
+    """Return the figures of every queue that takes part, with shares as numbers. Raises HierarchyError."""
     of = shares(cluster)
     allocated = {name: fine(amounts) for name, amounts in of.allocated.items()}
     by_request = cluster.settings.plugin is SharePlugin.PROPORTION
@@ -38,6 +38,9 @@ def _above(allocated: Fine, deserved: Fine) -> bool:
 
 
 def _above_named(allocated: Fine, deserved: Fine) -> bool:
-    """As far as it deserves anything of a resource; where it deserves nothing at all, whatever it holds is above."""
+    """Return whether a queue exceeds what it deserves of any resource of which it deserves some.
+
+    If it deserves nothing at all, anything it holds exceeds that.
+    """
     named = {name: amount for name, amount in deserved.items() if amount}
     return _above(allocated, named or deserved)

@@ -1,7 +1,7 @@
-"""The heap that Volcano keeps its queues, jobs and victims in: Go's container/heap.
+"""Implements the heap in which Volcano keeps queues, jobs, and victims: Go's container/heap.
 
-What comes first may change while things wait in it, and it is not sorted anew: who is next then depends on where each
-of them stands, so that it has to be the very same heap.
+The order of items may change while they are in the heap, and the heap is not sorted anew. Which item comes next then
+depends on the positions of all items, so the heap has to behave exactly as Go's does.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +11,7 @@ Thing = TypeVar("Thing")
 
 
 class Heap(Generic[Thing]):
-    """``before`` says of two whether the first one goes before the other, at the time it is asked."""
+    """A heap in which ``before`` returns, at the time of the call, whether one item comes before another."""
 
     def __init__(self, before: Callable[[Thing, Thing], bool], things: Iterable[Thing] = ()) -> None:
         self._before = before
@@ -23,7 +23,7 @@ class Heap(Generic[Thing]):
         return bool(self._things)
 
     def push(self, thing: Thing) -> None:
-        """Put one in."""
+        """Add an item to the heap."""
         self._things.append(thing)
         place = len(self._things) - 1
         while place and self._first(place, parent := (place - 1) // 2):
@@ -31,14 +31,14 @@ class Heap(Generic[Thing]):
             place = parent
 
     def pop(self) -> Thing:
-        """Take the first one out."""
+        """Remove the first item and return it."""
         last = len(self._things) - 1
         self._swap(0, last)
         self._down(last)
         return self._things.pop()
 
     def drained(self) -> Iterator[Thing]:
-        """All of them, one by one."""
+        """Yield all items in order, and remove each from the heap."""
         while self:
             yield self.pop()
 

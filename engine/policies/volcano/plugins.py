@@ -1,7 +1,7 @@
-"""What Volcano's plugins say of who may take, and whom.
+"""Implements the decisions of Volcano's plugins: which queues may reclaim, and which pods are reclaimed.
 
 Source: Volcano's plugins gang, conformance, pdb and proportion, and pkg/scheduler/framework, session_plugins.go. Their
-quirks are named in docs/policies/deserved.md.
+quirks are listed in docs/policies/deserved.md.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
 
 
 class Plugins:
-    """Those of a session's configuration."""
+    """The plugins that a session's configuration enables."""
 
     def __init__(self, session: VolcanoSession, order: Order) -> None:
         self._session, self._capacity = session, CapacityPlugin(session, order)
@@ -39,27 +39,33 @@ class Plugins:
         self._gangs = any(GANG in tier for tier in tiers)
 
     def valid(self, group: PodGroup) -> bool:
-        """Whether a PodGroup could have all that it needs."""
+        """Return whether a PodGroup could get all pods that it needs."""
         return not self._gangs or self._session.valid(group.key) >= group.min_member
 
     def starving(self, group: PodGroup) -> bool:
-        """Whether it wants more: in the first tier that has a word in it, every plugin has to say so."""
+        """Return whether a PodGroup needs more pods.
+
+        In the first tier with a plugin that decides this, all these plugins have to agree.
+        """
         has = self._session.ready_or_waiting(group.key)
         wants = {GANG: group.min_member, PRIORITY: len(self._session.members[group.key])}
         return bool(self._starving) and all(has < wants[name] for name in self._starving)
 
     def served(self, group: PodGroup) -> bool:
-        """Whether it has as much as it needs to start."""
+        """Return whether a PodGroup has enough pods to start."""
         has = self._session.ready_or_waiting(group.key) + self._session.modest(group.key)
         return not self._gangs or has >= group.min_member
 
     def overused(self, queue: str) -> bool:
-        """Whether a queue may not ask at all: it has all that it deserves, of every resource."""
+        """Return whether a queue may not reclaim at all because it has all that it deserves of every resource.
+
+        Only the plugin ``proportion`` has this rule.
+        """
         by_request = self._session.cluster.settings.plugin is SharePlugin.PROPORTION
         return by_request and less_equal(self._session.of.deserved[queue], self._session.allocated[queue])
 
     def may_take(self, queue: str, ask: VolcanoPod) -> bool:
-        """Whether a queue may take from others for a pod."""
+        """Return whether a queue may reclaim from other queues for a pod."""
         session = self._session
         if not session.cluster.queues[queue].open:
             return False
@@ -68,9 +74,11 @@ class Plugins:
         return within(session.allocated[queue], session.of.deserved[queue], session.requests[ask.pod.uid])
 
     def taken(self, ask: VolcanoPod, pods: Pods) -> Pods:
-        """Those that may go for a pod: in the first tier with an answer those that all of its plugins name.
+        """Return the pods that may be reclaimed for a pending pod.
 
-        One that names nobody ends its tier. Where those named so far have nobody in common, they are forgotten.
+        They are the pods that all plugins of a tier name, in the first tier that names any. A plugin that names no pod
+        ends its tier. If the plugins so far have no pod in common, their answers are discarded and the next plugin
+        decides alone.
         """
         for tier in self._tiers:
             found: Pods = []
@@ -86,7 +94,7 @@ class Plugins:
         return []
 
     def _gang(self, _ask: VolcanoPod, pods: Pods) -> Pods:
-        """Those that their PodGroup does not need; who is first to be looked at goes."""
+        """Return the pods that their PodGroups do not need, taking pods in the given order."""
         left = {one.group: self._session.ready(one.group) for one in pods}
         found = []
         for one in pods:
@@ -99,7 +107,10 @@ class Plugins:
         return [one for one in pods if one.pod.namespace != _SYSTEM and one.pod.priority_class not in _CRITICAL]
 
     def _within_budgets(self, _ask: VolcanoPod, pods: Pods) -> Pods:
-        """A pod without labels is never named, nor is a budget without a selector heeded."""
+        """Return the pods that disruption budgets allow to evict.
+
+        Pods without labels are never returned, and budgets without a selector are ignored.
+        """
         used, found = Counter[int](), []
         for pod in (one.pod for one in pods if one.pod.labels):
             covering = [
@@ -116,7 +127,10 @@ class Plugins:
         return [one for one in pods if one.pod.uid in set(found)]
 
     def _proportion(self, _ask: VolcanoPod, pods: Pods) -> Pods:
-        """Those of queues above what they deserve in any resource; who is first to be looked at goes."""
+        """Return the pods of queues that exceed what they deserve of any resource.
+
+        Pods are taken in the given order until their queue no longer exceeds what it deserves.
+        """
         session, found = self._session, []
         allocated: dict[str, Fine] = {}
         for one in pods:

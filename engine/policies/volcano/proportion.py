@@ -1,6 +1,6 @@
-"""What queues deserve by Volcano's plugin ``proportion``: by weight, each resource by itself, in rounds.
+"""Calculates what queues deserve by Volcano's plugin ``proportion``: by weight, each resource separately, in rounds.
 
-Source: Volcano's pkg/scheduler/plugins/proportion, proportion.go. Its quirks are named in docs/policies/deserved.md.
+Source: Volcano's pkg/scheduler/plugins/proportion, proportion.go. Its quirks are listed in docs/policies/deserved.md.
 """
 
 from collections.abc import Collection
@@ -22,10 +22,10 @@ from engine.policies.volcano.amounts import (
 
 
 def capabilities(cluster: VolcanoCluster, names: Collection[str]) -> dict[str, Fine]:
-    """Queue -> the most that it can ever have; a resource that is missing is not limited.
+    """Return for every queue the most that it can ever have; a resource that is missing is not limited.
 
-    What others are guaranteed is not in it, but where that is all there is of another resource than cpu and memory,
-    there is no limit instead of none left.
+    What other queues are guaranteed is excluded. If guarantees use up all of a resource other than cpu and memory, that
+    resource is not limited, instead of having nothing left.
     """
     everything = fine(cluster.total)
     promised = fine(total(queue.guarantee for queue in cluster.queues.values()))
@@ -39,7 +39,7 @@ def _capability(shared: Fine, queue: VolcanoQueue) -> Fine:
 
 
 def deserved(cluster: VolcanoCluster) -> dict[str, Fine]:
-    """Queue -> what it deserves; of those alone that have a PodGroup."""
+    """Return what each queue deserves; only queues that have a PodGroup are included."""
     rounds = _Rounds(cluster)
     while rounds.open and rounds.run():
         pass
@@ -47,7 +47,10 @@ def deserved(cluster: VolcanoCluster) -> dict[str, Fine]:
 
 
 class _Rounds:
-    """Each hands what remains to all that are not satisfied, and counts afterwards what it handed out."""
+    """The rounds in which what remains is divided.
+
+    Each round offers what remains to all unsatisfied queues, and subtracts afterwards what they accepted.
+    """
 
     def __init__(self, cluster: VolcanoCluster) -> None:
         self.remaining = fine(cluster.total)
@@ -59,7 +62,7 @@ class _Rounds:
         self.open = set(self.requests)
 
     def run(self) -> bool:
-        """Whether there is something left to hand out in another round."""
+        """Run one round, and return whether something is left for another round."""
         weights = sum(self.weights[name] for name in self.open)
         before, handed = self.remaining, fine({})
         for name in sorted(self.open):
@@ -73,7 +76,10 @@ class _Rounds:
         return self.remaining != before and any(amount >= SLACK for amount in scarce)
 
     def _offered(self, name: str, weights: int) -> Fine:
-        """With its part of what remains; never more than it can have or asks, but always what it is guaranteed."""
+        """Return what a queue deserves with its part of what remains.
+
+        It is never more than the queue's capability or request, but at least its guarantee.
+        """
         request, weight = self.requests[name], self.weights[name]
         more = {resource: amount * weight // weights for resource, amount in self.remaining.items()}
         most = at_most(merged(add, self.deserved[name], more), self.capabilities[name])

@@ -1,6 +1,6 @@
-"""What queues deserve by Volcano's plugin ``capacity``: what their specs say of it.
+"""Calculates what queues deserve by Volcano's plugin ``capacity``: what their specs state.
 
-Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go. Its quirks are named in docs/policies/deserved.md.
+Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go. Its quirks are listed in docs/policies/deserved.md.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,14 @@ ROOT = "root"
 
 
 class HierarchyError(ValueError):
-    """Queues that are no tree: with such Volcano schedules nothing at all. ``str()`` is a sentence."""
+    """Queues that form no valid tree; Volcano then schedules nothing at all. ``str()`` is a sentence."""
 
 
 def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fine]:
-    """Queue -> what it deserves where queues are no tree: at ``most`` what it can have, at least its guarantee."""
+    """Return what each queue deserves if the queues form no tree.
+
+    It is at most what the queue can have (``most``), and at least its guarantee.
+    """
     specs = {name: cluster.queues[name] for name in most}
     return {
         name: merged(max, at_most(fine(queue.deserved), most[name]), fine(queue.guarantee))
@@ -26,7 +29,7 @@ def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fin
 
 
 class QueueHierarchy:
-    """All queues as a tree: what each deserves, can have, asks and holds, with all below it."""
+    """All queues as a tree: what each deserves, can have, requests, and holds, including all queues below it."""
 
     def __init__(self, cluster: VolcanoCluster) -> None:
         self.queues = cluster.queues
@@ -48,7 +51,7 @@ class QueueHierarchy:
 
     @property
     def above(self) -> dict[str, tuple[str, ...]]:
-        """Queue -> those above it, from the root down."""
+        """Return the ancestors of every queue, from the root down."""
         found: dict[str, tuple[str, ...]] = {ROOT: ()}
         for name in self.order:
             found |= dict.fromkeys(self.children[name], (*found[name], name))
@@ -56,7 +59,7 @@ class QueueHierarchy:
 
     @property
     def leaves(self) -> frozenset[str]:
-        """The queues with none below."""
+        """Return the queues without children."""
         return frozenset(name for name, below in self.children.items() if not below)
 
     def _top_down(self) -> Iterator[str]:
@@ -72,7 +75,10 @@ class QueueHierarchy:
         return found
 
     def _divide(self, name: str) -> None:
-        """What is above the queues below one is what is left of its own with the guarantees of all of them."""
+        """Calculate what the children of a queue deserve, and the most they can have.
+
+        A child can have what its parent can have, without the guarantees of its siblings, up to its own capability.
+        """
         children = [self.queues[child] for child in self.children[name]]
         promised = fine(total(child.guarantee for child in children))
         for child in children:

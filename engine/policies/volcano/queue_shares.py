@@ -1,4 +1,4 @@
-"""What each queue of a session deserves, can have, asks and holds, by whichever plugin shares are by."""
+"""Calculates what each queue of a session deserves, can have, requests, and holds, by the configured plugin."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -11,19 +11,19 @@ from engine.policies.volcano.amounts import SLACK, Fine
 
 
 class QueueShares(NamedTuple):
-    """By queue, of those that take part."""
+    """The amounts of all queues that take part in a session, by queue."""
 
     deserved: Mapping[str, Fine]
     most: Mapping[str, Fine]
     requests: Mapping[str, Amounts]
     allocated: Mapping[str, Amounts]
     above: Mapping[str, tuple[str, ...]]
-    """The queues above one, from the root down; none at all where queues are no tree."""
+    """Queue -> its ancestors, from the root down; empty if the queues form no tree."""
     leaves: frozenset[str]
 
 
 def shares(cluster: VolcanoCluster) -> QueueShares:
-    """Of a session. Raises HierarchyError."""
+    """Return the amounts of the queues in a session. Raises HierarchyError."""
     if cluster.settings.plugin is SharePlugin.CAPACITY and cluster.settings.hierarchical:
         tree = queue_hierarchy.QueueHierarchy(cluster)
         return QueueShares(tree.deserved, tree.most, tree.requests, tree.allocated, tree.above, tree.leaves)
@@ -36,6 +36,9 @@ def shares(cluster: VolcanoCluster) -> QueueShares:
 
 
 def share(allocated: Fine, deserved: Fine, plugin: SharePlugin) -> Fraction:
-    """The largest part of what a queue deserves any of; with nothing that it deserves it comes after all others."""
+    """Return the largest part that a queue holds of any resource that it deserves.
+
+    If it deserves nothing, its share is 0 with the plugin ``proportion``, and 1 with the plugin ``capacity``.
+    """
     parts = (Fraction(allocated.get(name, 0), amount) for name, amount in deserved.items() if amount >= SLACK)
     return max(parts, default=Fraction(0 if plugin is SharePlugin.PROPORTION else 1))

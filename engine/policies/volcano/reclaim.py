@@ -1,7 +1,7 @@
-"""Volcano's action ``reclaim``: which pods of one session go for which others, and where those get room.
+"""Simulates Volcano's action ``reclaim``: which pods are evicted for which pending pods, and on which nodes.
 
-Source: Volcano's pkg/scheduler/actions/reclaim, reclaim.go. In which order it looks at nodes, and at the pods of
-one, is chance there; here it is that of their names, unless a ``FirstConsidered`` says how it fell.
+Source: Volcano's pkg/scheduler/actions/reclaim, reclaim.go. There, the order in which nodes and the pods of a node are
+considered is random. Here, it is the order of their names, unless a ``FirstConsidered`` states what came first.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _PREDICATES = "predicates"
 
 
 class Reclaim(NamedTuple):
-    """A pod that gets room on a node, and those that go for it; perhaps none have to."""
+    """A pending pod that gets room on a node, and the pods evicted for it, of which there may be none."""
 
     ask: VolcanoPod
     node: str
@@ -28,24 +28,24 @@ class Reclaim(NamedTuple):
 
 
 class FirstConsidered(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session is taken to look at first, where that is chance."""
+    """The node and pods that a session is assumed to consider first, where the order is random."""
 
     node: str = ""
     pods: frozenset[str] = frozenset()
-    """Uids of pods that could go."""
+    """The uids of pods that could be evicted."""
 
 
 BY_NAME = FirstConsidered()
 MayRun = Callable[[VolcanoPod, str], bool]
-"""Whether a pod may run on a node, were nobody else there."""
+"""Returns whether a pod may run on a node if no other pod were there."""
 
 
 def reclaim(
     cluster: VolcanoCluster, *, chance: FirstConsidered = BY_NAME, may_run: MayRun = lambda _ask, _node: True
 ) -> tuple[Reclaim, ...]:
-    """Return all that a session takes back, in order. Raises HierarchyError.
+    """Return all pods that a session reclaims room for, in order. Raises HierarchyError.
 
-    ``may_run`` is heeded where the plugin ``predicates`` is one of the session's.
+    ``may_run`` is used only if the plugin ``predicates`` is enabled in the session.
     """
     return _Action(VolcanoSession(cluster), chance, may_run).run()
 
@@ -84,7 +84,7 @@ class _Action:
             self._groups[group.queue].push(group)
 
     def _serve(self, group: PodGroup) -> None:
-        """All that is taken for a PodGroup is left where it is, unless the PodGroup has enough to start then."""
+        """Reclaim for a PodGroup, and undo that unless the PodGroup has enough pods to start then."""
         tasks = self._session.tasks
         pending = [one for one in self._session.members[group.key] if tasks[one.pod.uid] is Task.PENDING]
         asks, turns = Heap(self._order.pods, [one for one in pending if not one.pod.gated]), list[Reclaim]()
@@ -100,7 +100,11 @@ class _Action:
             self._undo(turn)
 
     def _on(self, node: str, ask: VolcanoPod) -> Reclaim | None:
-        """Only where somebody else's pods are; and pods go until the ask fits, whether each one helps or not."""
+        """Reclaim room for a pending pod on a node, or return None if that is impossible.
+
+        Only nodes with pods that can be reclaimed are considered. Pods are evicted until the pending pod fits, whether
+        each of them helps or not.
+        """
         pods = [one for one in self._session.on[node] if self._reclaimable(one, ask)]
         if not pods or not self._may_run(ask, node):
             return None

@@ -1,4 +1,4 @@
-"""A session of Volcano's scheduler: how its pods stand, and what they leave to others, while it tries things out.
+"""Tracks a session of Volcano's scheduler: the state of its pods, and free capacity, while it tries evictions.
 
 Source: Volcano's pkg/scheduler/framework, session.go and statement.go, and pkg/scheduler/api, node_info.go.
 """
@@ -14,7 +14,7 @@ _VALID = _READY | {Task.PENDING, Task.PIPELINED}
 
 
 class VolcanoSession:
-    """What is asked of it changes with each pod that is taken, or gets room. Raises HierarchyError."""
+    """The state of a session, which changes with each pod that is evicted or gets room. Raises HierarchyError."""
 
     def __init__(self, cluster: VolcanoCluster) -> None:
         self.cluster = cluster
@@ -42,23 +42,23 @@ class VolcanoSession:
             _add(self.idle[node], self.requests[one.pod.uid], -1)
 
     def group(self, one: VolcanoPod) -> PodGroup:
-        """The pod's; only of pods that have one."""
+        """Return the PodGroup of a pod, which must have one."""
         return self.cluster.groups[one.group]
 
     def take(self, one: VolcanoPod) -> None:
-        """A running pod goes."""
+        """Evict a running pod."""
         self._move(one, Task.RELEASING, one.pod.node or "", -1)
 
     def spare(self, one: VolcanoPod) -> None:
-        """It stays after all."""
+        """Undo the eviction of a pod."""
         self._move(one, Task.RUNNING, one.pod.node or "", 1)
 
     def pipeline(self, one: VolcanoPod, node: str) -> None:
-        """A pending pod gets room on a node."""
+        """Assign a pending pod to a node."""
         self._move(one, Task.PIPELINED, node, 1)
 
     def drop(self, one: VolcanoPod, node: str) -> None:
-        """It does not after all."""
+        """Undo the assignment of a pending pod to a node."""
         self._move(one, Task.PENDING, node, -1)
 
     def _move(self, one: VolcanoPod, task: Task, node: str, sign: int) -> None:
@@ -69,23 +69,23 @@ class VolcanoSession:
         _add(self.idle[node], request, -sign)
         for name in (queue, *self.of.above[queue]):
             _add(self.allocated[name], request, sign)
-        # Of those above, what they hold is kept up to date, but not their share.
+        # As in Volcano, the allocated amounts of ancestors are updated, but not their shares.
         self.share[queue] = share(self.allocated[queue], self.of.deserved[queue], self.cluster.settings.plugin)
 
     def ready(self, key: str) -> int:
-        """How many pods of a group have what they need."""
+        """Return the number of pods of a group that are bound, running, or completed."""
         return sum(self._counts[key][task] for task in _READY)
 
     def ready_or_waiting(self, key: str) -> int:
-        """With those that get room."""
+        """Return the number of ready pods of a group, including those that are assigned to a node."""
         return self.ready(key) + self._counts[key][Task.PIPELINED]
 
     def valid(self, key: str) -> int:
-        """How many pods of a group could be ready at all."""
+        """Return the number of pods of a group that could become ready at all."""
         return sum(self._counts[key][task] for task in _VALID)
 
     def modest(self, key: str) -> int:
-        """How many pending pods of a group ask nothing: they count as if they had it."""
+        """Return the number of pending pods of a group that request nothing; they count as ready."""
         if not self._counts[key][Task.PENDING]:
             return 0
         pending = (one for one in self.members[key] if self.tasks[one.pod.uid] is Task.PENDING)

@@ -1,1 +1,1 @@
-"""Which workloads go for one that waits: classic preemption and fair sharing, after Kueue."""
+"""Searches the workloads to preempt for a pending workload: classic preemption and fair sharing, as in Kueue."""

@@ -1,4 +1,7 @@
-"""Which workloads may go for an ask, one after the other. Source: Kueue's pkg/scheduler/preemption/common."""
+"""Yields the candidates that may be preempted for a pending workload, in order.
+
+Source: Kueue's pkg/scheduler/preemption/common.
+"""
 
 from collections.abc import Iterator
 
@@ -8,9 +11,9 @@ from engine.policies.cohort.search.quota_index import QuotaIndex, Ranked
 
 
 def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[Ranked]:
-    """The workloads of a queue that hold something contested and that the ask's queue may preempt.
+    """Yield the workloads of a queue that hold contested quota and that the pending workload's queue may preempt.
 
-    Either those that are on their way out already (``leaving``) or the others; who goes first, first.
+    Yield either those that are already being evicted (``leaving``) or the others, in the order of preemption.
     """
     ask, preemption = question.ask, question.queue.preemption
     take = preemption.within if queue == ask.queue else preemption.reclaim
@@ -21,7 +24,7 @@ def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[R
         one = ranked[1]
         if take is not Take.ANY and one.priority >= ask.priority:
             if one.priority > ask.priority:
-                return  # and so have all that follow
+                return  # all that follow have a higher priority too
             if take is Take.LOWER_PRIORITY or ask.turn_ms >= one.turn_ms:
                 continue
         if one.uid == ask.uid:
@@ -35,7 +38,7 @@ def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[R
 def may_go(
     cluster: QuotaCluster, ask: Workload, asked: Quantities, short: tuple[FlavorResource, ...]
 ) -> tuple[Workload, ...]:
-    """Return the workloads that preemption may look at for an ask which is ``short`` of something it ``asked`` for."""
+    """Return the workloads that may be preempted for ``ask``, which is ``short`` of some of what it ``asked`` for."""
     question = QuotaAttempt(QuotaIndex.of(cluster), ask, asked, short)
     tree = question.tree
     related = (name for name, node in tree.queue.items() if tree.root(node) == tree.root(question.node))
@@ -45,5 +48,5 @@ def may_go(
 
 
 def any_takeable(question: QuotaAttempt, queue: str) -> bool:
-    """Whether there is one."""
+    """Return whether a queue has any workload that may be preempted."""
     return any(True for leaving in (True, False) for _ in takeable(question, queue, leaving=leaving))

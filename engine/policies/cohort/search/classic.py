@@ -1,4 +1,7 @@
-"""Policy ``cohort``: who goes for an ask. Source: Kueue's pkg/scheduler/preemption/classical."""
+"""Policy ``cohort``: selects the workloads to preempt for a pending workload.
+
+Source: Kueue's pkg/scheduler/preemption/classical.
+"""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -12,17 +15,24 @@ from engine.policies.cohort.search.targets import NOBODY, PreemptionReason, Targ
 
 
 class _Lender(NamedTuple):
-    """Another queue of which somebody may go."""
+    """Another queue from which workloads may be preempted."""
 
     name: str
     borrowing: tuple[int, ...]
-    """The queue and the cohorts below the one that it shares with the ask: each must borrow for anybody of it to go."""
+    """The queue, and the cohorts between it and the cohort that it shares with the preemptor.
+
+    Each of them must borrow for any workload of the queue to be preempted.
+    """
     by_right: bool
-    """Whether it owes the ask: the cohort around that has room for it in its own quota. Else priority counts."""
+    """Whether the preemptor reclaims from this queue what it is entitled to.
+
+    That is so if a part of the quota tree that contains the preemptor, but not this queue, has enough quota of its own.
+    Otherwise priority decides.
+    """
 
 
 def search(question: QuotaAttempt) -> TargetSearch:
-    """Who goes so that the ask fits; nobody where that is not to be had."""
+    """Return the workloads to preempt so that the pending workload fits, or ``NOBODY`` if that is impossible."""
     lenders = [one for one in _lenders(question) if any_takeable(question, one.name)]
     for borrowing in _attempts(question, lenders):
         question.start_over()
@@ -34,7 +44,7 @@ def search(question: QuotaAttempt) -> TargetSearch:
 
 
 def _attempts(question: QuotaAttempt, lenders: Sequence[_Lender]) -> tuple[bool, ...]:
-    """Whether to borrow, in the order in which both are tried."""
+    """Return for each attempt, in order, whether the pending workload may borrow."""
     forbidden = not question.queue.preemption.borrow.allowed
     full = any(
         question.usage.used(question.node, of) >= question.tree.quota(question.node, of).nominal
@@ -46,7 +56,10 @@ def _attempts(question: QuotaAttempt, lenders: Sequence[_Lender]) -> tuple[bool,
 
 
 def _lenders(question: QuotaAttempt) -> Iterator[_Lender]:
-    """Queues that borrow and are in cohorts that all do, from the nearest cohort around the ask up."""
+    """Yield the borrowing queues of the preemptor's cohorts, from the nearest cohort up.
+
+    All cohorts between a queue and the cohort it shares with the preemptor borrow too.
+    """
     if question.queue.preemption.reclaim is Take.NEVER:
         return
     by_right, left = left_after(question.usage, question.node, question.asked)
@@ -60,7 +73,7 @@ def _lenders(question: QuotaAttempt) -> Iterator[_Lender]:
 
 
 def _borrowing(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Queues of a cohort, but for the branch that was visited, with the cohorts between."""
+    """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``."""
     pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
         above, between = pending.pop()
@@ -74,7 +87,7 @@ def _borrowing(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tu
 
 
 def _in_order(question: QuotaAttempt, lenders: Sequence[_Lender], *, borrowing: bool) -> Iterator[Target]:
-    """Whom to take next, once the former ones are gone."""
+    """Yield the targets in the order of preemption, given that all earlier targets are preempted."""
     owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
     for leaving in (True, False):
         for group in (owing, others):
@@ -86,7 +99,7 @@ def _in_order(question: QuotaAttempt, lenders: Sequence[_Lender], *, borrowing: 
 def _of_others(
     question: QuotaAttempt, lenders: Sequence[_Lender], *, leaving: bool, borrowing: bool
 ) -> Iterator[Target]:
-    """Of all these queues together who goes first, as long as its queue still borrows."""
+    """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow."""
     heap = []
     for lender in lenders:
         following = takeable(question, lender.name, leaving=leaving)
@@ -97,7 +110,7 @@ def _of_others(
     while heap:
         _, one, lender, following = heap[0]
         if any(map(question.within_nominal, lender.borrowing)):
-            heapq.heappop(heap)  # for good: nobody of it comes back in this attempt
+            heapq.heappop(heap)  # for good: no workload of this queue is put back during this attempt
             continue
         why = PreemptionReason.RECLAMATION if lender.by_right else _by_priority(question, one)
         if lender.by_right or why is PreemptionReason.WHILE_BORROWING or not borrowing:
@@ -110,7 +123,10 @@ def _of_others(
 
 
 def _by_priority(question: QuotaAttempt, one: Workload) -> PreemptionReason:
-    """Why it may go of a queue that owes nothing: low ones also while the ask's queue borrows."""
+    """Return why a workload may be preempted, if the preemptor is not entitled to reclaim from its queue.
+
+    Low-priority workloads may be preempted even while the preemptor's queue borrows.
+    """
     borrow = question.queue.preemption.borrow
     low = one.priority < question.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
     return PreemptionReason.WHILE_BORROWING if borrow.allowed and low else PreemptionReason.RECLAMATION

@@ -1,4 +1,7 @@
-"""Policy ``fair-share``: who goes for an ask. Source: Kueue's pkg/scheduler/preemption, preemption.go, fairsharing."""
+"""Policy ``fair-share``: selects the workloads to preempt for a pending workload.
+
+Source: Kueue's pkg/scheduler/preemption, preemption.go, fairsharing.
+"""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -22,29 +25,32 @@ from engine.policies.cohort.search.targets import (
 
 
 class Strategy(StrEnum):
-    """When the share of the ask's side allows to take a workload; Kueue's words."""
+    """The condition on shares under which a workload may be preempted, by its name in Kueue."""
 
     FINAL = "LessThanOrEqualToFinalShare"
-    """It is at most that of the other side afterwards."""
+    """The preemptor's share is at most the other side's share after the preemption."""
     INITIAL = "LessThanInitialShare"
-    """It is less than that of the other side before."""
+    """The preemptor's share is less than the other side's share before the preemption."""
 
 
 STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 
 def strategies_of(sharing: KueueSettings) -> tuple[Strategy, ...] | None:
-    """Return the strategies of fair sharing that a Kueue is set to; None: it preempts the classic way.
+    """Return the fair sharing strategies that Kueue is configured with, or None for classic preemption.
 
-    Raises ValueError for a strategy that is not known here.
+    Raises ValueError for an unknown strategy.
     """
     return (tuple(map(Strategy, sharing.strategies)) or STRATEGIES) if sharing.fair else None
 
 
 def search(question: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
-    """Who goes so that the ask fits; nobody where that is not to be had. Of two strategies the first is tried first."""
+    """Return the workloads to preempt so that the pending workload fits, or ``NOBODY`` if that is impossible.
+
+    The second strategy is used only if the first does not free enough quota.
+    """
     candidates = _candidates(question)
-    question.usage.add(question.node, question.asked)  # shares are those with the ask
+    question.usage.add(question.node, question.asked)  # shares include the pending workload
     taking = TargetRemoval(question, lambda: _lacks(question))
     left: dict[int, list[Ranked]] = {}
     found = _first(question, candidates, strategies[0], taking, left)
@@ -55,7 +61,7 @@ def search(question: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) 
 
 
 def _lacks(question: QuotaAttempt) -> Lack | None:
-    """What the ask, which counts as used already, has no room for."""
+    """Return what the pending workload, whose usage is already counted, has too little quota for."""
     question.usage.add(question.node, question.asked, -1)
     lack = question.lacks(borrowing=True)
     question.usage.add(question.node, question.asked)
@@ -63,7 +69,7 @@ def _lacks(question: QuotaAttempt) -> Lack | None:
 
 
 def _candidates(question: QuotaAttempt) -> dict[int, Iterable[Ranked]]:
-    """By queue: of the ask's own, and of all in its cohorts that borrow."""
+    """Return the candidates by queue: the preemptor's own queue, and all borrowing queues in its cohorts."""
     tree, nodes = question.tree, [question.node]
     if question.queue.preemption.reclaim is not Take.NEVER:
         nodes += [
@@ -85,7 +91,10 @@ def _first(
     taking: TargetRemoval,
     left: dict[int, list[Ranked]],
 ) -> bool:
-    """Whether there is room; ``left`` gets those whose share did not allow it."""
+    """Apply the first strategy and return whether the pending workload fits then.
+
+    ``left`` is filled with the candidates that the shares did not allow to preempt.
+    """
     entitled = question.within_nominal(question.node)
     ladder = Ladder(question, candidates)
     while (pick := ladder.pick()) is not None:
@@ -101,7 +110,7 @@ def _first(
 
 
 def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | None:
-    """The first workload of the queue that the shares allow to take; those before it are ``left``."""
+    """Return the first workload of the queue that the shares allow to preempt; add those before it to ``left``."""
     ask, before = pick.ranks()
     refused: set[Hashable] = set()
     while (ranked := pick.pop()) is not None:
@@ -115,7 +124,10 @@ def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | Non
 
 
 def _second(question: QuotaAttempt, left: Mapping[int, Iterable[Ranked]], taking: TargetRemoval) -> bool:
-    """Whether there is room; every queue is looked at once."""
+    """Apply the second strategy and return whether the pending workload fits then.
+
+    Every queue is considered only once.
+    """
     ladder = Ladder(question, left)
     while (pick := ladder.pick()) is not None:
         ask, before = pick.ranks()

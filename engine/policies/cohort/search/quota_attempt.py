@@ -1,14 +1,17 @@
-"""A question asked of a cluster, and its quota as a search changes it: with some workloads taken away."""
+"""Tracks one attempt to fit a workload into a cluster, and the quota usage as the search removes other workloads."""
 
 from engine.model.quota import FlavorResource, Quantities, QuotaUsage, Workload
 from engine.policies.cohort.search.quota_index import QuotaIndex
 
 Lack = tuple[FlavorResource, int]
-"""Something that there is too little of, and how much more of it there would have to be."""
+"""A flavor and resource with too little quota, and the amount that is missing."""
 
 
 class QuotaAttempt:
-    """Whether a workload would have room for ``asked``, and who of those that hold ``contested`` might go for it."""
+    """An attempt to find quota for the amounts ``asked`` by a workload.
+
+    Workloads that hold anything ``contested`` may be preempted for it.
+    """
 
     def __init__(
         self, ground: QuotaIndex, ask: Workload, asked: Quantities, contested: tuple[FlavorResource, ...]
@@ -18,24 +21,27 @@ class QuotaAttempt:
         self.queue = ground.queues[ask.queue]
         self.node = ground.tree.queue[ask.queue]
         self.path = ground.tree.paths[self.node]
-        """From its queue to the top."""
+        """The nodes from the queue up to the root."""
         self.below: dict[int | None, int] = dict(zip(self.path[1:], self.path, strict=False))
-        """Cohort on the path -> what is on the path right below it."""
+        """Cohort on the path -> the node on the path right below it."""
 
     def start_over(self) -> None:
-        """Let all be there again."""
+        """Restore the usage of all workloads."""
         self.usage = self.ground.usage.copy()
 
     def take(self, one: Workload) -> None:
-        """Let a workload be gone."""
+        """Remove the usage of a workload."""
         self.usage.add(self.tree.queue[one.queue], one.usage, -1)
 
     def put_back(self, one: Workload) -> None:
-        """Let it be there again."""
+        """Add the usage of a removed workload again."""
         self.usage.add(self.tree.queue[one.queue], one.usage)
 
     def lacks(self, *, borrowing: bool) -> Lack | None:
-        """What there is no room for now; without ``borrowing`` within the queue's nominal quota alone."""
+        """Return the first resource with too little quota and the missing amount, or None if the workload fits.
+
+        Without ``borrowing``, it has to fit in the queue's own nominal quota.
+        """
         for of, amount in self.asked.items():
             used, own = self.usage.used(self.node, of), self.tree.columns[of].own[self.node]
             if not borrowing and used + amount > own:
@@ -46,11 +52,14 @@ class QuotaAttempt:
         return None
 
     def within_nominal(self, node: int) -> bool:
-        """Whether a queue or cohort borrows nothing of what is contested."""
+        """Return whether a queue or cohort borrows none of the contested resources."""
         return self.usage.within_nominal(node, self.contested)
 
 
 def left_after(usage: QuotaUsage, node: int, asked: Quantities) -> tuple[bool, dict[FlavorResource, int]]:
-    """Whether a node's subtree has room for it, and what is left once the part that it keeps to itself gave its own."""
+    """Return whether a node's subtree has enough quota for some amounts, and what is left to borrow.
+
+    What is left excludes the part of the node's quota that it does not lend.
+    """
     fits = not any(usage.borrows(node, of, amount) for of, amount in asked.items())
     return fits, {of: amount - min(amount, usage.local_available(node, of)) for of, amount in asked.items()}

@@ -1,4 +1,4 @@
-"""What is worked out once of a cluster: its tree, what is used of it, and who holds that, in the order of going."""
+"""Indexes a cluster once: its quota tree, the usage, and the workloads that hold quota, in the order of preemption."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -7,19 +7,22 @@ from typing import NamedTuple
 from engine.model.quota import QuotaCluster, QuotaTree, QuotaUsage, Ranks, Workload
 
 Ranked = tuple[int, Workload]
-"""A workload, and how many of the whole cluster would go before it, were all of other queues than the ask's."""
+"""A workload with its position in the cluster-wide order of preemption.
+
+The order does not consider whether a workload is in the preemptor's own queue.
+"""
 
 
 class Holders(NamedTuple):
-    """Those of one queue that may be taken at all; who goes first, first."""
+    """The workloads of one queue that may be preempted at all, in the order of preemption."""
 
     leaving: list[Ranked]
-    """They are on their way out already."""
+    """They are already being evicted."""
     staying: list[Ranked]
 
 
 class QuotaIndex:
-    """Nothing in it changes: who searches, does so on a copy of ``usage``."""
+    """The index of a cluster. It is never modified; a search works on a copy of ``usage``."""
 
     def __init__(self, cluster: QuotaCluster) -> None:
         self.flavors, self.queues = cluster.flavors, cluster.queues
@@ -37,11 +40,14 @@ class QuotaIndex:
 
     @classmethod
     def of(cls, cluster: QuotaCluster) -> "QuotaIndex":
-        """Of this cluster, kept with it."""
+        """Return the index of a cluster, which is cached with the cluster."""
         return cluster.once("ground", lambda: cls(cluster))
 
     def changed(self, gone: Sequence[Workload], come: Sequence[Workload]) -> "QuotaIndex":
-        """The same without some of those that hold quota, and with others that nobody may take."""
+        """Return a copy without the workloads ``gone``, and with the workloads ``come``.
+
+        Those added hold quota, but cannot be preempted.
+        """
         later, uids = copy(self), {one.uid for one in gone}
         later.usage = self.usage.copy()
         for many, sign in ((gone, -1), (come, 1)):
@@ -56,11 +62,17 @@ class QuotaIndex:
 
 
 def usage_of(cluster: QuotaCluster) -> QuotaUsage:
-    """Return what is used of a cluster's quota. Raises engine.model.quota.QuotaError for cohorts in a ring."""
+    """Return the usage of a cluster's quota.
+
+    Raises engine.model.quota.QuotaError for cohorts that form a cycle.
+    """
     return QuotaIndex.of(cluster).usage.copy()
 
 
 def _rank(one: Workload, now_ms: int) -> tuple[bool, int, int, str]:
-    """Lower goes first: who goes already, then low priorities, and who came last."""
+    """Return a key that sorts workloads in the order of preemption.
+
+    Those already being evicted come first, then lower priorities, then those that reserved quota most recently.
+    """
     since_ms = now_ms if one.reserved_ms is None else one.reserved_ms
     return not one.evicted, one.priority, -since_ms, one.uid

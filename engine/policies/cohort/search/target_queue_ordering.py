@@ -1,4 +1,4 @@
-"""Under fair sharing the queue to take from next: from the root down, always the highest share.
+"""Selects the next queue to preempt from under fair sharing: from the root down, the node with the highest share.
 
 Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 """
@@ -12,26 +12,29 @@ from engine.policies.cohort.search.quota_index import Ranked
 
 
 class Pick:
-    """A queue to take from, with its candidates."""
+    """A queue to preempt from, with its remaining candidates."""
 
     def __init__(self, question: QuotaAttempt, node: int, candidates: Iterable[Ranked]) -> None:
         self.node, self._question = node, question
         self._candidates = iter(candidates)
         self.first = next(self._candidates, None)
-        """The candidate that goes first; None: there is none left."""
+        """The next candidate, or None if there are none left."""
 
     def pop(self) -> Ranked | None:
-        """The candidate that goes first, which is none any more."""
+        """Remove the next candidate and return it."""
         first, self.first = self.first, next(self._candidates, None)
         return first
 
     def ranks(self) -> tuple[Rank, Rank]:
-        """Shares of the ask's side and of this one: of what is right below the cohort that they share."""
+        """Return the shares of the preemptor's side and of this queue's side.
+
+        They are the shares of the nodes right below the lowest common cohort.
+        """
         ours, theirs = self._sides()
         return self._rank(ours), self._rank(theirs)
 
     def rank_without(self, one: Workload) -> Rank:
-        """This side's share once a candidate is gone."""
+        """Return the share of this queue's side once a candidate is preempted."""
         self._question.take(one)
         found = self._rank(self._sides()[1])
         self._question.put_back(one)
@@ -47,18 +50,18 @@ class Pick:
 
 
 _Rung = tuple[bool, int, bool, tuple[str] | tuple[bool, bool, int], int]
-"""A node's place among those of its cohort, the lowest first: by share, cohorts before queues. It ends with the node.
+"""A node's sort key in its cohort, ending with the node; the lowest key comes first.
 
-Of cohorts with one share Kueue takes any; here it is the first by name. Of queues it is the one whose first candidate
-goes first.
+Nodes are sorted by share, the highest first, with cohorts before queues. Among cohorts with equal shares, Kueue takes
+any; here, the first by name is taken. Among queues it is the one whose first candidate comes first.
 """
 
 
 class Ladder:
-    """Candidates by queue; queues that have none left, or borrow nothing any more, fall out.
+    """The candidates by queue; queues that have none left, or that no longer borrow, drop out.
 
-    Taking a workload changes the share of its queue, and of the cohorts around it, and of nothing else. These are the
-    firsts of their cohorts: what was picked is looked at anew before the next pick, and all else stands where it stood.
+    Preempting a workload changes only the shares of its queue and of the cohorts around it, which are the first nodes
+    of their cohorts' heaps. So only the nodes that were picked are sorted anew before the next pick.
     """
 
     def __init__(self, question: QuotaAttempt, candidates: Mapping[int, Iterable[Ranked]]) -> None:
@@ -67,18 +70,18 @@ class Ladder:
         self._picks = {pick.node: pick for pick in picks if pick.first is not None}
         self._heaps = self._hung()
         self._moved: set[int] = set()
-        """What was picked last, from the queue up."""
+        """The nodes on the path of the last pick, from the queue up."""
 
     def drop(self, pick: Pick) -> None:
-        """Take from it no more."""
+        """Stop preempting from a queue."""
         del self._picks[pick.node]
 
     def pick(self) -> Pick | None:
-        """The queue with the highest share at every step down; None: nobody is left."""
+        """Return the queue reached by the highest share at every level, or None if no candidates are left."""
         return self._highest(self._question.path[-1])
 
     def _hung(self) -> dict[int, list[_Rung]]:
-        """Of every cohort the nodes in it that lead to candidates."""
+        """Build the heap of every cohort, with those of its nodes that lead to candidates."""
         heaps: dict[int, list[_Rung]] = {}
         parents = self._tree.parents
         for node in {at for queue in self._picks for at in self._tree.paths[queue]}:
@@ -90,7 +93,7 @@ class Ladder:
         return heaps
 
     def _highest(self, node: int) -> Pick | None:
-        """Where to get from a node."""
+        """Return the queue to preempt from in the subtree of a node, or None."""
         if self._tree.is_queue(node):
             return self._left(node)
         heap = self._heaps.get(node, [])
@@ -108,14 +111,14 @@ class Ladder:
 
     @staticmethod
     def _move(heap: list[_Rung], rung: _Rung | None) -> None:
-        """Put the first where it belongs now; None: nowhere."""
+        """Move the first entry of a heap to its new position, or remove it if ``rung`` is None."""
         if rung is None:
             heapq.heappop(heap)
         else:
             heapq.heapreplace(heap, rung)
 
     def _rung(self, node: int) -> _Rung | None:
-        """Where it stands now; None: it falls out."""
+        """Return the current sort key of a node, or None if it drops out."""
         question = self._question
         rank = question.ground.ranks.of(question.usage, node)
         if rank is None:
@@ -132,6 +135,6 @@ class Ladder:
         return not infinite, -share, True, (not one.evicted, node == question.node, place), node
 
     def _left(self, queue: int) -> Pick | None:
-        """A queue with its candidates, if there are any left."""
+        """Return a queue with its candidates, or None if it has none left."""
         pick = self._picks.get(queue)
         return pick if pick is not None and pick.first is not None else None

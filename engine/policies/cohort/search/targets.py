@@ -1,4 +1,4 @@
-"""What a search found: who goes, and why each; and those put back who need not."""
+"""Holds the result of a search: the workloads to preempt and the reason for each, and those that were reprieved."""
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ from engine.policies.cohort.search.quota_attempt import Lack, QuotaAttempt
 
 
 class PreemptionReason(StrEnum):
-    """Why a workload may go; Kueue's words."""
+    """Why a workload may be preempted, in Kueue's terms."""
 
     IN_QUEUE = "InClusterQueue"
     RECLAMATION = "InCohortReclamation"
@@ -19,31 +19,32 @@ class PreemptionReason(StrEnum):
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
-    """A workload that goes."""
+    """A workload to preempt, with the reason that permits it."""
 
     workload: Workload
     why: PreemptionReason
 
 
 class TargetSearch(msgspec.Struct, frozen=True):
-    """Who goes, in the order that Kueue has them in; nobody: it is in vain."""
+    """The targets of a search, in Kueue's order; there are none if the search failed."""
 
     targets: tuple[Target, ...] = ()
     taken: tuple[Target, ...] = ()
-    """Who was taken until there was room, one after the other."""
+    """The workloads that were removed, in this order, until the pending workload fit."""
     put_back: tuple[Workload, ...] = ()
-    """Those of them who turned out not to be needed, in the order in which that was found."""
+    """The removed workloads that proved unnecessary, in the order in which they were put back."""
     borrowing: bool = False
-    """Whether the ask may borrow then. Otherwise it has to fit into its queue's own quota."""
+    """Whether the pending workload may borrow then. Otherwise it has to fit in its queue's own quota."""
 
 
 NOBODY = TargetSearch()
 
 
 class TargetRemoval:
-    """Takes one workload after the other, until there is room.
+    """Removes workloads, in order, until the pending workload fits.
 
-    None makes more room than it holds. So there is no need to look before as much has gone as was lacking.
+    No workload frees more quota than it holds. So the fit is not checked again before the missing amount has been
+    removed.
     """
 
     def __init__(self, question: QuotaAttempt, lacks: Callable[[], Lack | None]) -> None:
@@ -52,7 +53,7 @@ class TargetRemoval:
         self.targets: list[Target] = []
 
     def take(self, target: Target) -> bool:
-        """Take it. Whether there is room then."""
+        """Take a workload as target, and return whether the pending workload fits then."""
         self._question.take(target.workload)
         self.targets.append(target)
         if self._lack is not None:
@@ -66,17 +67,17 @@ class TargetRemoval:
 
 
 def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
-    """Those of the taken, with whom there is room, who really have to go. Leaves the question without them alone.
+    """Return the targets that really have to be preempted, out of those taken to make the pending workload fit.
 
-    All but the last are tried in turn, the latest first; the place of one that may stay is taken by the last of all.
-    Source: pkg/scheduler/preemption, fillBackWorkloads.
+    Afterwards, only these targets are removed from ``question``. All but the last are tried in turn, the latest first.
+    The last of all takes the place of a workload that is put back. Source: pkg/scheduler/preemption, fillBackWorkloads.
     """
     targets, put_back = list(taken), []
     needed: set[Hashable] = set()
     for place in reversed(range(len(targets) - 1)):
         one = targets[place].workload
         if (likes := alike(one)) in needed:
-            continue  # there is no more room now than when one like it was tried
+            continue  # no more quota is free now than when an equal workload was tried
         question.put_back(one)
         if question.lacks(borrowing=borrowing) is None:
             targets[place] = targets[-1]
@@ -89,5 +90,5 @@ def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool)
 
 
 def alike(one: Workload) -> Hashable:
-    """The same for workloads whose going makes the same room: of one queue, that hold as much."""
+    """Return a key that is equal for workloads of one queue that hold, and thus free, the same amounts."""
     return one.queue, *one.usage.items()

@@ -1,1 +1,1 @@
-"""How much of a cluster every queue deserves, exactly."""
+"""Calculates exactly how much of a cluster every queue deserves."""

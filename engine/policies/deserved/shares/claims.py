@@ -1,4 +1,4 @@
-"""What all those that divide something ask of it, a row for each and a column for each resource."""
+"""Holds the claims of all claimants that divide a pool, with a row for each claimant and a column for each resource."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -12,40 +12,55 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 Floats = NDArray[np.float64]
 
 SLACK = 1e-9
-"""Floats that are closer than this part of them are told apart exactly; they are right to 1e-12 and better."""
+"""The relative difference below which floating-point numbers are compared exactly instead.
+
+They are accurate to 1e-12 or better.
+"""
 
 
 class Claims:
-    """Those that divide a pool; shares are measured against a whole capacity that has something of every resource."""
+    """The claims on a pool of resources.
+
+    Shares are measured against the whole ``capacity``, which is positive for every resource.
+    """
 
     def __init__(
         self, request: Numbers, floor: Numbers, cap: Numbers, weight: Numbers, pool: list[int], capacity: list[int]
     ) -> None:
         self.request, self.cap, self.weight = request, cap, weight
         self.reserved = floor
-        """Each has that much of ``kept`` whatever it asks, never more than its cap."""
+        """The amount that each claimant is due whatever it requests, times ``kept`` of the resource.
+
+        It never exceeds the claimant's cap.
+        """
         self.pool, self.capacity = pool, capacity
         sums = [int(amount) for amount in floor.sum(axis=0)]
         self.kept = [
             Fraction(there, wanted) if wanted > there else Fraction(1) for there, wanted in zip(pool, sums, strict=True)
         ]
-        """Where the floors together are more than there is of a resource, all of them are less by the same fraction."""
+        """Resource -> the fraction of all floors that can be granted.
+
+        It is less than 1 if the floors together exceed what the pool has of the resource.
+        """
         self.rising: Flags = (weight > 0) & (request > 0).any(axis=1)
-        """Row -> whether it gets more than its floor if there is more."""
+        """Row -> whether the claimant gets more than its floor if there is more."""
 
     def floor(self, row: int, resource: int) -> Fraction:
-        """What it has whatever it asks."""
+        """Return the amount of a resource that a claimant is granted whatever it requests."""
         return self.kept[resource] * int(self.reserved[row, resource])
 
     @cached_property
     def floors(self) -> Floats:
-        """All of that, nearly."""
+        """Return the floors of all claimants as floating-point numbers."""
         floors: Floats = self.reserved.astype(np.float64) * np.array([float(part) for part in self.kept])
         return floors
 
     @cached_property
     def parts(self) -> dict[int, Fraction]:
-        """Row -> the part of its request at which it meets its first cap; those that meet none are left out."""
+        """Return, by row, the fraction of its request at which a claimant reaches its first cap.
+
+        Claimants that reach no cap are left out.
+        """
         rows = np.flatnonzero((self.cap < self.request).any(axis=1)).tolist()
         return {row: self._part(row) for row in rows}
 
@@ -55,7 +70,7 @@ class Claims:
 
     @cached_property
     def usable(self) -> Numbers:
-        """What each can use at most: its request, up to the first cap of it."""
+        """Return what each claimant can use at most: its request, up to the point where it reaches its first cap."""
         usable = self.request.copy()
         for row, part in self.parts.items():
             usable[row] = [_ceil(part * amount) for amount in self.request[row].tolist()]
@@ -63,18 +78,21 @@ class Claims:
 
     @cached_property
     def enough(self) -> Numbers:
-        """What each has where there is enough for all."""
+        """Return what each claimant gets if there is enough for all."""
         enough: Numbers = np.where(self.rising[:, None], np.maximum(self.reserved, self.usable), self.reserved)
         return enough
 
     @property
     def all_fit(self) -> bool:
-        """Whether there is."""
+        """Return whether there is enough for all claimants."""
         return all(most <= there for most, there in zip(self.enough.sum(axis=0).tolist(), self.pool, strict=True))
 
     @cached_property
     def dominant(self) -> Rows:
-        """Row -> the resource of which it asks the largest part of all that there is."""
+        """Return for every row the dominant resource.
+
+        It is the resource of which the claimant requests the largest part of the capacity.
+        """
         shares: Floats = self.request.astype(np.float64) / np.array(self.capacity, np.float64)
         found: Rows = shares.argmax(axis=1)
         close = shares >= shares.max(axis=1, keepdims=True) * (1 - SLACK)
@@ -83,7 +101,7 @@ class Claims:
         return found
 
     def _largest(self, amounts: Numbers) -> Rows:
-        """Row -> the same, exactly; the first of several."""
+        """Return for every row the dominant resource, compared exactly; the first of several equal resources."""
         found: Rows = np.zeros(len(amounts), np.intp)
         capacity = np.array(self.capacity, object)
         most = amounts[:, 0].copy()
@@ -95,30 +113,39 @@ class Claims:
 
     @cached_property
     def wide(self) -> Numbers:
-        """Row -> what it asks of its dominant resource."""
+        """Return for every row what the claimant requests of its dominant resource."""
         wide: Numbers = self.request[np.arange(len(self.request)), self.dominant]
         return wide
 
     @cached_property
     def pace(self) -> list[int]:
-        """Row -> what it gets of its dominant resource for a level of 1: its weight's part of all that there is."""
+        """Return for every row what the claimant gets of its dominant resource at a level of 1.
+
+        It is the claimant's weight times the capacity of that resource.
+        """
         there = [self.capacity[one] for one in self.dominant.tolist()]
         return [weight * most for weight, most in zip(self.weight.tolist(), there, strict=True)]
 
     @cached_property
     def stops(self) -> Floats:
-        """At which level each has all that it asks, nearly; 0 where it never rises."""
+        """Return for every row the level at which the claimant has all that it requests, as a floating-point number.
+
+        It is 0 for claimants that never get more than their floors.
+        """
         wide, pace = self.wide.astype(np.float64), np.array(self.pace, np.float64)
         stops: Floats = np.divide(wide, pace, out=np.zeros(len(wide)), where=self.rising)
         return stops
 
     @cached_property
     def speeds(self) -> Floats:
-        """What each gets of every resource for a level of 1, nearly."""
+        """Return what each claimant gets of every resource at a level of 1, as floating-point numbers."""
         return self.request.astype(np.float64) / np.where(self.rising, self.stops, np.inf)[:, None]
 
     def ratios(self, resource: int) -> tuple[list[int], list[int]]:
-        """Row -> its request of a resource to that of its dominant one, in lowest terms."""
+        """Return for every row the ratio of its request of a resource to that of its dominant resource.
+
+        Ratios are numerators and denominators in lowest terms.
+        """
         if resource not in self._ratios:
             amounts = self.request[:, resource]
             common: Any = np.maximum(np.gcd(amounts, self.wide), 1)

@@ -1,4 +1,4 @@
-"""What every queue of a tree deserves of a cluster."""
+"""Divides a cluster: calculates what every queue of a tree deserves."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,21 +18,21 @@ from engine.policies.deserved.shares.tree_columns import frame_of
 
 
 class Method(StrEnum):
-    """How a cluster is divided."""
+    """The method by which a cluster is divided."""
 
     DRF = "drf"
     """By dominant shares of all resources together."""
     PROPORTIONAL = "proportional"
-    """Each resource by itself."""
+    """Each resource is divided separately."""
 
 
 def deserved(
     tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], method: Method = Method.DRF
 ) -> dict[str, Amounts]:
-    """Path -> what the queue deserves of ``capacity``; ``requests`` are those of the leaves.
+    """Return, by path, what each queue deserves of ``capacity``; ``requests`` are those of the leaves.
 
-    Only resources that there are any of are divided; of which a queue deserves nothing is left out. An entry is never
-    changed, neither of the requests nor of what is returned: where it is the same one, nothing has changed.
+    Only resources that the cluster has are divided. Resources of which a queue deserves nothing are left out. Entries
+    of the requests and of the result are never modified: if an entry is the same object, nothing has changed.
     """
     kept = _kept(tree, method)
     latest = kept.latest
@@ -46,7 +46,7 @@ def deserved(
 
 
 class _Kept:
-    """What was divided last, to go on with."""
+    """The results of the previous division, from which the next one is updated incrementally."""
 
     def __init__(self, tree: QueueTree, method: Method) -> None:
         self.tree, self.method = tree, method
@@ -63,7 +63,7 @@ def _kept(tree: QueueTree, method: Method) -> _Kept:
 def _shares(
     kept: _Kept, requests: Requests, capacity: Mapping[str, int]
 ) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
-    """With what the exact shares are not beyond, by resource, as far as that is known."""
+    """Return what each queue deserves, and by resource the upper bounds of the exact shares, as far as known."""
     there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
     if not there:
         return {path: {} for path in frame_of(kept.tree, (), np.int64).paths}, {}
@@ -81,7 +81,10 @@ def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> Request
 
 
 class _Division:
-    """From the top down, again as long as somebody can use what others were given and could not."""
+    """One division of a cluster, from the root of the tree down.
+
+    It is repeated as long as a queue can use what other queues were given and could not use.
+    """
 
     def __init__(self, asked: RequestedAmounts, there: Mapping[str, int]) -> None:
         self.frame = frame = asked.frame
@@ -91,16 +94,16 @@ class _Division:
         self.floors: Numbers = frame.floors.copy()
         self.floors[0] = np.minimum(self.floors[0], np.array(self.capacity, self.floors.dtype))
         self.held: Numbers = np.zeros_like(self.floors)
-        """What each has, a parent what those below it have, or was reserved for it."""
+        """What each queue has; a parent has what its children have, or what is reserved for it if that is more."""
         self.used: Numbers = np.zeros_like(self.floors)
-        """What those right below it have; a leaf has all of it."""
+        """What a queue's children have; a leaf uses all it has."""
         self.all = self._claims(slice(None), self.requests)
-        """Each by itself: what it could use at most."""
+        """The claims of all queues, each considered separately, which give what a queue could use at most."""
         self.filled: list[ShareBounds] = []
-        """What came of each filling, before it was rounded."""
+        """The unrounded results of all progressive fillings."""
 
     def run(self) -> Numbers:
-        """What each deserves."""
+        """Divide the cluster and return what each queue deserves."""
         self._round(self.all.usable)
         while (open_ := self._open()).any():
             before = self.held
@@ -111,7 +114,10 @@ class _Division:
         return self.held
 
     def ceilings(self) -> dict[str, Ceilings]:
-        """By resource the exact shares, rounded up, where all queues were filled at once and no second time."""
+        """Return, by resource, the exact shares rounded up.
+
+        The result is empty unless all queues are children of the root and were filled exactly once.
+        """
         if len(self.frame.parents) != 1 or len(self.filled) != 1:
             return {}
         columns = self.filled[0].high.T
@@ -154,7 +160,7 @@ class _Division:
         )
 
     def _keep(self, got: Numbers) -> None:
-        """What each got is its floor from here on; a parent's only what was reserved for it."""
+        """Store what each queue got as its floor from now on; a parent's floor is only what was reserved for it."""
         frame = self.frame
         bottom = frame.bottom[:, None]
         held = np.where(bottom, got, 0)
@@ -168,7 +174,7 @@ class _Division:
         self.held = held
 
     def _open(self) -> Flags:
-        """Row -> whether it could still have more."""
+        """Return for every row whether the queue could still have more."""
         room = self._room()
         found = np.zeros(len(room), np.bool_)
         for row in raisable(self.all, self.held, self.all.usable, room).tolist():
@@ -176,12 +182,16 @@ class _Division:
         return found
 
     def _alone(self, row: int, room: Numbers) -> list[int]:
-        """What a leaf could have more, were it alone to be given what idles."""
+        """Return how much more a leaf could have if it alone were given what is idle."""
         lines = (self.requests[row], self.held[row], self.all.usable[row], room)
         return raised(*(line.tolist() for line in lines))
 
     def _room(self) -> Numbers:
-        """Row -> what idles, or is held for a queue above and used by nobody there, up to the caps on the way."""
+        """Return for every row how much more the queue could have.
+
+        That is what is idle, or held for an ancestor and not used below it, limited by the caps on the path to the
+        root.
+        """
         room = self.frame.caps - self.held
         room[0] = np.minimum(room[0], np.array(self.capacity, room.dtype) - self.held[0])
         idle = self.held - self.used
@@ -191,7 +201,7 @@ class _Division:
         return room
 
     def _give_rest(self) -> None:
-        """What nobody was given in rounds, in the order of names."""
+        """Give what the rounds did not distribute to the leaves that can use it, in the order of their names."""
         open_ = np.flatnonzero(self._open()).tolist()
         for row in sorted(open_, key=self.frame.paths.__getitem__):
             self._add(row, np.array(self._alone(row, self._room()[row]), self.held.dtype))

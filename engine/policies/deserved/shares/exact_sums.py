@@ -1,4 +1,4 @@
-"""Adding up many fractions exactly."""
+"""Adds up many fractions exactly."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -6,9 +6,9 @@ from math import gcd
 
 
 def added(fractions: Iterable[tuple[int, int]]) -> Fraction:
-    """The sum of many, each a numerator and a denominator.
+    """Sum many fractions, each given as a numerator and a denominator.
 
-    Those of one denominator first, then by twos: that way few numbers ever get long.
+    Fractions with equal denominators are added first, then pairs of sums. That way few numbers ever become large.
     """
     sums: dict[int, int] = {}
     for numerator, denominator in fractions:

@@ -1,9 +1,9 @@
-"""Raising all shares together as far as there is something to raise them with: dominant resource fairness.
+"""Raises all shares together until the resources are used up: dominant resource fairness by progressive filling.
 
 Source: Ghodsi et al., Dominant Resource Fairness, NSDI 2011; floors, caps and weights are as docs/policies/deserved.md
-says. What is used at a level only grows with it, so the level at which a resource is used up is found by halving, in
-floats; between those of its two neighbours where something changes it is then worked out exactly. All that floats
-leave open is compared exactly.
+says. The usage at a level only increases with the level. So the level at which a resource is used up is found by
+bisection with floating-point numbers. It is then calculated exactly between the two neighboring levels at which
+something changes. All that floating-point numbers leave undecided is compared exactly.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,22 +21,22 @@ from engine.policies.deserved.shares.exact_sums import added
 
 
 class ShareBounds(NamedTuple):
-    """What each gets, between two whole amounts: it is exact where they are the same."""
+    """The share of each claimant, between two whole amounts; it is exact if they are equal."""
 
     low: Numbers
     high: Numbers
 
 
 class _Stretch(NamedTuple):
-    """Of a resource, between two levels where something changes."""
+    """The state of all claimants for one resource, between two levels at which something changes."""
 
     begun: Flags
-    """Row -> whether it has grown out of its floor."""
+    """Row -> whether the claimant has more than its floor."""
     stopped: Flags
 
 
 class _End(NamedTuple):
-    """A resource is used up at a level."""
+    """The level at which a resource is used up."""
 
     level: Fraction
     resource: int
@@ -44,34 +44,37 @@ class _End(NamedTuple):
 
 
 def fill(claims: Claims) -> ShareBounds:
-    """What each gets of the pool, of which there is no less than all floors."""
+    """Return the share that each claimant gets of the pool, which must hold at least all floors."""
     filling = _Filling(claims)
     filling.run()
     return filling.shares()
 
 
 class _Filling:
-    """Resource by resource is used up; who would get more of it stops there."""
+    """One progressive filling: the resources are used up one by one, and claimants that need more of one stop there."""
 
     def __init__(self, claims: Claims) -> None:
         self.claims = claims
         self.speeds = claims.speeds
         self.parts = dict(claims.parts)
-        """Row -> the part of its request at which it stops, where that is neither all of it nor one of ``levels``."""
+        """Row -> the fraction of its request at which the claimant stops.
+
+        Claimants that stop at their whole request or at one of ``levels`` are left out.
+        """
         self.levels: list[Fraction] = []
-        """At which a resource was used up."""
+        """The levels at which resources were used up, in order."""
         self.held: Rows = np.full(len(claims.request), -1, np.intp)
-        """Row -> which of the levels it stopped at, -1 if at none."""
+        """Row -> the index in ``levels`` of the level at which the claimant stopped, or -1."""
         with np.errstate(divide="ignore", invalid="ignore"):
             self.begins: Floats = np.where(self.speeds > 0, claims.floors / self.speeds, inf)
-            """At which level each grows out of its floor."""
+            """The level at which each claimant exceeds its floor, by row and resource."""
         self.stops: Floats = claims.stops.copy()
         for row, part in self.parts.items():
             self.stops[row] *= float(part)
         self.grows: Flags = self._grows()
-        """Whether it ever has more than its floor."""
+        """Whether each claimant ever has more than its floor, by row and resource."""
         self.done: Flags = np.zeros(len(claims.request), np.bool_)
-        """Row -> whether it is known to have stopped by the last of the levels."""
+        """Row -> whether the claimant is known to have stopped by the last of the levels."""
 
     def _grows(self) -> Flags:
         grows = self.begins < self.stops[:, None]
@@ -85,7 +88,7 @@ class _Filling:
         return claims.floor(row, resource) < self.parts.get(row, 1) * amount
 
     def run(self) -> None:
-        """Up to where everybody has stopped."""
+        """Raise the level until all claimants have stopped."""
         open_ = list(range(len(self.claims.pool)))
         while ends := [end for resource in open_ if (end := self._end(resource))]:
             first = min(ends, key=lambda end: end.level)
@@ -93,7 +96,7 @@ class _Filling:
             open_.remove(first.resource)
 
     def _end(self, resource: int) -> _End | None:
-        """Where a resource is used up, None if that never is."""
+        """Return where a resource is used up, or None if it never is."""
         pool, grows = self.claims.pool[resource], self.grows[:, resource]
         if not (grows & ~self.done).any() or self._used(resource, inf) < pool * (1 - SLACK):
             return None
@@ -109,12 +112,18 @@ class _Filling:
         return _End((pool - fixed) / speed, resource, stretch) if speed else None
 
     def _used(self, resource: int, level: float) -> float:
-        """What all have of a resource at a level: one that is off by some part leaves this off by no more than that."""
+        """Return what all claimants together have of a resource at a level.
+
+        The relative error of the result is no more than the largest relative error of any claimant.
+        """
         risen = np.minimum(self.stops, level) * self.speeds[:, resource]
         return float(np.maximum(risen, self.claims.floors[:, resource]).sum())
 
     def _tell_apart(self, resource: int, stretch: _Stretch, low: float, high: float) -> None:
-        """Let what happens between two levels have happened as far as there is enough for it, exactly."""
+        """Determine exactly which claimants begin or stop between two levels before the resource is used up.
+
+        Updates ``stretch`` in place.
+        """
         begins = self.begins[:, resource]
         between = np.flatnonzero(self.grows[:, resource] & (low < begins) & (begins < high)).tolist()
         steps = [(self._begin(row, resource), stretch.begun, [row]) for row in between]
@@ -137,7 +146,7 @@ class _Filling:
         return claims.floor(row, resource) * Fraction(wide, amount * claims.pace[row])
 
     def _stops_of(self, rows: Iterable[int]) -> Iterator[tuple[Fraction, list[int]]]:
-        """At which level some stop, those that are alike together."""
+        """Yield the levels at which the claimants in ``rows`` stop; equal claimants are grouped."""
         wide, pace = self.claims.wide, self.claims.pace
         alike = defaultdict[tuple[int, int, Fraction | None], list[int]](list)
         for row in rows:
@@ -146,7 +155,7 @@ class _Filling:
             yield Fraction(amount, each) * (1 if part is None else part), those
 
     def _line(self, resource: int, stretch: _Stretch) -> tuple[Fraction, Fraction]:
-        """What is used of a resource in a stretch: so much, and so much more for each level."""
+        """Return the usage of a resource in a stretch: a fixed amount, and the amount added for each level."""
         claims, request = self.claims, self.claims.request[:, resource]
         up = self.grows[:, resource] & stretch.begun
         done = up & stretch.stopped
@@ -162,13 +171,16 @@ class _Filling:
         return fixed, self._speed(resource, up & ~stretch.stopped)
 
     def _speed(self, resource: int, who: Flags) -> Fraction:
-        """What they get together for a level of 1."""
+        """Return what the claimants ``who`` together get of a resource at a level of 1."""
         amounts, wide = self.claims.ratios(resource)
         pace = self.claims.pace
         return added((pace[row] * amounts[row], wide[row]) for row in np.flatnonzero(who).tolist())
 
     def _stop(self, end: _End) -> None:
-        """Whoever gets more of a resource stops at the level at which it is used up, or when it would begin to."""
+        """Stop all claimants that get more of a resource at the level at which it is used up.
+
+        Claimants that have not exceeded their floors yet stop where they would.
+        """
         resource, (begun, stopped) = end.resource, end.stretch
         now = self.grows[:, resource] & begun & ~stopped
         later = self.grows[:, resource] & ~begun & ~stopped
@@ -186,7 +198,7 @@ class _Filling:
             self.grows[row] = [speed > 0 and self._ever(row, one) for one, speed in enumerate(self.speeds[row])]
 
     def shares(self) -> ShareBounds:
-        """What each has."""
+        """Return the share of each claimant."""
         claims = self.claims
         low, high = self._floors()
         full = self.grows & (self.held < 0)[:, None]

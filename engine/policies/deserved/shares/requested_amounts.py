@@ -1,4 +1,4 @@
-"""What all leaves ask and what all deserve, as rows of a frame; gone on with from a moment ago where little is new."""
+"""Holds what leaves request and what queues deserve as rows of a frame, updated incrementally between decisions."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -19,12 +19,18 @@ Requests = Mapping[str, Mapping[str, int]]
 
 
 def changed(before: Requests, now: Requests) -> list[str]:
-    """Of the same leaves those that may ask otherwise: an entry is never changed, so the same one asks the same."""
+    """Return the leaves, out of the same leaves, whose requests may have changed.
+
+    An entry is never modified, so the same object means the same requests.
+    """
     return list(compress(now, map(is_not, now.values(), before.values())))
 
 
 class RequestedAmounts:
-    """What the leaves of a tree ask of some resources. After a moment ago only who asks otherwise is read."""
+    """What the leaves of a tree request of some resources.
+
+    Given an earlier instance, only leaves whose requests have changed are read.
+    """
 
     def __init__(
         self, tree: QueueTree, requests: Requests, there: Mapping[str, int], before: "RequestedAmounts | None" = None
@@ -56,14 +62,17 @@ class RequestedAmounts:
 
 
 class DeservedByPath:
-    """What all deserve, by their paths; nothing is left out. Who deserves the same as before has the same entry."""
+    """What all queues deserve, by path; zero amounts are left out.
+
+    A queue that deserves the same as before has the same entry object.
+    """
 
     def __init__(
         self, paths: Sequence[str], resources: tuple[str, ...], amounts: Numbers, before: "DeservedByPath | None" = None
     ) -> None:
         self.resources, self.amounts = resources, amounts
         self.shares: dict[str, Amounts] = {}
-        """By path."""
+        """Path -> what the queue deserves."""
         rows = list(range(len(paths)))
         if before and before.resources == resources:
             self.shares = before.shares.copy()
@@ -74,7 +83,7 @@ class DeservedByPath:
 
 
 def _kind(tree: QueueTree, asked: int, there: Mapping[str, int]) -> type:
-    """In 64 bits where all of it can be added up in those."""
+    """Return the number type of arrays: 64-bit integers if all sums fit in them, otherwise Python integers."""
     return np.int64 if asked + 2 * sum(there.values()) + _promised(tree) <= SAFE else object
 
 

@@ -1,4 +1,7 @@
-"""Shares in whole units: rounded down, and then what that left given away in order of names, so that nothing idles."""
+"""Rounds shares to whole units.
+
+Shares are rounded down, and then the rest is given away in the order of names so that nothing is idle.
+"""
 
 from collections.abc import Sequence
 
@@ -10,9 +13,10 @@ from engine.policies.deserved.shares.progressive_filling import ShareBounds
 
 
 def whole(claims: Claims, shares: ShareBounds) -> Numbers:
-    """Each at least its exact share rounded down; what is left first up to that rounded up, then to who can use it.
+    """Return the shares in whole units; rows are in the order of names.
 
-    Rows are in the order of names.
+    Each claimant gets at least its exact share rounded down. The rest first raises claimants to their exact shares
+    rounded up, then goes to any claimant that can use it.
     """
     found = shares.low
     free = np.array(claims.pool, found.dtype) - found.sum(axis=0)
@@ -26,9 +30,9 @@ def whole(claims: Claims, shares: ShareBounds) -> Numbers:
 
 
 def raisable(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Rows:
-    """The rows of those that may get something on top; of all others it is certain that they get nothing.
+    """Return the rows of claimants that may get something more; all others certainly get nothing.
 
-    Somebody gets nothing where there is no more of the resource of which it has the smallest part of its request.
+    A claimant gets nothing if nothing is left of the resource of which it has the smallest part of its request.
     """
     asked = claims.request > 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -39,7 +43,10 @@ def raisable(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Ro
 
 
 def raised(request: Sequence[int], given: Sequence[int], most: Sequence[int], free: Sequence[int]) -> list[int]:
-    """What it gets on top where it alone is raised with what is free: of each resource as much as it can use."""
+    """Return what a claimant gets in addition if it alone is raised with what is free.
+
+    Of each resource it gets as much as it can use.
+    """
     upper, lower = 1, 0
     for asked, has, limit, left in zip(request, given, most, free, strict=True):
         if asked:

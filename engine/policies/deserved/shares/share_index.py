@@ -1,4 +1,4 @@
-"""What there is to divide in a cluster, and what everybody asks of it."""
+"""Calculates what a cluster has to divide, and what every queue requests of it."""
 
 from copy import copy
 from typing import NamedTuple
@@ -16,22 +16,25 @@ from engine.model.snapshot.resource_quotas import SYSTEM
 
 
 class ShareIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """A snapshot as far as shares go."""
+    """The amounts in a snapshot that shares are calculated from."""
 
     capacity: Amounts
-    """Of all nodes that are ready, less what the system asks and what pods outside the tree use there."""
+    """The capacity of all ready nodes that is divided.
+
+    It excludes what system pods request, and what pods outside the tree use on these nodes.
+    """
     requests: dict[str, Amounts]
-    """Leaf -> what its pods ask, running and pending together."""
+    """Leaf -> what its running and pending pods request together."""
     asked: dict[str, Amounts]
-    """The same of every queue, rolled up."""
+    """Queue -> what all pods below it request, running and pending together."""
     used: dict[str, Amounts]
-    """Queue -> what those of them that run ask, rolled up."""
+    """Queue -> what all running pods below it request."""
     too_large: tuple[Pod, ...]
-    """Pending pods that would fit no node if all were empty: they ask nothing."""
+    """Pending pods that would fit on no node even if all were empty; their requests do not count."""
 
 
 def ground(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
-    """What ``deserved`` divides. Pods on their way out ask nothing any more."""
+    """Return the amounts that ``deserved`` divides. Requests of terminating pods do not count."""
     bound: _Bound = snapshot.once("deserved", tree, lambda: _Bound(snapshot.columns, tree))
     moment = bound.at(snapshot)
     left = subtract(bound.capacity, moment.sums.system)
@@ -45,21 +48,24 @@ def ground(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
 
 
 class _Sums:
-    """What pods ask together, rolled up. An entry is never changed: where it is the same one, nothing has changed."""
+    """What pods request together, summed up the tree.
+
+    An entry is never modified: if it is the same object, nothing has changed.
+    """
 
     def __init__(self, tree: QueueTree, asked: dict[str, Amounts], used: dict[str, Amounts], system: Amounts) -> None:
         self.tree, self.asked, self.used, self.system = tree, asked, used, system
         self.requests = {leaf: asked[leaf] for leaf in tree.leaves}
-        """What the leaves ask."""
+        """Leaf -> what its pods request."""
 
     def copied(self) -> "_Sums":
-        """To be gone on with."""
+        """Return a copy that can be updated."""
         other = copy(self)
         other.asked, other.used, other.requests = dict(self.asked), dict(self.used), dict(self.requests)
         return other
 
     def count(self, pod: Pod, times: int) -> None:
-        """So many pods like this one more; one that is outside the tree is nobody's."""
+        """Count a pod, ``times`` times; a pod outside the tree counts for no queue."""
         if pod.namespace == SYSTEM:
             self.system = _more(self.system, pod.requests, times)
             return
@@ -80,7 +86,7 @@ class _Moment(NamedTuple):
 
 
 class _Bound:
-    """What all pods on nodes ask, those on their way out included, and what there is on nodes that are ready."""
+    """What all pods on nodes request, including terminating ones, and the capacity of ready nodes."""
 
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
         kinds = Kinds.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
@@ -94,13 +100,13 @@ class _Bound:
                 foreign.append({name: on_ready * amount for name, amount in pod.requests.items()})
         ready = [node.allocatable for node in columns.nodes if node.ready]
         self.capacity = subtract(total(ready), total(foreign))
-        """Less what pods outside the tree use."""
+        """The capacity of ready nodes, less what pods outside the tree use."""
         self.rooms = list({frozenset(room.items()): room for room in ready}.values())
-        """What nodes can hold, those alike once."""
+        """The distinct allocatable amounts of ready nodes."""
         self.latest: _Moment | None = None
 
     def at(self, snapshot: Snapshot) -> _Moment:
-        """The sums of a moment; gone on with from where they were asked for last."""
+        """Return the sums of a snapshot, updated incrementally from those of the previous call."""
         latest, columns = self.latest, snapshot.columns
         gone = None
         if latest and latest.asks is snapshot.asks and latest.columns.stray is columns.stray:
@@ -114,7 +120,7 @@ class _Bound:
         return found
 
     def _first(self, snapshot: Snapshot) -> _Moment:
-        """As if nobody on a node were on its way out."""
+        """Return the sums of a snapshot as if no pod on a node were terminating."""
         too_large = tuple(pod for pod in snapshot.asks if not self.fits_somewhere(pod))
         unfit, sums = {pod.uid for pod in too_large}, self.sums.copied()
         for pod in (*snapshot.asks, *snapshot.columns.stray):
@@ -123,7 +129,7 @@ class _Bound:
         return _Moment(snapshot.columns, snapshot.asks, too_large, sums)
 
     def fits_somewhere(self, pod: Pod) -> bool:
-        """Whether some node would hold it if it were empty."""
+        """Return whether some ready node would hold a pod if it were empty."""
         return any(fits(pod.requests, room) for room in self.rooms)
 
 

@@ -1,4 +1,4 @@
-"""What queues use and deserve, all of them at once by number; carried on from one decision to the next."""
+"""Holds what all queues use and deserve as arrays, updated incrementally from one decision to the next."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -12,7 +12,10 @@ from engine.policies.deserved.shares.share_status import Standings, reserved
 
 
 class ShareLedger:
-    """One moment's. Queues are numbered as by the ground; who is nobody has nothing."""
+    """The used and deserved amounts of all queues at one moment.
+
+    Queues are numbered as in the pod index; the number for no queue has zero amounts.
+    """
 
     def __init__(self, ground: PodIndex, standings: Standings) -> None:
         self._ground, self._standings = ground, standings
@@ -20,7 +23,7 @@ class ShareLedger:
         self._deserved: dict[str, Numbers] = {}
 
     def moved(self, standings: Standings) -> "ShareLedger":
-        """A later one: only queues that use something else since then are counted anew."""
+        """Return a later ledger, in which only queues whose amounts have changed since are recalculated."""
         later = ShareLedger(self._ground, standings)
         later._used = self._amended(self._used, standings.changed(self._standings), standings.used)
         later._deserved = self._amended(self._deserved, standings.moved(self._standings), standings.deserved)
@@ -29,7 +32,7 @@ class ShareLedger:
     def _amended(
         self, before: dict[str, Numbers], paths: Iterable[str], amount: Callable[[str, str], int]
     ) -> dict[str, Numbers]:
-        """The same where some queues have another amount."""
+        """Return the arrays with the amounts of some queues replaced."""
         changed = [(self._ground.number[path], path) for path in paths]
         return {
             name: _amended(amounts, ((number, amount(path, name)) for number, path in changed)) if changed else amounts
@@ -37,13 +40,13 @@ class ShareLedger:
         }
 
     def used(self, resource: str) -> Numbers:
-        """Queue -> what it uses."""
+        """Return for every queue number what the queue uses of a resource."""
         if resource not in self._used:
             self._used[resource] = column([*(self._standings.used(path, resource) for path in self._ground.paths), 0])
         return self._used[resource]
 
     def over(self, resource: str) -> Numbers:
-        """Queue -> what it uses beyond what it deserves; below 0 where that is more."""
+        """Return for every queue number what the queue uses beyond what it deserves; negative if it deserves more."""
         if resource not in self._deserved:
             amounts = (self._standings.deserved(path, resource) for path in self._ground.paths)
             self._deserved[resource] = column([*amounts, 0])
@@ -51,9 +54,10 @@ class ShareLedger:
         return over
 
     def spare(self, resource: str, coming: int, within: Flags) -> Numbers:
-        """Queue -> what may go from it and all above it that what is reserved remains.
+        """Return for every queue number how much may be preempted so that all reserved amounts are kept.
 
-        ``coming``: what comes to those ``within``, which may stay as far below what is reserved for them as they are.
+        The reserved amounts of the queue and its ancestors count. ``coming`` is added to the queues flagged in
+        ``within``, which may stay as far below their reserved amounts as they are.
         """
         ground, kept = self._ground, reserved_of(self._ground.tree)[resource]
         spare = self.used(resource) - kept.amounts
@@ -66,24 +70,24 @@ class ShareLedger:
 
 
 class Reserved:
-    """What is reserved of one resource, by number of the queue."""
+    """The reserved amounts of one resource, by queue number."""
 
     def __init__(self, tree: QueueTree, resource: str) -> None:
         queues = [tree[path] for path in tree.walk()]
         self.some: Flags = np.array([*(resource in queue.guaranteed for queue in queues), False])
-        """Queue -> whether anything is."""
+        """Queue number -> whether any amount is reserved."""
         self.amounts = column([*(reserved(queue).get(resource, 0) for queue in queues), 0])
 
 
 @lru_cache(maxsize=16)
 def reserved_of(tree: QueueTree) -> dict[str, Reserved]:
-    """Resource that is reserved anywhere -> what of it is, never more than hard."""
+    """Return the reserved amounts of every resource that is reserved anywhere, never more than the hard limits."""
     names = {name for queue in tree.queues.values() for name in queue.guaranteed}
     return {name: Reserved(tree, name) for name in sorted(names)}
 
 
 def column(amounts: Sequence[int]) -> Numbers:
-    """Amounts as an array, in 64 bits where a few of them can be added up in those."""
+    """Return amounts as an array, of 64-bit integers if sums of a few amounts fit in them."""
     return np.array(amounts, np.int64 if max(map(abs, amounts), default=0) <= SAFE else object)
 
 

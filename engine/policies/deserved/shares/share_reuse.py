@@ -1,4 +1,4 @@
-"""Shares that were worked out a moment ago, as long as they are the same: within a pass few ask more or less."""
+"""Reuses shares calculated earlier as long as they are still right; within a pass, few requests change."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,39 +12,39 @@ from engine.policies.deserved.shares.requested_amounts import Requests, changed
 
 
 class Ceilings(NamedTuple):
-    """Of one resource what the exact share of each queue right below the root is, rounded up."""
+    """The exact shares of one resource, rounded up, for all children of the root."""
 
     number: Mapping[str, int]
-    """Path -> the row of the queue in its frame, of which the first is the root's."""
+    """Path -> the queue's row in its frame, in which the first row is the root's."""
     amounts: Numbers
 
     def of(self, path: str) -> int:
-        """That of one queue."""
+        """Return the rounded-up exact share of one queue."""
         return int(self.amounts[self.number[path] - 1])
 
 
 class Lasting(msgspec.Struct, frozen=True, kw_only=True):
-    """What all deserve, and what of."""
+    """What all queues deserve, with the requests and the capacity from which that was calculated."""
 
     tree: QueueTree
     requests: Requests
     capacity: Amounts
     shares: dict[str, Amounts]
     exact: Mapping[str, Ceilings]
-    """By resource, where there are no areas."""
+    """Resource -> its exact shares rounded up; only if all queues are children of the root."""
 
     def holds(self, requests: Requests, capacity: Mapping[str, int]) -> bool:
-        """Whether they are the same for these, as far as that is seen without dividing anew."""
+        """Return whether the shares are certain to be right for these requests and this capacity too."""
         if capacity != self.capacity or list(requests) != list(self.requests):
             return False
         return all(self._stays(leaf, self.requests[leaf], requests[leaf]) for leaf in changed(self.requests, requests))
 
     def _stays(self, leaf: str, before: Mapping[str, int], after: Mapping[str, int]) -> bool:
-        """Whether one that asks otherwise changes nothing.
+        """Return whether the changed requests of a leaf change no shares.
 
-        So it is right below the root, where all are divided at once, while it asks for all things in the same
-        proportion, asked for more of each than it has, so that something that is used up has stopped it, and asks for
-        no less than that: then the same stops it.
+        That is certain if the leaf is a child of the root, where all leaves are divided at once, and meets three
+        conditions. Its requests stay in the same proportion. It requested more of every resource than it has, so that a
+        used-up resource has stopped it. It still requests no less than it has. Then the same resource stops it again.
         """
         if before == after:
             return True
@@ -62,7 +62,7 @@ class Lasting(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _reach(self, leaf: str, name: str) -> int:
-        """What neither its exact share nor its whole one is beyond."""
+        """Return an upper bound of both the exact and the rounded share of a leaf."""
         share = self.shares[leaf].get(name, 0)
         return max(share, self.exact[name].of(leaf)) if name in self.exact else share + 2
 

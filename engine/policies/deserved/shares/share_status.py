@@ -1,4 +1,4 @@
-"""Where every queue stands: what it asks, uses and deserves."""
+"""Reports the share status of every queue: what it requests, uses, and deserves."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,26 +13,26 @@ from engine.policies.deserved.shares.share_index import ShareIndex, ground
 
 
 class ShareStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue's amounts; of a parent what those below it ask and use together."""
+    """A queue's amounts; those of a parent are the totals of the queues below it."""
 
     requested: Amounts
     used: Amounts
-    """By pods that run and are not on their way out, and by room that open decisions keep."""
+    """The requests of running pods that are not terminating, plus what open decisions reserve for pending pods."""
     reserved: Amounts
-    """At most its hard."""
+    """The reserved amounts, never more than the hard limits."""
     hard: Amounts
-    """A resource that is missing is not limited here."""
+    """The hard limits; a resource that is missing is not limited here."""
     deserved: Amounts
 
     @property
     def over(self) -> Amounts:
-        """What it uses beyond what it deserves, of the resources that there are any of."""
+        """Return what the queue uses beyond what it deserves, of resources that the cluster has."""
         beyond = ((name, self.used.get(name, 0) - amount) for name, amount in self.deserved.items())
         return {name: amount for name, amount in beyond if amount > 0}
 
 
 class Standings(Mapping[str, ShareStatus]):
-    """Each is made when it is asked for: of a thousand queues a decision looks at few."""
+    """The share status of all queues by path. Each is created on first access, because a decision needs only a few."""
 
     def __init__(
         self, there: ShareIndex, tree: QueueTree, shares: Mapping[str, Amounts], kept: Mapping[str, Amounts]
@@ -54,20 +54,20 @@ class Standings(Mapping[str, ShareStatus]):
         return self._made[path]
 
     def used(self, path: str, resource: str) -> int:
-        """What a queue uses of a resource."""
+        """Return what a queue uses of a resource."""
         kept = self._kept.get(path)
         return self._there.used[path].get(resource, 0) + (kept.get(resource, 0) if kept else 0)
 
     def deserved(self, path: str, resource: str) -> int:
-        """What a queue deserves of a resource."""
+        """Return what a queue deserves of a resource."""
         return self.shares[path].get(resource, 0)
 
     def over(self, path: str, resource: str) -> int:
-        """What a queue uses beyond what it deserves of a resource; below 0 where that is more."""
+        """Return what a queue uses of a resource beyond what it deserves; negative if it deserves more."""
         return self.used(path, resource) - self.deserved(path, resource)
 
     def beyond(self, path: str) -> Amounts:
-        """What a queue uses beyond what it deserves, of the resources that there are any of."""
+        """Return what a queue uses beyond what it deserves, of all resources that the cluster has."""
         used, deserved = self._used(path), self.shares[path]
         over = {name: used.get(name, 0) - deserved.get(name, 0) for name in self._there.capacity}
         return {name: amount for name, amount in over.items() if amount > 0}
@@ -77,13 +77,13 @@ class Standings(Mapping[str, ShareStatus]):
         return add(used, kept) if kept else used
 
     def changed(self, before: "Standings") -> list[str]:
-        """The queues that may use something else than before, under the same tree."""
-        used, kept = before._there.used, before._kept  # noqa: SLF001 - of its own kind
+        """Return the queues whose usage may differ from ``before``, under the same tree."""
+        used, kept = before._there.used, before._kept  # noqa: SLF001 - same class
         rooms = (path for path in {**kept, **self._kept} if self._kept.get(path) is not kept.get(path))
         return [*changed(used, self._there.used), *rooms]
 
     def moved(self, before: "Standings") -> list[str]:
-        """The queues that may deserve something else than before, under the same tree."""
+        """Return the queues whose deserved amounts may differ from ``before``, under the same tree."""
         return [] if self.shares is before.shares else changed(before.shares, self.shares)
 
     def _make(self, path: str, queue: Queue) -> ShareStatus:
@@ -98,31 +98,34 @@ class Standings(Mapping[str, ShareStatus]):
 
 
 def reserved(queue: Queue) -> Amounts:
-    """What is reserved for a queue: at most its hard."""
+    """Return a queue's reserved amounts, never more than its hard limits."""
     return {name: min(amount, queue.max.get(name, amount)) for name, amount in queue.guaranteed.items()}
 
 
 def standing(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, ShareStatus]:
-    """Path -> where the queue stands."""
+    """Return the share status of every queue by its path."""
     there = ground(snapshot, tree)
     return standing_on(there, snapshot, tree, deserved(tree, there.requests, there.capacity, method))
 
 
 def standing_on(there: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]) -> Standings:
-    """The same where it is known what everybody asks and deserves."""
+    """Return the share status of every queue, given the share index and the deserved amounts."""
     return Standings(there, tree, shares, _kept(snapshot, tree))
 
 
 def waiting_rooms(snapshot: Snapshot, since: int = 0) -> list[Reservation]:
-    """The room that open decisions keep for asks that are on no node yet; ``since``: without so many decisions."""
+    """Return the reservations of open decisions whose pending pods are not on a node yet.
+
+    The first ``since`` reservations are skipped.
+    """
     asks = ((room, snapshot.pod(room.ask_uid)) for room in snapshot.reservations[since:])
     return [room for room, ask in asks if ask is None or ask.node is None]
 
 
 def _kept(snapshot: Snapshot, tree: QueueTree) -> dict[str, Amounts]:
-    """Queue -> room that is kept for asks there which have not come yet, rolled up; others are left out.
+    """Return what is reserved in each queue for pending pods that are not on a node yet, summed up the tree.
 
-    Gone on with from where it was asked for last. An entry is never changed.
+    Queues without reservations are left out. The result is updated incrementally; an entry is never modified.
     """
     latest: dict[str, tuple[tuple[Reservation, ...], dict[str, Amounts]]]
     latest = snapshot.once("deserved kept", tree, dict)

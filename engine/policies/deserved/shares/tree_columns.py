@@ -1,4 +1,4 @@
-"""A tree as columns: a row for each queue, level after level, those below one queue side by side and by name."""
+"""Represents a queue tree as arrays: one row per queue, level by level, with siblings adjacent and sorted by name."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,24 +13,24 @@ _UNCAPPED, _UNCAPPED_LONG = 2 * SAFE, 2**400
 
 
 class Frame:
-    """What is the same whatever is asked, as far as it is of some resources."""
+    """The properties of a queue tree, for some resources, that do not depend on requests."""
 
     def __init__(self, tree: QueueTree, resources: tuple[str, ...], kind: type) -> None:
         self.tree, self.resources, self.kind = tree, resources, kind
         self.paths = [tree.root]
         self.below: list[slice] = []
-        """Row -> the rows of the queues right below it."""
+        """Row -> the rows of the queue's children."""
         above = [0]
-        for row, path in enumerate(self.paths):  # which grows meanwhile
+        for row, path in enumerate(self.paths):  # the list grows during the loop
             children = sorted(tree.children[path])
             self.below.append(slice(len(self.paths), len(self.paths) + len(children)))
             self.paths += children
             above += [row] * len(children)
         self.above: Rows = np.array(above, np.intp)
-        """Row -> the row of the queue above; the root's own."""
+        """Row -> the row of the queue's parent; the root is its own parent."""
         self.number = {path: row for row, path in enumerate(self.paths)}
         self.parents = [row for row, below in enumerate(self.below) if below.stop > below.start]
-        """The rows of those that have queues below them, from the root down."""
+        """The rows of queues that have children, from the root down."""
         self.bottom: Flags = np.array([not tree.children[path] for path in self.paths])
         self.leaves = frozenset(tree.leaves)
         self.levels = self._levels()
@@ -41,7 +41,7 @@ class Frame:
         self.floors: Numbers = np.minimum(self.rows([tree[path].guaranteed for path in self.paths], 0), self.caps)
 
     def rows(self, amounts: Sequence[Mapping[str, int]], missing: int) -> Numbers:
-        """Amounts as rows, those of the resources that are divided, none beyond what is as good as no limit."""
+        """Return amounts as rows of the divided resources, clipped to a value that is as good as no limit."""
         most = _UNCAPPED if self.kind is np.int64 else _UNCAPPED_LONG
         found: Numbers = np.empty((len(amounts), len(self.resources)), self.kind)
         for number, name in enumerate(self.resources):
@@ -50,7 +50,7 @@ class Frame:
         return found
 
     def _levels(self) -> list[slice]:
-        """The rows of all queues of one depth, from below the root down."""
+        """Return the rows of every level of the tree, from below the root down."""
         levels: list[slice] = []
         begin = 1
         while begin < len(self.paths):
@@ -62,7 +62,7 @@ class Frame:
 
 @lru_cache(maxsize=16)
 def frame_of(tree: QueueTree, resources: tuple[str, ...], kind: type) -> Frame:
-    """The frame, made once for a tree."""
+    """Return the frame of a tree for some resources, which is cached."""
     return Frame(tree, resources, kind)
 
 
