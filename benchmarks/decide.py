@@ -68,7 +68,7 @@ def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) 
     for method in deserved.Method:
         times = []
         for run in range(runs + 1):  # the first one gets warm; the capacity is never the one before
-            there = deserved.ground(snapshot, tree)
+            there = deserved.share_index_of(snapshot, tree)
             capacity = {name: amount - run for name, amount in there.capacity.items()}
             work = partial(deserved.deserved, tree, there.requests, capacity, method)
             times.append(timed(work))

@@ -29,7 +29,7 @@ _UNTIL_READY = frozenset(
 """Keys of the taints that a node has until it is ready; a node that has become unreachable has a different taint."""
 
 
-class Trouble(StrEnum):
+class AnomalyKind(StrEnum):
     """A result that looks wrong, but follows from the rules of kube-scheduler."""
 
     FRAGMENTED = "fragmented"
@@ -57,10 +57,10 @@ class Trouble(StrEnum):
     """The victims have a termination grace period, in which other pods may take the room."""
 
 
-class Recognised(msgspec.Struct, frozen=True, kw_only=True):
+class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
     """An anomaly with its numbers; fields that do not apply to its kind are empty."""
 
-    trouble: Trouble
+    trouble: AnomalyKind
     count: int = 0
     """Number of pods of the kind; of nodes for ``fragmented`` and ``not-ready``, of budgets for ``empty-budget``."""
     pods: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Recognised(msgspec.Struct, frozen=True, kw_only=True):
     seconds."""
 
 
-def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognised, ...]:
+def find_anomalies(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Anomaly, ...]:
     """Return the anomalies in the policy's decision on a snapshot, in a fixed order."""
     if decision.outcome is Outcome.FITS or decision.reason in (Reason.UNREAD, Reason.UNREAD_RULES):
         return ()
@@ -89,7 +89,7 @@ def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognis
     return (*found, *_not_ready(retrying), *_other_nodes(retrying))
 
 
-def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
+def _fragmented(retrying: Retrying) -> Iterator[Anomaly]:
     places = np.flatnonzero(retrying.let_in())
     for name in retrying.resources if len(places) else ():
         limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
@@ -98,8 +98,8 @@ def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
         free = np.maximum(room(limit)[places] + wanted, 0)
         most = int(np.argmax(free))
         if int(free[most]) < wanted <= int(free.sum()):
-            yield Recognised(
-                trouble=Trouble.FRAGMENTED,
+            yield Anomaly(
+                trouble=AnomalyKind.FRAGMENTED,
                 count=len(places),
                 node=retrying.found.columns.nodes[places[most]].name,
                 resource=name,
@@ -108,7 +108,7 @@ def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
             )
 
 
-def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+def _lower(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the kinds of candidates that are kept although a victim has a higher priority."""
     found, columns = retrying.found, retrying.found.columns
     top = max(verdict.pod.priority for verdict in decision.victims)
@@ -117,19 +117,19 @@ def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
     stay[found.victims_on(here)] = False
     on_node = columns.node == here
     kinds = {
-        Trouble.LOWER_ELSEWHERE: stay & ~on_node,
-        Trouble.LOWER_PROTECTED: stay & on_node & found.budgets.violating,
-        Trouble.LOWER_NO_HELP: stay & on_node & ~found.budgets.violating,
+        AnomalyKind.LOWER_ELSEWHERE: stay & ~on_node,
+        AnomalyKind.LOWER_PROTECTED: stay & on_node & found.budgets.violating,
+        AnomalyKind.LOWER_NO_HELP: stay & on_node & ~found.budgets.violating,
     }
     for trouble, flags in kinds.items():
         rows = np.flatnonzero(flags)
         if len(rows):
             lowest = rows[np.argsort(columns.priority[rows], kind="stable")[:_NAMED_UP_TO]]
             node = columns.nodes[columns.node[lowest[0]]].name
-            yield Recognised(trouble=trouble, count=len(rows), pods=_keys(retrying, lowest), node=node, most=top)
+            yield Anomaly(trouble=trouble, count=len(rows), pods=_keys(retrying, lowest), node=node, most=top)
 
 
-def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield an anomaly if the preemptor has a priority class and no pod, except system pods, ranks as high.
 
     Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
@@ -140,21 +140,21 @@ def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
     if ask.priority_class and top:
         pods = tuple(verdict.pod.key for verdict in decision.victims[:_NAMED_UP_TO])
         count = len(decision.victims)
-        yield Recognised(
-            trouble=Trouble.TOP_CLASS, count=count, pods=pods, names=(ask.priority_class,), most=ask.priority
+        yield Anomaly(
+            trouble=AnomalyKind.TOP_CLASS, count=count, pods=pods, names=(ask.priority_class,), most=ask.priority
         )
 
 
-def _over_budget(decision: Decision) -> Iterator[Recognised]:
+def _over_budget(decision: Decision) -> Iterator[Anomaly]:
     over = [verdict for verdict in decision.victims if verdict.reason is PodReason.OVER_BUDGET]
     names = dict.fromkeys(name for verdict in over for name in verdict.detail.split(", "))
     if over:
         pods = tuple(verdict.pod.key for verdict in over[:_NAMED_UP_TO])
         node = decision.node or ""
-        yield Recognised(trouble=Trouble.OVER_BUDGET, count=len(over), pods=pods, node=node, names=tuple(names))
+        yield Anomaly(trouble=AnomalyKind.OVER_BUDGET, count=len(over), pods=pods, node=node, names=tuple(names))
 
 
-def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognised]:
+def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Anomaly]:
     """Yield the budgets with an empty selector that allow fewer disruptions than their namespace has victims."""
     taken = Counter(verdict.pod.namespace for verdict in decision.victims)
     empty = [one for one in snapshot.budgets if not one.expressions and one.allowed < taken[one.namespace]]
@@ -162,12 +162,15 @@ def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognise
     pods = [verdict.pod.key for verdict in decision.victims if verdict.pod.namespace in spaces]
     if empty:
         names = tuple(sorted(key_of(one) for one in empty))
-        yield Recognised(
-            trouble=Trouble.EMPTY_BUDGET, count=len(empty), pods=tuple(pods[:_NAMED_UP_TO]), names=names[:_NAMED_UP_TO]
+        yield Anomaly(
+            trouble=AnomalyKind.EMPTY_BUDGET,
+            count=len(empty),
+            pods=tuple(pods[:_NAMED_UP_TO]),
+            names=names[:_NAMED_UP_TO],
         )
 
 
-def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the candidates on the node that request neither cores nor memory and are kept."""
     found, columns = retrying.found, retrying.found.columns
     here = columns.place[decision.node or ""]
@@ -177,10 +180,10 @@ def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]
     rows = np.flatnonzero(stay)
     if len(rows):
         node, pods = decision.node or "", _keys(retrying, rows[:_NAMED_UP_TO])
-        yield Recognised(trouble=Trouble.BEST_EFFORT, count=len(rows), pods=pods, node=node)
+        yield Anomaly(trouble=AnomalyKind.BEST_EFFORT, count=len(rows), pods=pods, node=node)
 
 
-def _not_ready(retrying: Retrying) -> Iterator[Recognised]:
+def _not_ready(retrying: Retrying) -> Iterator[Anomaly]:
     """Yield nodes that will fit the pending pod once they are ready, that is, without their startup taints."""
     coming = [place for place, node in enumerate(retrying.found.columns.nodes) if _starts(node)][:_NODES_TRIED]
     if not coming:
@@ -191,7 +194,7 @@ def _not_ready(retrying: Retrying) -> Iterator[Recognised]:
     names = {retrying.found.columns.nodes[place].name for place in coming}
     fits = sorted(node.name for node, fits in zip(nodes, ready.found.fits, strict=True) if fits and node.name in names)
     if fits:
-        yield Recognised(trouble=Trouble.NOT_READY, count=len(fits), node=fits[0], names=tuple(fits[:_NAMED_UP_TO]))
+        yield Anomaly(trouble=AnomalyKind.NOT_READY, count=len(fits), node=fits[0], names=tuple(fits[:_NAMED_UP_TO]))
 
 
 def _starts(node: Node) -> bool:
@@ -203,19 +206,19 @@ def _started(node: Node) -> Node:
     return msgspec.structs.replace(node, taints=taints, ready=True)
 
 
-def _grace(decision: Decision) -> Iterator[Recognised]:
+def _grace(decision: Decision) -> Iterator[Anomaly]:
     def seconds(verdict: PodVerdict) -> int:
         return verdict.pod.grace_s
 
     longest = max(decision.victims, key=seconds)
     if seconds(longest) > 0:
         node, pods = decision.node or "", (longest.pod.key,)
-        yield Recognised(
-            trouble=Trouble.GRACE, count=len(decision.victims), pods=pods, node=node, most=seconds(longest)
+        yield Anomaly(
+            trouble=AnomalyKind.GRACE, count=len(decision.victims), pods=pods, node=node, most=seconds(longest)
         )
 
 
-def _other_nodes(retrying: Retrying) -> Iterator[Recognised]:
+def _other_nodes(retrying: Retrying) -> Iterator[Anomaly]:
     """Yield nodes where evicting all candidates does not help, but evicting those of the whole topology would."""
     found = retrying.found
     still = found.feasibility.refusing(found.leaving)
@@ -227,15 +230,15 @@ def _other_nodes(retrying: Retrying) -> Iterator[Recognised]:
             yield from _across(retrying, check, places)
 
 
-def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[Recognised]:
+def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[Anomaly]:
     found, columns = retrying.found, retrying.found.columns
     numbers, values = columns.label(limit.detail)
     for place in places[:_NODES_TRIED]:
         gone = found.candidates & (numbers[columns.node] == numbers[place])
         elsewhere = np.flatnonzero(gone & (columns.node != place) & (limit.weight > 0))
         if numbers[place] >= 0 and len(elsewhere) and _lets_in(retrying, int(place), gone):
-            yield Recognised(
-                trouble=Trouble.OTHER_NODES,
+            yield Anomaly(
+                trouble=AnomalyKind.OTHER_NODES,
                 count=len(elsewhere),
                 pods=_keys(retrying, elsewhere[:_NAMED_UP_TO]),
                 node=columns.nodes[place].name,

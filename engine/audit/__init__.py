@@ -7,7 +7,7 @@ import msgspec
 
 from engine.audit import fence, safeguards
 from engine.audit.audit_state import AuditCase, AuditState, AuditTerms, Check, Invariants
-from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum
 from engine.feasibility import unjudged
 from engine.model.decision import Decision, Outcome, carried_out
 from engine.model.objects import Pod
@@ -19,17 +19,17 @@ __all__ = [
     "AuditTerms",
     "Auditor",
     "ComparedValues",
+    "Invariant",
+    "InvariantCheck",
     "Invariants",
-    "Law",
-    "LawCheck",
     "Line",
     "Relation",
     "Sum",
     "audit",
-    "audit_other",
+    "audit_other_scheduler",
     "audit_plan",
-    "audit_rest",
-    "broken",
+    "audit_remaining_victims",
+    "failed_checks",
 ]
 
 INVARIANTS: dict[tuple[str, str], Invariants] = {}
@@ -49,13 +49,13 @@ class Auditor:
     def _ledger(self) -> AuditState:
         return AuditState(self._snapshot, self._tree)
 
-    def judge(self, decision: Decision) -> tuple[LawCheck, ...]:
+    def judge(self, decision: Decision) -> tuple[InvariantCheck, ...]:
         """Check a decision against every invariant of its policy; a decision that preempts nothing has no checks.
 
         Raises LookupError for a policy that has no invariants here.
         """
-        laws = _laws(decision)
-        laws += _of_safeguards(self._snapshot, decision, laws)
+        laws = _applicable_checks(decision)
+        laws += _safeguard_checks(self._snapshot, decision, laws)
         return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
@@ -73,7 +73,7 @@ def audit(
     decision: Decision,
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
-) -> tuple[LawCheck, ...]:
+) -> tuple[InvariantCheck, ...]:
     """Check one decision against every invariant of its policy, as an Auditor does.
 
     Raises LookupError for a policy that has no invariants here.
@@ -81,14 +81,14 @@ def audit(
     return Auditor(snapshot, tree, terms=terms).judge(decision)
 
 
-def audit_rest(
+def audit_remaining_victims(
     snapshot: Snapshot,
     tree: QueueTree,
     decision: Decision,
     victims: Container[str],
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
-) -> tuple[LawCheck, ...]:
+) -> tuple[InvariantCheck, ...]:
     """Check the remaining victims (uids) of a partly executed decision against the invariants on victims.
 
     The other victims are already evicted or terminating, so the free capacity on the node is not checked. Raises
@@ -99,7 +99,7 @@ def audit_rest(
     return _judge(AuditState(snapshot, tree), rest, terms, _invariants(decision).of_victims)
 
 
-def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
+def audit_other_scheduler(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[InvariantCheck, ...]:
     """Check a decision of another scheduler against the invariants of policy `fence`.
 
     These cover which pods may be victims, and whether the decision made enough room. The latter is checked only where
@@ -121,7 +121,7 @@ def audit_plan(
     decisions: Iterable[Decision],
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
-) -> tuple[tuple[LawCheck, ...], ...]:
+) -> tuple[tuple[InvariantCheck, ...], ...]:
     """Audit decisions in order; a decision that breaks an invariant leaves the state unchanged.
 
     Raises LookupError for a policy that has no invariants here.
@@ -131,13 +131,13 @@ def audit_plan(
     for decision in decisions:
         checks = auditor.judge(decision)
         results.append(checks)
-        if not broken(checks):
+        if not failed_checks(checks):
             snapshot = carried_out(snapshot, decision)
             auditor.carry_out(decision, snapshot)
     return tuple(results)
 
 
-def broken(checks: Iterable[LawCheck]) -> tuple[LawCheck, ...]:
+def failed_checks(checks: Iterable[InvariantCheck]) -> tuple[InvariantCheck, ...]:
     """Return the checks that do not hold."""
     return tuple(check for check in checks if not check.holds)
 
@@ -152,13 +152,13 @@ def _invariants(decision: Decision) -> Invariants:
     return found
 
 
-def _laws(decision: Decision) -> tuple[Check, ...]:
+def _applicable_checks(decision: Decision) -> tuple[Check, ...]:
     """Return the invariants that a decision has to keep. Raises LookupError for a policy without any."""
     found = _invariants(decision).of_decision
     return found if decision.outcome is Outcome.PREEMPT else ()
 
 
-def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ...]) -> tuple[Check, ...]:
+def _safeguard_checks(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ...]) -> tuple[Check, ...]:
     """Return the invariants about safeguards, if these are known and none of them holds the decision back."""
     if not laws or snapshot.safeguards is None or decision.safeguard:
         return ()
@@ -168,7 +168,9 @@ def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ..
     return tuple(law for law in found if law not in laws)
 
 
-def _judge(ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[Check, ...]) -> tuple[LawCheck, ...]:
+def _judge(
+    ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[Check, ...]
+) -> tuple[InvariantCheck, ...]:
     if not laws:
         return ()
     case = AuditCase(

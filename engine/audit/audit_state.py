@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from engine.audit.checks import LawCheck, Relation, Sum, amount
+from engine.audit.checks import InvariantCheck, Relation, Sum, amount
 from engine.model.columns.node_columns import Columns
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
@@ -292,7 +292,7 @@ def _book() -> Book:
     return defaultdict(lambda: defaultdict(int))
 
 
-Check = Callable[[AuditCase], LawCheck]
+Check = Callable[[AuditCase], InvariantCheck]
 """Checks one invariant of a decision."""
 
 

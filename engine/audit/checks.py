@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Law(StrEnum):
+class Invariant(StrEnum):
     """An invariant that every decision is checked against before it is carried out."""
 
     MAY_PREEMPT = "may-preempt"
@@ -115,15 +115,15 @@ class ComparedValues(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="c
 Line = Sum | ComparedValues
 
 
-class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class InvariantCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The result of checking one decision against one invariant; without lines, nothing could break the invariant."""
 
-    law: Law
+    law: Invariant
     holds: bool
     sums: tuple[Line, ...] = ()
 
     @classmethod
-    def of(cls, law: Law, lines: list[Sum] | list[ComparedValues] | list[Line]) -> "LawCheck":
+    def of(cls, law: Invariant, lines: list[Sum] | list[ComparedValues] | list[Line]) -> "InvariantCheck":
         """Return a check that holds if all its lines hold."""
         return cls(law=law, holds=all(line.holds for line in lines), sums=tuple(lines))
 

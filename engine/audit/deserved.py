@@ -7,7 +7,7 @@ import msgspec
 
 from engine.audit import fence
 from engine.audit.audit_state import AuditCase, Check, Invariants
-from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.queue_amounts import SYSTEM, QueueAmounts
 from engine.audit.safeguards import budgets_kept
 from engine.feasibility.plain import refusal
@@ -16,7 +16,7 @@ from engine.model.quantities import PODS
 from engine.model.snapshot import Reservation
 
 
-def standing_of(case: AuditCase) -> QueueAmounts:
+def queue_amounts_of(case: AuditCase) -> QueueAmounts:
     """Return what queues use and deserve, calculated once per decision."""
     known: dict[str, QueueAmounts] = case.__dict__
     if "standing" not in known:
@@ -24,7 +24,7 @@ def standing_of(case: AuditCase) -> QueueAmounts:
     return known["standing"]
 
 
-def may_preempt(case: AuditCase) -> LawCheck:
+def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the pending pod may preempt, as under ``fence``, but without the queue's delay.
 
     Under this policy the delay is the grace period of the victims' queue, in which it can give back by itself.
@@ -33,7 +33,7 @@ def may_preempt(case: AuditCase) -> LawCheck:
     return fence.may_preempt(at_once)
 
 
-def on_nodes(case: AuditCase) -> LawCheck:
+def on_nodes(case: AuditCase) -> InvariantCheck:
     """Check that there are victims, all running and none terminating; on one node if ``node_fit`` is set."""
     if case.terms.node_fit:
         return fence.one_node(case)
@@ -42,17 +42,17 @@ def on_nodes(case: AuditCase) -> LawCheck:
     for pod in case.victims:
         lines.append(differs(pod.key, pod.node or "", ""))
         lines += [same(pod.key, "terminating", "running")] if pod.uid in case.ledger.leaving_uids else []
-    return LawCheck.of(Law.ONE_NODE, lines)
+    return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> LawCheck:
+def ask_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the pending pod fits on the node; without ``node_fit``, into the cluster."""
-    return fence.ask_fits(case) if case.terms.node_fit else LawCheck.of(Law.FITS, list(_room(case)))
+    return fence.ask_fits(case) if case.terms.node_fit else InvariantCheck.of(Invariant.FITS, list(_room(case)))
 
 
-def minimal(case: AuditCase) -> LawCheck:
+def minimal(case: AuditCase) -> InvariantCheck:
     """Check that, with any one victim put back, the pending pod no longer fits or a queue exceeds its hard limit."""
-    return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, pod), "") for pod in case.victims])
+    return InvariantCheck.of(Invariant.MINIMAL, [differs(pod.key, _short(case, pod), "") for pod in case.victims])
 
 
 def _short(case: AuditCase, back: Pod) -> str:
@@ -65,13 +65,13 @@ def _short(case: AuditCase, back: Pod) -> str:
     return f"{refused.reason} {refused.detail}".strip() if refused else ""
 
 
-def under_hard(case: AuditCase) -> LawCheck:
+def under_hard(case: AuditCase) -> InvariantCheck:
     """Check that no queue above the pending pod exceeds its hard limit: usage, less victims, plus the pending pod."""
-    return LawCheck.of(Law.MAX, list(_hard(case)))
+    return InvariantCheck.of(Invariant.MAX, list(_hard(case)))
 
 
 def _hard(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
-    standing = standing_of(case)
+    standing = queue_amounts_of(case)
     for path in case.above_ask:
         for resource, most in case.ledger.limits[path]:
             wanted = case.ask.requests.get(resource, 0)
@@ -101,13 +101,13 @@ def _kept(case: AuditCase) -> list[Reservation]:
     return [room for room, ask in asks if ask is None or ask.node is None]
 
 
-def deserved(case: AuditCase) -> LawCheck:
+def deserved(case: AuditCase) -> InvariantCheck:
     """Check that the pending pod's queue does not exceed what it deserves, unless the pod outranks that limit."""
     if not case.above_ask or outranks(case):
-        return LawCheck.of(Law.DESERVED, [])
+        return InvariantCheck.of(Invariant.DESERVED, [])
     leaf = case.above_ask[0]
-    lines: list[Line] = [same(leaf, standing_of(case).wrong(leaf, _told(case, leaf)), "")]
-    return LawCheck.of(Law.DESERVED, lines + list(_with_ask(case)))
+    lines: list[Line] = [same(leaf, queue_amounts_of(case).wrong(leaf, _reported_deserved(case, leaf)), "")]
+    return InvariantCheck.of(Invariant.DESERVED, lines + list(_with_ask(case)))
 
 
 def outranks(case: AuditCase) -> bool:
@@ -117,16 +117,16 @@ def outranks(case: AuditCase) -> bool:
 
 def _with_ask(case: AuditCase) -> Iterator[Sum]:
     """Yield what the pending pod's queue would use against what it deserves; nothing for the system's namespace."""
-    standing = standing_of(case)
+    standing = queue_amounts_of(case)
     for leaf in case.above_ask[:1] if case.ask.namespace != SYSTEM else ():
-        most = _told(case, leaf)
+        most = _reported_deserved(case, leaf)
         for resource, wanted in sorted(case.ask.requests.items()):
             if wanted > 0:
                 used = standing.used(leaf, resource)
                 yield amount(leaf, resource, used, Relation.AT_MOST, most.get(resource, 0), plus=wanted)
 
 
-def _told(case: AuditCase, path: str) -> dict[str, int]:
+def _reported_deserved(case: AuditCase, path: str) -> dict[str, int]:
     """Return what a queue deserves according to the decision.
 
     These figures are exact; ``QueueAmounts.wrong`` verifies them to within rounding.
@@ -134,21 +134,21 @@ def _told(case: AuditCase, path: str) -> dict[str, int]:
     return next((figures.deserved for figures in case.decision.trace.deserved if figures.queue == path), {})
 
 
-def overused(case: AuditCase) -> LawCheck:
+def overused(case: AuditCase) -> InvariantCheck:
     """Check that a victim's queue, and those above it, used more of some requested resource than they deserve.
 
     Only queues that are not above the pending pod too are checked. A queue may end below what it deserves, as pods
     cannot be divided.
     """
     if outranks(case):
-        return LawCheck.of(Law.OVERUSED, [])
+        return InvariantCheck.of(Invariant.OVERUSED, [])
     lines: list[Line] = []
     for leaf in case.victims_by_leaf:
         line = [path for path in case.tree.lineage(leaf) if path not in case.above_ask]
-        lines += [same(path, standing_of(case).wrong(path, _told(case, path)), "") for path in line]
+        lines += [same(path, queue_amounts_of(case).wrong(path, _reported_deserved(case, path)), "") for path in line]
         found = [[_over(case, path, resource) for path in line] for resource in _asked(case)]
         lines += next((sums for sums in found if all(one.holds for one in sums)), found[0] if found else [])
-    return LawCheck.of(Law.OVERUSED, lines)
+    return InvariantCheck.of(Invariant.OVERUSED, lines)
 
 
 def _asked(case: AuditCase) -> list[str]:
@@ -159,13 +159,13 @@ def _asked(case: AuditCase) -> list[str]:
 
 def _over(case: AuditCase, path: str, resource: str) -> Sum:
     """Return a line that compares what a queue uses with what it deserves."""
-    used, most = standing_of(case).used(path, resource), _told(case, path).get(resource, 0)
+    used, most = queue_amounts_of(case).used(path, resource), _reported_deserved(case, path).get(resource, 0)
     return amount(path, resource, used, Relation.ABOVE, most)
 
 
-def reserved(case: AuditCase) -> LawCheck:
+def reserved(case: AuditCase) -> InvariantCheck:
     """Check that no queue ends below its reserved amount, or, if it contains the pending pod, no further below."""
-    standing, lines = standing_of(case), []
+    standing, lines = queue_amounts_of(case), []
     for path in case.above_victims:
         queue = case.tree[path]
         for resource, promised in case.ledger.promises[path]:
@@ -176,13 +176,13 @@ def reserved(case: AuditCase) -> LawCheck:
                 bound = min(promised, queue.max.get(resource, promised))
                 bound = min(bound, used) if added else bound
                 lines.append(amount(path, resource, used, Relation.AT_LEAST, bound, minus=gone, plus=added))
-    return LawCheck.of(Law.GUARANTEE, lines)
+    return InvariantCheck.of(Invariant.GUARANTEE, lines)
 
 
-def told_in_time(case: AuditCase) -> LawCheck:
+def notified_in_time(case: AuditCase) -> InvariantCheck:
     """Check that each victim's queue was notified at least its grace period ago; not for a pod that outranks others."""
     leaves = () if outranks(case) else case.victims_by_leaf
-    return LawCheck.of(Law.TOLD, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
+    return InvariantCheck.of(Invariant.TOLD, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
 
 
 def _grace(case: AuditCase, leaf: str) -> str:
@@ -192,39 +192,41 @@ def _grace(case: AuditCase, leaf: str) -> str:
     return "over" if over else "not told" if told_ms is None else "in grace"
 
 
-def system_whole(case: AuditCase) -> LawCheck:
+def no_system_victims(case: AuditCase) -> InvariantCheck:
     """Check that no victim is in the cluster's own namespace."""
     lines: list[ComparedValues] = [differs(pod.key, SYSTEM, SYSTEM) for pod in case.victims if pod.namespace == SYSTEM]
-    return LawCheck.of(Law.SYSTEM, lines)
+    return InvariantCheck.of(Invariant.SYSTEM, lines)
 
 
-def opt_out(case: AuditCase) -> LawCheck:
+def opt_out(case: AuditCase) -> InvariantCheck:
     """Check that no victim opted out; reclaiming what a queue deserves does not justify that."""
-    return LawCheck.of(
-        Law.OPT_OUT, [differs(pod.key, "opted-out", "opted-out") for pod in case.victims if pod.opted_out]
+    return InvariantCheck.of(
+        Invariant.OPT_OUT, [differs(pod.key, "opted-out", "opted-out") for pod in case.victims if pod.opted_out]
     )
 
 
-def other_queue(case: AuditCase) -> LawCheck:
+def other_queue(case: AuditCase) -> InvariantCheck:
     """Check that no victim is of the preemptor's own queue."""
-    return LawCheck.of(
-        Law.APPLICATION, [differs(pod.key, pod.queue or "", case.ask.queue or "") for pod in case.victims]
+    return InvariantCheck.of(
+        Invariant.APPLICATION, [differs(pod.key, pod.queue or "", case.ask.queue or "") for pod in case.victims]
     )
 
 
-def lower_priority(case: AuditCase) -> LawCheck:
+def lower_priority(case: AuditCase) -> InvariantCheck:
     """Check that a pod that exceeds what its queue deserves preempts only pods of lower priority."""
     victims = case.victims if outranks(case) else ()
     highest = case.ask.priority
-    return LawCheck.of(Law.PRIORITY, [amount(pod.key, "", pod.priority, Relation.BELOW, highest) for pod in victims])
+    return InvariantCheck.of(
+        Invariant.PRIORITY, [amount(pod.key, "", pod.priority, Relation.BELOW, highest) for pod in victims]
+    )
 
 
 OF_VICTIMS: tuple[Check, ...] = (
     reserved,
     overused,
-    told_in_time,
+    notified_in_time,
     budgets_kept,
-    system_whole,
+    no_system_victims,
     opt_out,
     other_queue,
     lower_priority,
@@ -237,7 +239,7 @@ OF_VICTIMS: tuple[Check, ...] = (
 ALL: tuple[Check, ...] = (may_preempt, on_nodes, ask_fits, under_hard, minimal, deserved, *OF_VICTIMS)
 """Every check of policy ``deserved``."""
 
-OF_DIALECT: tuple[Check, ...] = (reserved, budgets_kept, system_whole)
+OF_DIALECT: tuple[Check, ...] = (reserved, budgets_kept, no_system_victims)
 """What a decision by Volcano's rules, and its own shares, is held to."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)
 INVARIANTS_OF_DIALECT = Invariants(OF_DIALECT, OF_VICTIMS)

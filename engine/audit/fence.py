@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
-from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason
@@ -13,7 +13,7 @@ from engine.model.objects import Node, Pod
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
 
 
-def may_preempt(case: AuditCase) -> LawCheck:
+def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod of a leaf, may preempt, and that all that matters for it was read."""
     ask, key = case.ask, case.ask.key
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -27,7 +27,7 @@ def may_preempt(case: AuditCase) -> LawCheck:
     lines += [same(key, f"unread in {path}", "") for path in _unknown(case)]
     if case.terms.check_delay and in_leaf:
         lines.append(same(key, _waited(case, ask.queue or ""), "waited"))
-    return LawCheck.of(Law.MAY_PREEMPT, lines)
+    return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
 
 def _waited(case: AuditCase, leaf: str) -> str:
@@ -55,7 +55,7 @@ def _unknown(case: AuditCase) -> list[str]:
     ]
 
 
-def one_node(case: AuditCase) -> LawCheck:
+def one_node(case: AuditCase) -> InvariantCheck:
     """Check that there are victims, all bound to the decision's node, each listed once, and none terminating."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
@@ -67,25 +67,25 @@ def one_node(case: AuditCase) -> LawCheck:
             lines.append(same(pod.key, "terminating", "running"))
     twice = len(case.decision.victims) - len({verdict.pod.uid for verdict in case.decision.victims})
     lines.append(same(node, str(twice), "0"))
-    return LawCheck.of(Law.ONE_NODE, lines)
+    return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> LawCheck:
+def ask_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the pending pod fits on the node, and no other pod has reserved the node."""
     if case.node is None:
-        return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
+        return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
     refused = refusal(case.snapshot, case.ask, case.node, case.gone())
     lines: list[Line] = [*case.room]
     lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
     others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
     lines += [same(case.node.name, held.ask_uid, case.ask.uid) for held in others]
-    return LawCheck.of(Law.FITS, lines)
+    return InvariantCheck.of(Invariant.FITS, lines)
 
 
-def under_max(case: AuditCase) -> LawCheck:
+def under_max(case: AuditCase) -> InvariantCheck:
     """Check that the queues above the preemptor stay within their max: usage, less victims, plus the pending pod."""
-    return LawCheck.of(Law.MAX, list(_caps(case)))
+    return InvariantCheck.of(Invariant.MAX, list(_caps(case)))
 
 
 def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
@@ -98,11 +98,13 @@ def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
                 yield amount(path, resource, used, Relation.AT_MOST, cap, minus=gone, plus=wanted)
 
 
-def minimal(case: AuditCase) -> LawCheck:
+def minimal(case: AuditCase) -> InvariantCheck:
     """Check that, with any one victim put back, the pending pod no longer fits on the node or under a max."""
     if case.node is None:
-        return LawCheck.of(Law.MINIMAL, [])
-    return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims])
+        return InvariantCheck.of(Invariant.MINIMAL, [])
+    return InvariantCheck.of(
+        Invariant.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims]
+    )
 
 
 def _short(case: AuditCase, node: Node, back: Pod) -> str:
@@ -116,7 +118,7 @@ def _short(case: AuditCase, node: Node, back: Pod) -> str:
     return str(refused.reason) if refused else ""
 
 
-def guarantee(case: AuditCase) -> LawCheck:
+def guarantee(case: AuditCase) -> InvariantCheck:
     """Check invariant 2: no queue that loses victims ends below its guarantee.
 
     In a queue that contains the preemptor too, its request is added, and usage may be below the guarantee if it does
@@ -128,36 +130,36 @@ def guarantee(case: AuditCase) -> LawCheck:
         added = case.ask.requests.get(one.resource, 0) if shared else 0
         bound = min(one.promised, one.used) if shared else one.promised
         lines.append(amount(one.path, one.resource, one.used, Relation.AT_LEAST, bound, minus=one.gone, plus=added))
-    return LawCheck.of(Law.GUARANTEE, lines)
+    return InvariantCheck.of(Invariant.GUARANTEE, lines)
 
 
-def above_guarantee(case: AuditCase) -> LawCheck:
+def above_guarantee(case: AuditCase) -> InvariantCheck:
     """Check invariant 5: every queue that contains only victims is above its guarantee in all that is taken from it."""
     lines = [
         amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
         for one in case.takings
         if one.path not in case.above_ask
     ]
-    return LawCheck.of(Law.ABOVE_GUARANTEE, lines)
+    return InvariantCheck.of(Invariant.ABOVE_GUARANTEE, lines)
 
 
-def other_application(case: AuditCase) -> LawCheck:
+def other_application(case: AuditCase) -> InvariantCheck:
     """Check invariant 3: no victim is of the preemptor's own application, nor of its own queue."""
     ask, lines = case.ask, []
     other = f"{ask.namespace}/{ask.application}"
     for pod in case.victims:
         lines.append(differs(pod.key, pod.queue or "", ask.queue or ""))
         lines.append(differs(pod.key, f"{pod.namespace}/{pod.application}", other))
-    return LawCheck.of(Law.APPLICATION, lines)
+    return InvariantCheck.of(Invariant.APPLICATION, lines)
 
 
-def entitled(case: AuditCase) -> LawCheck:
+def entitled(case: AuditCase) -> InvariantCheck:
     """Check invariant 4: the preemptor's side is below its guarantee in all that it claims, and loses no pods itself.
 
     DaemonSet pods are exempt.
     """
     if case.ask.required_node is not None:
-        return LawCheck.of(Law.ENTITLED, [])
+        return InvariantCheck.of(Invariant.ENTITLED, [])
     claims = case.entitling
     lines: list[Line] = [differs(case.ask.key, str(len(claims)), "0")]
     for resource, path in sorted(claims.items()):
@@ -165,7 +167,7 @@ def entitled(case: AuditCase) -> LawCheck:
         lines.append(amount(path, resource, used, Relation.BELOW, case.tree[path].guaranteed[resource]))
     for path in sorted(set(claims.values())):
         lines += [_located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
-    return LawCheck.of(Law.ENTITLED, lines)
+    return InvariantCheck.of(Invariant.ENTITLED, lines)
 
 
 def _located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> ComparedValues:
@@ -174,16 +176,16 @@ def _located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> Compa
     return ComparedValues(subject=pod.key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
 
 
-def lower_or_equal_priority(case: AuditCase) -> LawCheck:
+def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
     """Check invariant 6: no victim has a higher Kubernetes priority than the preemptor.
 
     Priority offsets of queues do not count.
     """
     lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, case.ask.priority) for pod in case.victims]
-    return LawCheck.of(Law.PRIORITY, lines)
+    return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
-def inside_fence(case: AuditCase) -> LawCheck:
+def inside_fence(case: AuditCase) -> InvariantCheck:
     """Check invariant 7: all victims are in the subtree of the nearest fence above the preemptor.
 
     The preemptor's leaf itself may be the fence. On the root, the setting has no effect.
@@ -191,19 +193,19 @@ def inside_fence(case: AuditCase) -> LawCheck:
     fences = case.ledger.saying(PreemptionPolicy.FENCE)
     nearest = [path for path in case.above_ask if path in fences][:1]
     lines = [_located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
-    return LawCheck.of(Law.FENCE, lines)
+    return InvariantCheck.of(Invariant.FENCE, lines)
 
 
-def not_disabled(case: AuditCase) -> LawCheck:
+def not_disabled(case: AuditCase) -> InvariantCheck:
     """Check invariant 7: neither the preemptor nor a victim is in or below a queue that disables preemption."""
     lines, disabled = list[ComparedValues](), case.ledger.saying(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if path in disabled]
-    return LawCheck.of(Law.DISABLED, lines)
+    return InvariantCheck.of(Invariant.DISABLED, lines)
 
 
-def not_shielded(case: AuditCase) -> LawCheck:
+def not_shielded(case: AuditCase) -> InvariantCheck:
     """Check that no victim is protected, of no queue, or of a DaemonSet, which would recreate it on the same node."""
     lines = [
         differs(pod.key, "no queue", "no queue")
@@ -212,10 +214,10 @@ def not_shielded(case: AuditCase) -> LawCheck:
     ]
     lines += [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
     lines += [differs(pod.key, "DaemonSet", "DaemonSet") for pod in case.victims if pod.daemonset]
-    return LawCheck.of(Law.SHIELDED, lines)
+    return InvariantCheck.of(Invariant.SHIELDED, lines)
 
 
-def opt_out(case: AuditCase) -> LawCheck:
+def opt_out(case: AuditCase) -> InvariantCheck:
     """Check invariant 1: pods that opted out are evicted only as the last resort.
 
     The parameter ``last_resort`` must allow it, no other set of victims may suffice, and the decision must give this
@@ -223,7 +225,7 @@ def opt_out(case: AuditCase) -> LawCheck:
     """
     unwilling = [pod for pod in case.victims if pod.opted_out]
     if not unwilling:
-        return LawCheck.of(Law.OPT_OUT, [])
+        return InvariantCheck.of(Invariant.OPT_OUT, [])
     allowed = case.terms.last_resort == "any" or (
         case.terms.last_resort == "daemonset" and case.ask.required_node is not None
     )
@@ -234,7 +236,7 @@ def opt_out(case: AuditCase) -> LawCheck:
         said = pod.uid in told or case.decision.reason is Reason.LAST_RESORT
         state = "last-resort" if allowed and needed and said else "not-needed" if allowed and said else "opted-out"
         lines.append(same(pod.key, state, "last-resort"))
-    return LawCheck.of(Law.OPT_OUT, lines)
+    return InvariantCheck.of(Invariant.OPT_OUT, lines)
 
 
 def _does_without(case: AuditCase) -> bool:
@@ -255,13 +257,13 @@ def _does_without(case: AuditCase) -> bool:
     return all(law(together).holds for law in (*OF_VICTIMS, ask_fits, under_max))
 
 
-def progress(case: AuditCase) -> LawCheck:
+def progress(case: AuditCase) -> InvariantCheck:
     """Check invariant 8: the total shortfall below guarantees falls in some resource and rises in none.
 
     DaemonSet pods are exempt.
     """
     if case.ask.required_node is not None:
-        return LawCheck.of(Law.PROGRESS, [])
+        return InvariantCheck.of(Invariant.PROGRESS, [])
     before = _lacking(case)
     after, asked = dict(before), case.ask.requests
     gone = {(one.path, one.resource): sum(one.gone) for one in case.takings}
@@ -276,7 +278,7 @@ def progress(case: AuditCase) -> LawCheck:
         amount("", resource, after[resource], Relation.BELOW if after[resource] < lacking else relation, lacking)
         for resource, lacking in sorted(before.items())
     ]
-    return LawCheck(law=Law.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
+    return InvariantCheck(law=Invariant.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
 
 
 def _lacking(case: AuditCase) -> dict[str, int]:

@@ -1,13 +1,13 @@
 """Check the invariants of policy `priority`, which are fewer than those of `fence`, as only priority decides."""
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
-from engine.audit.checks import ComparedValues, Law, LawCheck, Relation, amount, differs, same
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Relation, amount, differs, same
 from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod
 
 
-def may_preempt(case: AuditCase) -> LawCheck:
+def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod that may preempt, and that all of its rules could be read."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -17,10 +17,10 @@ def may_preempt(case: AuditCase) -> LawCheck:
         same(ask.key, ", ".join(unjudged(case.snapshot, ask)), ""),
         same(ask.key, "unread" if ask.unread else "", ""),
     ]
-    return LawCheck.of(Law.MAY_PREEMPT, lines)
+    return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
 
-def one_node(case: AuditCase) -> LawCheck:
+def one_node(case: AuditCase) -> InvariantCheck:
     """Check that there are victims, each listed once, and all bound to the decision's node; some may be terminating."""
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
@@ -30,22 +30,22 @@ def one_node(case: AuditCase) -> LawCheck:
         lines.append(same(verdict.pod.key, (pod.node if pod else None) or "", node))
     twice = len(case.decision.victims) - len(known)
     lines.append(same(node, str(twice), "0"))
-    return LawCheck.of(Law.ONE_NODE, lines)
+    return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> LawCheck:
+def ask_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the node's filters accept the pod, and no other pod has reserved the node."""
     if case.node is None:
-        return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
+        return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
     lines = [same(case.node.name, _refused(case), "")]
     others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
     lines += [same(case.node.name, held.ask_uid, case.ask.uid) for held in others]
-    return LawCheck.of(Law.FITS, lines)
+    return InvariantCheck.of(Invariant.FITS, lines)
 
 
-def minimal(case: AuditCase) -> LawCheck:
+def minimal(case: AuditCase) -> InvariantCheck:
     """Check that, with any one victim put back, the pending pod no longer fits."""
-    return LawCheck.of(Law.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
+    return InvariantCheck.of(Invariant.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
 
 
 def _needed(case: AuditCase, pod: Pod) -> ComparedValues:
@@ -60,15 +60,17 @@ def _refused(case: AuditCase, *back: Pod) -> str:
     return f"{found.reason} {found.detail}".strip() if found else ""
 
 
-def lower_priority(case: AuditCase) -> LawCheck:
+def lower_priority(case: AuditCase) -> InvariantCheck:
     """Check that every victim has a lower priority than the preemptor."""
     lines = [amount(pod.key, "", pod.priority, Relation.BELOW, case.ask.priority) for pod in case.victims]
-    return LawCheck.of(Law.PRIORITY, lines)
+    return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
-def not_shielded(case: AuditCase) -> LawCheck:
+def not_shielded(case: AuditCase) -> InvariantCheck:
     """Check that no victim is protected."""
-    return LawCheck.of(Law.SHIELDED, [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield])
+    return InvariantCheck.of(
+        Invariant.SHIELDED, [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
+    )
 
 
 OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
-from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.quota import ClusterQueue, Cohort, Take
@@ -20,7 +20,7 @@ class QuotaAudit:
     """
 
     def __init__(self, case: AuditCase, back: Iterable[Pod] = ()) -> None:
-        self.case, self.form, self._back = case, form_of(case), tuple(back)
+        self.case, self.form, self._back = case, quota_tree_of(case), tuple(back)
         queues = {pod.queue for pod in self._back if pod.queue is not None and pod.queue in case.tree}
         self._changed = {path for queue in queues for path in case.tree.lineage(queue)}
         self._known: dict[tuple[str, str, str], int] = case.__dict__.setdefault("quota_known", {})
@@ -90,7 +90,7 @@ class QuotaAudit:
                 yield one
 
 
-def form_of(case: AuditCase) -> Formed:
+def quota_tree_of(case: AuditCase) -> Formed:
     """Return the queue tree as cohorts and queues with quota."""
     reading, tree = case.terms.reading, case.tree
     return case.snapshot.once("quota of laws", (tree, reading), lambda: formed(tree, reading))
@@ -103,12 +103,12 @@ def _asked(case: AuditCase) -> list[tuple[str, int]]:
     """
     named = (case.snapshot.pod(one.uid) for one in case.decision.together)
     pods = [case.ask, *(pod for pod in named if pod is not None)]
-    names = sorted(form_of(case).resources - {PODS})
+    names = sorted(quota_tree_of(case).resources - {PODS})
     asked = ((name, sum(pod.requests.get(name, 0) for pod in pods)) for name in names)
     return [(name, wanted) for name, wanted in asked if wanted]
 
 
-def may_preempt(case: AuditCase) -> LawCheck:
+def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod of a leaf, and is allowed to preempt."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
@@ -116,12 +116,12 @@ def may_preempt(case: AuditCase) -> LawCheck:
         same(ask.key, state, "pending"),
         differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
         same(ask.key, "unread" if ask.unread else "", ""),
-        same(ask.key, "leaf" if ask.queue in form_of(case).queues else "no leaf", "leaf"),
+        same(ask.key, "leaf" if ask.queue in quota_tree_of(case).queues else "no leaf", "leaf"),
     ]
-    return LawCheck.of(Law.MAY_PREEMPT, lines)
+    return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
 
-def whole(case: AuditCase) -> LawCheck:
+def whole_workloads(case: AuditCase) -> InvariantCheck:
     """Check that there are victims, all bound and each listed once, and that every workload is evicted as a whole."""
     lines = [differs(case.ask.key, str(len(case.victims)), "0")]
     lines.append(same(case.ask.key, str(len(case.victims)), str(len(case.decision.victims))))
@@ -136,34 +136,34 @@ def whole(case: AuditCase) -> LawCheck:
         for pod in staying
         if group_of(pod) in groups and pod.uid not in case.ledger.leaving_uids
     ]
-    return LawCheck.of(Law.WHOLE, lines)
+    return InvariantCheck.of(Invariant.WHOLE, lines)
 
 
-def quota(case: AuditCase) -> LawCheck:
+def quota(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the quota of the preemptor's queue is enough for the request."""
-    books, queue = QuotaAudit(case), form_of(case).queues[case.ask.queue or ""]
+    books, queue = QuotaAudit(case), quota_tree_of(case).queues[case.ask.queue or ""]
     lines = [
         amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
     ]
-    return LawCheck.of(Law.QUOTA, lines)
+    return InvariantCheck.of(Invariant.QUOTA, lines)
 
 
-def filled_back(case: AuditCase) -> LawCheck:
+def none_reprievable(case: AuditCase) -> InvariantCheck:
     """Check that no victim workload could be put back, except one: Kueue does not try to put back the last."""
     found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
     return next((check for check in found if check.holds), found[0])
 
 
-def _filled_back(case: AuditCase, *, borrowing: bool) -> LawCheck:
+def _filled_back(case: AuditCase, *, borrowing: bool) -> InvariantCheck:
     asked = _asked(case)
     if QuotaAudit(case).short(asked, borrowing=borrowing):
-        return LawCheck.of(Law.MINIMAL, [same(case.ask.key, "short", "")])
+        return InvariantCheck.of(Invariant.MINIMAL, [same(case.ask.key, "short", "")])
     lines: list[ComparedValues] = []
     spare: list[ComparedValues] = []
     for pods in _workloads(case.victims).values():
         line = differs(pods[0].key, QuotaAudit(case, pods).short(asked, borrowing=borrowing), "")
         (lines if line.holds else spare).append(line)
-    return LawCheck.of(Law.MINIMAL, lines + (spare if len(spare) > 1 else []))
+    return InvariantCheck.of(Invariant.MINIMAL, lines + (spare if len(spare) > 1 else []))
 
 
 def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
@@ -173,16 +173,16 @@ def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
     return found
 
 
-def from_who_borrows(case: AuditCase) -> LawCheck:
+def only_from_borrowers(case: AuditCase) -> InvariantCheck:
     """Check that other queues lose pods only while they use more than their own quota of something that is short."""
     books, asked = QuotaAudit(case, case.victims), _asked(case)
-    queues = form_of(case).queues
+    queues = quota_tree_of(case).queues
     short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
     lines: list[Line] = []
     for path in dict.fromkeys(pod.queue or "" for pod in case.victims if pod.queue != case.ask.queue):
         over = [_over(books, queues[path], name) for name in short]
         lines += [line for line in over if line.holds][:1] or over[:1] or [same(path, "nothing", "short")]
-    return LawCheck.of(Law.BORROWS, lines)
+    return InvariantCheck.of(Invariant.BORROWS, lines)
 
 
 def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
@@ -190,9 +190,9 @@ def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
     return amount(queue.name, resource, used, Relation.ABOVE, own)
 
 
-def priority(case: AuditCase) -> LawCheck:
+def priority(case: AuditCase) -> InvariantCheck:
     """Check that the rules of the preemptor's queue allow every victim, by its priority and age."""
-    rules = form_of(case).queues[case.ask.queue or ""].preemption
+    rules = quota_tree_of(case).queues[case.ask.queue or ""].preemption
     lines: list[Line] = []
     highest = max([case.ask.priority, *(one.priority for one in case.decision.together)])
     for pods in _workloads(case.victims).values():
@@ -203,39 +203,39 @@ def priority(case: AuditCase) -> LawCheck:
         newer = take is Take.LOWER_OR_NEWER_EQUAL_PRIORITY
         lines += [same(top.key, "Never", "")] if take is Take.NEVER else []
         lines.append(amount(top.key, "", top.priority, Relation.AT_MOST if newer else Relation.BELOW, highest))
-    return LawCheck.of(Law.PRIORITY, lines)
+    return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
-def in_cohort(case: AuditCase) -> LawCheck:
+def in_cohort(case: AuditCase) -> InvariantCheck:
     """Check that the victims are under the same topmost cohort as the preemptor, below which quota is shared."""
-    tree = form_of(case).tree
+    tree = quota_tree_of(case).tree
 
     def top(queue: str | None) -> str:
         return tree.names[tree.root(tree.queue[queue or ""])]
 
     lines = [same(pod.key, top(pod.queue), top(case.ask.queue)) for pod in case.victims if pod.queue in tree.queue]
-    return LawCheck.of(Law.FENCE, lines)
+    return InvariantCheck.of(Invariant.FENCE, lines)
 
 
-def not_disabled(case: AuditCase) -> LawCheck:
+def not_disabled(case: AuditCase) -> InvariantCheck:
     """Check that neither the preemptor nor a victim is in or below a queue that disables preemption."""
     lines = []
     for pod in (case.ask, *case.victims):
         off = case.tree.disabled_by(pod.queue) if pod.queue in case.tree.queues else None
         lines += [differs(pod.key, off, off)] if off else []
-    return LawCheck.of(Law.DISABLED, lines)
+    return InvariantCheck.of(Invariant.DISABLED, lines)
 
 
-def not_shielded(case: AuditCase) -> LawCheck:
+def not_shielded(case: AuditCase) -> InvariantCheck:
     """Check that no victim is protected, or in no queue."""
     lines = [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
-    lines += [same(pod.key, "no queue", "") for pod in case.victims if pod.queue not in form_of(case).queues]
-    return LawCheck.of(Law.SHIELDED, lines)
+    lines += [same(pod.key, "no queue", "") for pod in case.victims if pod.queue not in quota_tree_of(case).queues]
+    return InvariantCheck.of(Invariant.SHIELDED, lines)
 
 
 OF_VICTIMS: tuple[Check, ...] = (priority, in_cohort, not_disabled, not_shielded)
 """The checks on which pods may be victims."""
 
-ALL: tuple[Check, ...] = (may_preempt, whole, quota, filled_back, from_who_borrows, *OF_VICTIMS)
+ALL: tuple[Check, ...] = (may_preempt, whole_workloads, quota, none_reprievable, only_from_borrowers, *OF_VICTIMS)
 """Every invariant of `cohort` and `fair-share`."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)

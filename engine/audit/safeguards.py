@@ -1,14 +1,14 @@
 """Check that victims respect the safeguards, where these are known: disruption budgets, pauses and the scope."""
 
 from engine.audit.audit_state import AuditCase
-from engine.audit.checks import ComparedValues, Law, LawCheck, Line, Relation, amount, differs, same
+from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.feasibility import matches
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS
 from engine.model.snapshot import Snapshot
 
 
-def budgets_kept(case: AuditCase) -> LawCheck:
+def budgets_kept(case: AuditCase) -> InvariantCheck:
     """Check that no disruption budget loses more pods than it allows, including pods evicted a moment ago.
 
     The Eviction API rejects a pod that more than one budget covers.
@@ -24,7 +24,7 @@ def budgets_kept(case: AuditCase) -> LawCheck:
     for pod in evicted:
         names = [budget.name for budget in budgets if _covers(budget, pod)]
         lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
-    return LawCheck.of(Law.BUDGETS, lines)
+    return InvariantCheck.of(Invariant.BUDGETS, lines)
 
 
 def _evicted(case: AuditCase) -> list[Pod]:
@@ -44,23 +44,23 @@ def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
     return known and matches(budget.expressions, pod.labels)
 
 
-def pauses_kept(case: AuditCase) -> LawCheck:
+def pauses_kept(case: AuditCase) -> InvariantCheck:
     """Check that nothing is evicted in, or for, a queue in which evictions are paused."""
     given, lines = case.snapshot.safeguards, list[ComparedValues]()
     for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
-    return LawCheck.of(Law.PAUSED, lines)
+    return InvariantCheck.of(Invariant.PAUSED, lines)
 
 
-def scope_kept(case: AuditCase) -> LawCheck:
+def scope_kept(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor and all evicted pods are in the namespaces or queues that enforce is limited to."""
     given, lines = case.snapshot.safeguards, list[ComparedValues]()
     if given is None:
-        return LawCheck.of(Law.SCOPE, lines)
+        return InvariantCheck.of(Invariant.SCOPE, lines)
     for pod in (case.ask, *_evicted(case)):
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         if pod.namespace not in given.namespaces and not set(above) & set(given.queues):
             places = ", ".join((*given.queues, *given.namespaces))
             lines.append(same(pod.key, pod.queue or pod.namespace, places))
-    return LawCheck.of(Law.SCOPE, lines)
+    return InvariantCheck.of(Invariant.SCOPE, lines)

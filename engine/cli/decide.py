@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.analysis.optimum import known, optimal
+from engine.analysis.optimum import is_supported, optimal
 from engine.cli.cases import (
     CaseError,
     RecordedCase,
@@ -56,7 +56,7 @@ def answer(
         return _of_workload(case)
     if (case.policy, dialect) == (deserved.POLICY, volcano.DIALECT):
         return _of_queues(case)
-    if least and not known(case.policy, dialect):
+    if least and not is_supported(case.policy, dialect):
         raise CaseError(f"the least victims are not worked out for policy {case.policy}, dialect {dialect}")
     if dialect == yunikorn.DIALECT:
         return _as_yunikorn(case, trace=trace)

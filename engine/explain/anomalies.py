@@ -1,53 +1,53 @@
 """What people stumble over in decisions by priority, in words."""
 
-from engine.analysis.anomalies import Recognised, Trouble
+from engine.analysis.anomalies import Anomaly, AnomalyKind
 from engine.explain.change_texts import names
 from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop
 from engine.model.quantities import format_amount
 
-SENTENCES: dict[Trouble, tuple[str, str]] = {
-    Trouble.FRAGMENTED: ngettext_noop(
+SENTENCES: dict[AnomalyKind, tuple[str, str]] = {
+    AnomalyKind.FRAGMENTED: ngettext_noop(
         "%(total)s %(resource)s are free on %(count)s node, but no node has more than %(most)s.",
         "%(total)s %(resource)s are free in all on the %(count)s nodes that may take it, but no node has more than "
         "%(most)s.",
     ),
-    Trouble.LOWER_ELSEWHERE: ngettext_noop(
+    AnomalyKind.LOWER_ELSEWHERE: ngettext_noop(
         "A victim has priority %(most)s, and %(count)s pod of a lower one stays on another node (%(pods)s): all "
         "victims are of one node, and no other node would have made the room at a lower cost.",
         "A victim has priority %(most)s, and %(count)s pods of lower ones stay on other nodes (%(pods)s): all victims "
         "are of one node, and no other node would have made the room at a lower cost.",
     ),
-    Trouble.LOWER_PROTECTED: ngettext_noop(
+    AnomalyKind.LOWER_PROTECTED: ngettext_noop(
         "A victim has priority %(most)s, and %(count)s pod of a lower one stays on the same node (%(pods)s): its "
         "disruption budget does not allow for it, so it was put back first.",
         "A victim has priority %(most)s, and %(count)s pods of lower ones stay on the same node (%(pods)s): their "
         "disruption budgets do not allow for them, so they were put back first.",
     ),
-    Trouble.LOWER_NO_HELP: ngettext_noop(
+    AnomalyKind.LOWER_NO_HELP: ngettext_noop(
         "A victim has priority %(most)s, and %(count)s pod of a lower one stays on the same node (%(pods)s): the ask "
         "fits beside it.",
         "A victim has priority %(most)s, and %(count)s pods of lower ones stay on the same node (%(pods)s): the ask "
         "fits beside them.",
     ),
-    Trouble.OTHER_NODES: ngettext_noop(
+    AnomalyKind.OTHER_NODES: ngettext_noop(
         "On %(node)s room could be made only if %(pods)s went too, on another node of %(topology)s: pods of two nodes "
         "never go for one ask.",
         "On %(node)s room could be made only if pods on other nodes of %(topology)s went too, such as %(pods)s: pods "
         "of two nodes never go for one ask.",
     ),
-    Trouble.OVER_BUDGET: ngettext_noop(
+    AnomalyKind.OVER_BUDGET: ngettext_noop(
         "%(count)s victim is beyond its disruption budget (%(budgets)s): kube-scheduler keeps budgets where it can, "
         "and no node that makes room violates them less.",
         "%(count)s victims are beyond their disruption budgets (%(budgets)s): kube-scheduler keeps budgets where it "
         "can, and no node that makes room violates them less.",
     ),
-    Trouble.EMPTY_BUDGET: ngettext_noop(
+    AnomalyKind.EMPTY_BUDGET: ngettext_noop(
         "The disruption budget %(budgets)s has an empty selector, which kube-scheduler takes for no pod: it did not "
         "protect %(pods)s.",
         "The disruption budgets %(budgets)s have empty selectors, which kube-scheduler takes for no pod: they did not "
         "protect %(pods)s.",
     ),
-    Trouble.BEST_EFFORT: ngettext_noop(
+    AnomalyKind.BEST_EFFORT: ngettext_noop(
         "%(count)s pod on %(node)s that requests neither cores nor memory stays (%(pods)s): quality of service has no "
         "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
         "first.",
@@ -55,7 +55,7 @@ SENTENCES: dict[Trouble, tuple[str, str]] = {
         "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
         "first.",
     ),
-    Trouble.TOP_CLASS: ngettext_noop(
+    AnomalyKind.TOP_CLASS: ngettext_noop(
         "By its class %(classes)s the ask has priority %(most)s, more than any pod that runs but the system's, so "
         "%(count)s pod goes for it (%(pods)s). If it is not that important, its class is too high: make it again with "
         "another one.",
@@ -63,13 +63,13 @@ SENTENCES: dict[Trouble, tuple[str, str]] = {
         "%(count)s pods go for it (%(pods)s). If it is not that important, its class is too high: make it again "
         "with another one.",
     ),
-    Trouble.NOT_READY: ngettext_noop(
+    AnomalyKind.NOT_READY: ngettext_noop(
         "Node %(nodes)s is not ready, as one that has just been added; once it is, the ask would fit there without any "
         "preemption. kube-scheduler does not wait for that.",
         "Nodes such as %(nodes)s are not ready, as those that have just been added; once they are, the ask would fit "
         "there without any preemption. kube-scheduler does not wait for that.",
     ),
-    Trouble.GRACE: ngettext_noop(
+    AnomalyKind.GRACE: ngettext_noop(
         "The victim has %(most)s s to leave (%(pods)s). Until it has, the room is not there, and other pods may "
         "take it first.",
         "The victims have up to %(most)s s to leave (%(pods)s). Until they have, the room is not there, and other pods "
@@ -92,10 +92,10 @@ TAKEN_BY = gettext_noop(
 )
 
 
-def trouble(found: Recognised) -> Message:
+def trouble(found: Anomaly) -> Message:
     """One of them in a sentence with its numbers."""
     forms = SENTENCES[found.trouble]
-    fragmented = found.trouble is Trouble.FRAGMENTED
+    fragmented = found.trouble is AnomalyKind.FRAGMENTED
     params: dict[str, Param] = {
         "total": format_amount(found.resource, found.total) if fragmented else "",
         "most": format_amount(found.resource, found.most) if fragmented else str(found.most),

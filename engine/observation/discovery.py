@@ -293,7 +293,7 @@ def _schedulers(survey: ClusterScan) -> tuple[FoundScheduler, ...]:
     return (*found, *(FoundScheduler(name=name, named_by=count) for name, count in sorted(named.items())))
 
 
-def rivals(pods: Iterable[Pod]) -> list[str]:
+def preempting_classes(pods: Iterable[Pod]) -> list[str]:
     """Return the priority classes for which the cluster's own scheduler would preempt for pods of our queues.
 
     That scheduler preempts at once and across fences. The pods are those of a snapshot. "" means pods without a class.

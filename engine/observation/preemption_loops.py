@@ -4,9 +4,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-AGAIN = 2
+REPEATED_FROM = 2
 """Minimum number of evictions of one application for another that counts as repeated."""
-UNTOLD = "…"
+HIDDEN = "…"
 """Shown in place of the path of a hidden queue."""
 
 
@@ -30,7 +30,7 @@ def loops(times: Mapping[tuple[Member, Member], int]) -> list[Loop]:
     form.
     """
     takers: dict[Member, list[Member]] = defaultdict(list)
-    for loser, taker in sorted(pair for pair, count in times.items() if count >= AGAIN):
+    for loser, taker in sorted(pair for pair, count in times.items() if count >= REPEATED_FROM):
         if loser != taker:
             takers[loser].append(taker)
     pairs = ((loser, taker) for loser in takers for taker in takers[loser])
@@ -40,7 +40,7 @@ def loops(times: Mapping[tuple[Member, Member], int]) -> list[Loop]:
 
 def named(queues: Sequence[str]) -> str:
     """Return a loop as the queues of its members: ``root.a → root.b → root.a``."""
-    return " → ".join(queue or UNTOLD for queue in (*queues, queues[0]))
+    return " → ".join(queue or HIDDEN for queue in (*queues, queues[0]))
 
 
 def _smallest(loser: Member, taker: Member, takers: Mapping[Member, Iterable[Member]]) -> Loop:

@@ -37,7 +37,7 @@ class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
     theirs: str = ""
 
 
-def differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[QueueDifference, ...]:
+def queue_differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[TheirQueue]) -> tuple[QueueDifference, ...]:
     """Return every difference, queue by queue in YuniKorn's order, then the queues that YuniKorn does not know.
 
     The max of the root, which YuniKorn takes from the nodes, is not compared, nor are the root's settings.

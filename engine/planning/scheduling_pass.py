@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from engine.audit import Auditor, AuditTerms, LawCheck, broken
+from engine.audit import Auditor, AuditTerms, InvariantCheck, failed_checks
 from engine.model.decision import Decision, carried_out
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -28,19 +28,19 @@ class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     decision: Decision
-    laws: tuple[LawCheck, ...] = ()
+    laws: tuple[InvariantCheck, ...] = ()
     hold: str = ""
     """The interlock that holds it back; empty: none."""
 
     @property
     def refused(self) -> bool:
         """Whether a law is broken that it has to keep."""
-        return self.decision.dialect not in foreign_dialects() and bool(broken(self.laws))
+        return self.decision.dialect not in foreign_dialects() and bool(failed_checks(self.laws))
 
     @property
     def against_laws(self) -> bool:
         """Whether a law of ours is broken that the rules of another scheduler do not keep."""
-        return self.decision.dialect in foreign_dialects() and bool(broken(self.laws))
+        return self.decision.dialect in foreign_dialects() and bool(failed_checks(self.laws))
 
 
 def plan(

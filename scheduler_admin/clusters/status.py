@@ -13,8 +13,8 @@ from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.model.snapshot.resource_quotas import limits
-from engine.observation.discovery import other_schedulers, rivals
-from engine.observation.yunikorn_diff import differences
+from engine.observation.discovery import other_schedulers, preempting_classes
+from engine.observation.yunikorn_diff import queue_differences
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.clusters import pending
 from scheduler_admin.clusters.breakers import FIRST_READING
@@ -84,7 +84,7 @@ def store_status(
         "capacity": snapshot.capacity,
         "queues": figures,
         "applications": applications(snapshot),
-        "rivals": rivals(snapshot.pods),
+        "rivals": preempting_classes(snapshot.pods),
         "schedulers": schedulers(snapshot.pods),
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
@@ -122,7 +122,7 @@ def schedulers(pods: Iterable[Pod]) -> list[str]:
 
 def _differs(reading: YuniKornReading | None, snapshot: Snapshot, tree: QueueTree) -> list[dict[str, Any]]:
     """Compared once, when it is new: usage moves on, and what it said then does not."""
-    found = differences(snapshot, tree, reading.queues) if reading else ()
+    found = queue_differences(snapshot, tree, reading.queues) if reading else ()
     return [msgspec.to_builtins(one) for one in found[:_DIFFERENCES_KEPT]]
 
 

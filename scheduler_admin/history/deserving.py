@@ -31,7 +31,7 @@ def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.S
     if not divides(revision):
         return {}
     method = deserved.Method(revision.parameters.get("method", deserved.Method.DRF))
-    return deserved.standing(snapshot, snapshot.tree, method)
+    return deserved.share_statuses(snapshot, snapshot.tree, method)
 
 
 def shares(found: Mapping[str, deserved.ShareStatus], snapshot: Snapshot) -> dict[str, dict[str, Amounts]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max
 
-from engine.observation.preemption_loops import AGAIN, Loop, Member, loops
+from engine.observation.preemption_loops import REPEATED_FROM, Loop, Member, loops
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
@@ -72,7 +72,7 @@ def _takings(cluster: Cluster, now: datetime) -> Mapping[_Pair, _Taking]:
     counted = pairs.annotate(
         times=Count("decision", distinct=True), latest=Max("decision_id"), victim=Max("pk"), at=Max("evicted_at")
     )
-    again = counted.filter(times__gte=AGAIN).order_by("-at", *_LOSER, *_TAKER)[:_MOST_PAIRS]
+    again = counted.filter(times__gte=REPEATED_FROM).order_by("-at", *_LOSER, *_TAKER)[:_MOST_PAIRS]
     return {(Member(*one[:3]), Member(*one[3:6])): _Taking(*one[6:9]) for one in again}
 
 

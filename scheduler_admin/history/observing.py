@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Key, Observed, decode, observe, sighted
-from engine.observation.replay import retraced
+from engine.observation.evictions import Key, Observed, decode, observe, sighting_keys
+from engine.observation.replay import replay_observed
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import UsedTree
 from scheduler_admin.copies.used import UsedTrees, tree_used
@@ -57,7 +57,7 @@ def look(
     what need not be looked at again; it is kept up here. ``events``: whether Events can be read.
     """
     now_ms = int(now.timestamp() * 1000)
-    keys = sighted(state, now_ms=now_ms, events=events)
+    keys = sighting_keys(state, now_ms=now_ms, events=events)
     settled.intersection_update(keys)
     known = _known(cluster, [key for key in keys if key not in settled])
     settled |= known.done
@@ -67,7 +67,7 @@ def look(
     if (other := used.other(now_ms)) is not None:
         tree = state.past().snapshot(tree_used(other), now_ms=now_ms).tree  # which leaves the pass's own as it is
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
-    again = retraced(found, state, used.tree)
+    again = replay_observed(found, state, used.tree)
     others = {number: row for number, seen in enumerate(found) if (row := used.other(seen.at_ms)) is not None}
     return Seen(again.found, known.unsure, again.before, others)
 

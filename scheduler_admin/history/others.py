@@ -8,11 +8,20 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from engine.audit import broken
+from engine.audit import failed_checks
 from engine.explain import observed_reason
 from engine.model.decision import Outcome, Reason
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EVIDENCE, EvictionSource, Observed, Taken, decode, encode, joined, parted
+from engine.observation.evictions import (
+    EVIDENCE,
+    EvictionSource,
+    Observed,
+    ObservedVictim,
+    decode,
+    encode,
+    merge_observed,
+    without_victims,
+)
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
@@ -121,7 +130,7 @@ class Others:
             self._tell(row, seen)
         if row.state == Decision.State.CLOSED and not row.ending:
             self._follow_anew(row)
-        whole = joined(decode(row.document), seen)
+        whole = merge_observed(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
         row.node, row.laws, row.against_laws = whole.node, msgspec.to_builtins(whole.laws), bool(row.detail)
         waited = row.state == Decision.State.WAITING
@@ -168,7 +177,7 @@ class Others:
 
     def _part(self, row: Decision, victims: Iterable[Victim]) -> None:
         """Take from a decision what went for another ask."""
-        left = parted(decode(row.document), {victim.uid for victim in victims})
+        left = without_victims(decode(row.document), {victim.uid for victim in victims})
         row.document, row.detail, row.laws = encode(left).decode(), _detail(left), []
         row.against_laws = bool(row.detail)
         row.save(update_fields=["document", "detail", "laws", "against_laws"])
@@ -228,7 +237,7 @@ class Others:
             "ask_since": moment(pod.waiting_ms) if pod else None,
         }
 
-    def _victim(self, row: Decision, position: int, taken: Taken) -> Victim:
+    def _victim(self, row: Decision, position: int, taken: ObservedVictim) -> Victim:
         pod = taken.pod
         still, witnessed = self._state.pods.get(pod.uid), pod.uid in self._state.departed
         gone = still is None or still.finished
@@ -285,5 +294,5 @@ def _name_of(seen: Observed) -> str:
 def _detail(seen: Observed) -> str:
     """The laws that it broke, or the flags where no law could be held against it; each once, for those who filter."""
     if seen.laws:
-        return " ".join(sorted(check.law.value for check in broken(seen.laws)))
+        return " ".join(sorted(check.law.value for check in failed_checks(seen.laws)))
     return " ".join(sorted({each.flag.value for taken in seen.victims for each in taken.flags}))

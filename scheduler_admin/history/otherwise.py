@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from engine.analysis.anomalies import Recognised, troubles
+from engine.analysis.anomalies import Anomaly, find_anomalies
 from engine.analysis.counterfactuals import Again, Counterfactual, counterfactuals, for_own
-from engine.analysis.optimum import Optimal, known, optimal
+from engine.analysis.optimum import Optimal, is_supported, optimal
 from engine.explain import Message, unspared
 from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
@@ -36,7 +36,7 @@ class Otherwise:
 
     decision: EngineDecision
     counterfactuals: tuple[Counterfactual, ...] = ()
-    troubles: tuple[Recognised, ...] = ()
+    troubles: tuple[Anomaly, ...] = ()
     least: Optimal | None = None
     quirks: tuple[yunikorn.QuirkEffect, ...] = ()
     """YuniKorn's departures from its own design that changed it."""
@@ -67,11 +67,11 @@ def otherwise(row: Decision) -> Otherwise:
         partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
         return Otherwise(decision=decision, quirks=quirks, others=others)
-    by_priority, sets = decision.policy == priority.POLICY, known(decision.policy, decision.dialect)
+    by_priority, sets = decision.policy == priority.POLICY, is_supported(decision.policy, decision.dialect)
     return Otherwise(
         decision=decision,
         counterfactuals=counterfactuals(again, decision),
-        troubles=troubles(snapshot, ask, decision) if by_priority else (),
+        troubles=find_anomalies(snapshot, ask, decision) if by_priority else (),
         least=optimal(snapshot, snapshot.tree, ask, decision, parameters) if sets else None,
         others=others,
     )

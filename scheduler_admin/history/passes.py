@@ -11,7 +11,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from engine.audit import audit, audit_rest, broken
+from engine.audit import audit, audit_remaining_victims, failed_checks
 from engine.model.decision import Interlock, Reason
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot, pending_workloads
@@ -215,10 +215,10 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
         snapshot = moment.snapshot(state, tree)
-        laws = audit_rest(snapshot, snapshot.tree, decision, left, terms=agreed)
-        return next((f"law {check.law}" for check in broken(laws)), "")
+        laws = audit_remaining_victims(snapshot, snapshot.tree, decision, left, terms=agreed)
+        return next((f"law {check.law}" for check in failed_checks(laws)), "")
     snapshot = moment.snapshot(state, tree)
-    for check in broken(audit(snapshot, snapshot.tree, decision, terms=agreed)):
+    for check in failed_checks(audit(snapshot, snapshot.tree, decision, terms=agreed)):
         return f"law {check.law}"
     disruption = Disruption(snapshot, promised(cluster, but=row))
     allowed = disruption.allows(row.victims.values_list("uid", "namespace"))

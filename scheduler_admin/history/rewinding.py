@@ -11,8 +11,8 @@ from engine.model.decision import encode
 from engine.model.message import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import RULES, EvictionSource, Observed, Weighed, agrees, decode
-from engine.observation.replay import question
+from engine.observation.evictions import RULES, EvictionSource, Observed, WorkloadReplay, agrees, decode
+from engine.observation.replay import repeated_decision
 from engine.planning import journal
 from engine.planning.journal import PassInputs
 from scheduler_admin.clusters.selectors import status_of
@@ -61,7 +61,7 @@ def keep(
             _keep_spared(pk, seen.weighed)
 
 
-def _keep_spared(decision: int, weighed: Weighed) -> None:
+def _keep_spared(decision: int, weighed: WorkloadReplay) -> None:
     """What of its own would have spared each victim of Kueue's: worked out with the rest of its answer."""
     for uid in {uid for gone in weighed.theirs for uid in gone.pods}:
         if changes := weighed.spared_pod(uid):
@@ -82,7 +82,7 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
     state, moment = just_before(row)
     # What was learned of it first may have been of an earlier moment, and was not decided again.
-    again = question(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_gone_by(row))
+    again = repeated_decision(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_gone_by(row))
     decision = again.as_it_was() if again is not None else None
     assert seen.hindsight is not None
     if again is None or decision is None or encode(decision) != encode(seen.hindsight.decision):

@@ -8,7 +8,7 @@ import msgspec
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from engine.audit import LawCheck
+from engine.audit import InvariantCheck
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import decode
 from engine.model.quantities import PODS, Amounts, total
@@ -78,7 +78,7 @@ class Detail:
     """None where the stored document is of a kind that is not known here."""
     observed: Observed | None
     """What is known of a decision of another source; None for the engine's own."""
-    checks: list[LawCheck]
+    checks: list[InvariantCheck]
     victims: list[Victim]
     steps: list[Step]
 
@@ -113,7 +113,7 @@ def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
     return Cursor(rows[index].first_seen, rows[index].pk) if rows else None
 
 
-def audits(pks: Iterable[int]) -> dict[int, list[LawCheck]]:
+def audits(pks: Iterable[int]) -> dict[int, list[InvariantCheck]]:
     """The audits of some decisions that the caller was allowed to read. One query, none for none."""
     wanted = list(pks)
     rows = Decision.objects.filter(pk__in=wanted).only("pk", "laws") if wanted else ()
@@ -179,9 +179,9 @@ def read_observed(row: Decision) -> Observed | None:
         return None
 
 
-def read_laws(row: Decision) -> list[LawCheck]:
+def read_laws(row: Decision) -> list[InvariantCheck]:
     """The audit out of its row; empty where it was written by a newer version."""
     try:
-        return msgspec.convert(row.laws, list[LawCheck])
+        return msgspec.convert(row.laws, list[InvariantCheck])
     except msgspec.ValidationError:
         return []

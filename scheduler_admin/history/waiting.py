@@ -41,7 +41,7 @@ class AskWaits:
 
 def answers(row: Decision) -> bool:
     """Whether it can be worked out: our own decision to do nothing, of which everything is still stored."""
-    if row.source != Decision.Source.ENGINE or not engine.judges(row.policy, row.dialect):
+    if row.source != Decision.Source.ENGINE or not engine.explains(row.policy, row.dialect):
         return False
     return row.replayable and row.outcome in (Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT, Outcome.NOT_ELIGIBLE)
 
@@ -71,7 +71,7 @@ def _key(row: Decision, revision: Revision) -> str:
 
 def _worked_out(row: Decision, revision: Revision) -> AskWaits:
     snapshot, ask = (_now(row) if PodEvent(row, None).current else None) or _then(row)
-    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.dialect, revision.parameters)
+    found = engine.pending_reasons_of(snapshot, snapshot.tree, ask, row.policy, row.dialect, revision.parameters)
     return AskWaits(found, ask.priority, datetime.fromtimestamp(snapshot.now_ms / 1000, UTC))
 
 
@@ -116,7 +116,7 @@ def _by_kueues_rules(cluster: Cluster, workload: PendingWorkload) -> AskWaits:
         raise CannotReplayError(f"Workload {workload.namespace}/{workload.name} does not wait in any queue any more.")
     try:
         strategies = next((strategies_of(one) for one in kept.sharing), None)
-        waiting = engine.waiting_workload(kept.quota, ask, strategies, workload.queue or ask.queue)
+        waiting = engine.pending_workload_reasons(kept.quota, ask, strategies, workload.queue or ask.queue)
     except ValueError as error:  # strategies of a newer Kueue, or cohorts in a ring
         raise CannotReplayError(str(error)) from error
     return AskWaits(waiting, ask.priority, at)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.audit import broken
+from engine.audit import failed_checks
 from engine.explain import (
     Message,
     Tense,
@@ -154,7 +154,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
     promised = row.source == Decision.Source.ENGINE and row.dialect not in foreign_dialects()
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
-    preventable = seen is not None or (engine is not None and not broken(detail.checks))
+    preventable = seen is not None or (engine is not None and not failed_checks(detail.checks))
     judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
     laws = [
         LawLine(number(check.law, judged_by), law(check.law, judged_by), check.holds, lines(check))
@@ -225,7 +225,7 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
         return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
     found = [
         against(check.law) if row.dialect in foreign_dialects() else unmet(check.law, row.policy)
-        for check in broken(detail.checks)
+        for check in failed_checks(detail.checks)
     ]
     if tense is Tense.HELD and row.hold:
         found.append(held_back(engine, row.hold))

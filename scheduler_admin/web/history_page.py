@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.audit import Law, LawCheck, broken
+from engine.audit import Invariant, InvariantCheck, failed_checks
 from engine.explain import FLAG_LABELS, against, label, law, number
 from engine.model.decision import Reason
 from engine.model.message import short_name, short_names
@@ -42,12 +42,12 @@ class HistoryRow:
     took: str
 
 
-def history_rows(rows: Iterable[Decision], laws: dict[int, list[LawCheck]]) -> list[HistoryRow]:
+def history_rows(rows: Iterable[Decision], laws: dict[int, list[InvariantCheck]]) -> list[HistoryRow]:
     """Every row in words; ``laws`` holds the audits of those that broke one."""
     return [_row(row, laws.get(row.pk, [])) for row in rows]
 
 
-def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
+def _row(row: Decision, checks: list[InvariantCheck]) -> HistoryRow:
     victims = list(row.victims.all())
     kind, word = outcome(row, victims)
     took = (row.closed_at - row.first_seen).total_seconds() if row.closed_at and row.ending != "refused" else None
@@ -67,9 +67,9 @@ def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
     )
 
 
-def why(row: Decision, checks: list[LawCheck]) -> str:
+def why(row: Decision, checks: list[InvariantCheck]) -> str:
     """Why in a word or two: the reason, and what it goes against; or the law that refused it."""
-    failed = broken(checks)
+    failed = failed_checks(checks)
     if not failed or row.dialect in foreign_dialects():
         wrong = _against(row.detail.split() if row.source != row.Source.ENGINE else [check.law for check in failed])
         return ", ".join([text(label(row.reason)), *wrong])
@@ -80,7 +80,7 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
 def _against(words: list[str]) -> list[str]:
     """What another's decision went against: flags, or laws of ours, which are those of policy ``fence``."""
     flags = [_(FLAG_LABELS[Flag(word)]) for word in words if word in set(Flag)]
-    laws = [Law(word) for word in words if word not in set(Flag)]
+    laws = [Invariant(word) for word in words if word not in set(Flag)]
     counted = sorted(filter(None, (number(which, fence.POLICY) for which in laws)))
     numbers = ", ".join(map(str, counted))
     told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}

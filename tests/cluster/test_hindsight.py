@@ -12,8 +12,8 @@ import pytest
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.queue_tree import ROOT, Queue, QueueTree
-from engine.observation.evictions import Agreement, Observed, compared, observe
-from engine.observation.replay import retraced
+from engine.observation.evictions import Agreement, Observed, compare_with_replay, observe
+from engine.observation.replay import replay_observed
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import PORT, ZONE, away_from, budget, live, near, node, pod, spread
 from tests.waiting import PATIENCE_S, wait_for
@@ -196,7 +196,7 @@ def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
 
     def seen() -> Observed | None:
         state = watcher.state()
-        found = retraced(observe(state, TREE, now_ms=LONG_AFTER), state, lambda _ms: TREE).found
+        found = replay_observed(observe(state, TREE, now_ms=LONG_AFTER), state, lambda _ms: TREE).found
         mine = [one for one in found if one.ask and one.ask.name == asker and one.certain and one.ask_known]
         return mine[0] if mine and len(mine[0].victims) >= victims else None
 
@@ -208,7 +208,7 @@ def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
 def same(seen: Observed) -> None:
     """Both came to the same answer."""
     assert seen.hindsight is not None, seen.untold
-    found = compared(seen)
+    found = compare_with_replay(seen)
     assert found is not None
     assert found.agreement is Agreement.SAME, (seen.node, [one.pod.name for one in seen.victims], seen.hindsight)
 

@@ -11,7 +11,7 @@ from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.objects import Shield
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Protection
-from engine.observation.evictions import observe, sighted
+from engine.observation.evictions import observe, sighting_keys
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for
@@ -149,7 +149,7 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyClus
     cluster.delete("pods", "v", gracePeriodSeconds=0)
     uid = victim["metadata"]["uid"]
     wait_for(lambda: watcher.pod(uid) is None, "the victim is gone")
-    wait_for(lambda: sighted(watcher.state(), now_ms=now_ms) == ((uid, "uid-c"),), "its preemption is seen")
+    wait_for(lambda: sighting_keys(watcher.state(), now_ms=now_ms) == ((uid, "uid-c"),), "its preemption is seen")
     (seen,) = observe(watcher.state(), tree(cluster), now_ms=now_ms)
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.model.objects import DisruptionBudget, Node, Pod, Taint
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Protection, Reservation, Safeguards, Snapshot
@@ -33,7 +33,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     ``want`` asks for the core. Prod is promised it, Test nothing, so that it would get it but for the guard.
     """
 
-    law: Law
+    law: Invariant
     queues: dict[str, Queue] = {}
     asker: dict[str, Any] = {}
     victim: dict[str, Any] = {}
@@ -65,41 +65,41 @@ def _elsewhere(name: str, **settings: Any) -> tuple[Node, Pod]:
 
 
 UNDECIDABLE = {
-    "no-queue": Scene(law=Law.MAY_PREEMPT, asker={"queue": "nowhere"}, agent=True),
-    "unread-rules": Scene(law=Law.MAY_PREEMPT, asker={"unread_rules": ("spread",)}),
+    "no-queue": Scene(law=Invariant.MAY_PREEMPT, asker={"queue": "nowhere"}, agent=True),
+    "unread-rules": Scene(law=Invariant.MAY_PREEMPT, asker={"unread_rules": ("spread",)}),
 }
 ASKS = {
-    "preemption-policy-never": Scene(law=Law.MAY_PREEMPT, asker={"never_preempts": True}),
-    "preemption-disabled": Scene(law=Law.DISABLED, queues={"prod": queue("1", disabled=True)}),
-    "unread": Scene(law=Law.MAY_PREEMPT, others=_elsewhere("dark", queue="prod", cpu=0, unread=True)),
-    "no-guarantee": Scene(law=Law.ENTITLED, queues={"prod": queue()}),
-    "at-guarantee": Scene(law=Law.ENTITLED, others=_elsewhere("p", queue="prod")),
-    "over-max": Scene(law=Law.MAX, queues={"prod": queue("2", max="1")}, others=_elsewhere("p", queue="prod")),
+    "preemption-policy-never": Scene(law=Invariant.MAY_PREEMPT, asker={"never_preempts": True}),
+    "preemption-disabled": Scene(law=Invariant.DISABLED, queues={"prod": queue("1", disabled=True)}),
+    "unread": Scene(law=Invariant.MAY_PREEMPT, others=_elsewhere("dark", queue="prod", cpu=0, unread=True)),
+    "no-guarantee": Scene(law=Invariant.ENTITLED, queues={"prod": queue()}),
+    "at-guarantee": Scene(law=Invariant.ENTITLED, others=_elsewhere("p", queue="prod")),
+    "over-max": Scene(law=Invariant.MAX, queues={"prod": queue("2", max="1")}, others=_elsewhere("p", queue="prod")),
 }
 WAITS = {
-    "not-tried": Scene(law=Law.MAY_PREEMPT, asker={"unschedulable_ms": None}),
-    "delay": Scene(law=Law.MAY_PREEMPT, asker={"unschedulable_ms": NOW - MINUTE // 2 + 1}),
+    "not-tried": Scene(law=Invariant.MAY_PREEMPT, asker={"unschedulable_ms": None}),
+    "delay": Scene(law=Invariant.MAY_PREEMPT, asker={"unschedulable_ms": NOW - MINUTE // 2 + 1}),
 }
 PODS = {
-    "no-queue": Scene(law=Law.SHIELDED, victim={"queue": "nowhere"}),
-    "daemonset": Scene(law=Law.SHIELDED, victim={"controller": "DaemonSet/agent"}),
-    "shielded": Scene(law=Law.SHIELDED, victim={"mirror": True}, protection=Protection()),
-    "same-queue": Scene(law=Law.APPLICATION, asker={"queue": "test"}, agent=True),
-    "same-application": Scene(law=Law.APPLICATION, asker={"app": "spark"}, victim={"app": "spark"}),
-    "outside-fence": Scene(law=Law.FENCE, queues={"prod": queue("1", fence=True)}),
-    "preemption-disabled": Scene(law=Law.DISABLED, queues={"test": queue(disabled=True)}),
-    "higher-priority": Scene(law=Law.PRIORITY, victim={"priority": 1}),
+    "no-queue": Scene(law=Invariant.SHIELDED, victim={"queue": "nowhere"}),
+    "daemonset": Scene(law=Invariant.SHIELDED, victim={"controller": "DaemonSet/agent"}),
+    "shielded": Scene(law=Invariant.SHIELDED, victim={"mirror": True}, protection=Protection()),
+    "same-queue": Scene(law=Invariant.APPLICATION, asker={"queue": "test"}, agent=True),
+    "same-application": Scene(law=Invariant.APPLICATION, asker={"app": "spark"}, victim={"app": "spark"}),
+    "outside-fence": Scene(law=Invariant.FENCE, queues={"prod": queue("1", fence=True)}),
+    "preemption-disabled": Scene(law=Invariant.DISABLED, queues={"test": queue(disabled=True)}),
+    "higher-priority": Scene(law=Invariant.PRIORITY, victim={"priority": 1}),
     "entitled-subtree": Scene(
-        law=Law.ENTITLED,
+        law=Invariant.ENTITLED,
         queues={"t": queue("2"), "t.a": queue(), "t.b": queue()},
         asker={"queue": "t.a"},
         victim={"queue": "t.b"},
     ),
-    "opted-out": Scene(law=Law.OPT_OUT, victim={"priority_class": "keep"}),
+    "opted-out": Scene(law=Invariant.OPT_OUT, victim={"priority_class": "keep"}),
 }
 ROWS = {
     "terminating": Scene(
-        law=Law.ONE_NODE,
+        law=Invariant.ONE_NODE,
         asker={"cpu": 2},
         queues={"prod": queue("2")},
         alone=True,
@@ -120,36 +120,36 @@ _TWO_TO_TAKE = (
 _TWO_LEAVES = {"test.a": queue(), "test.b": queue()}
 ROWS |= {
     "paused": Scene(
-        law=Law.PAUSED,
+        law=Invariant.PAUSED,
         queues=_TWO_LEAVES,
         alone=True,
         others=_TWO_TO_TAKE,
         safeguards=Safeguards(paused=("root.test.a",)),
     ),
     "outside-scope": Scene(
-        law=Law.SCOPE,
+        law=Invariant.SCOPE,
         queues=_TWO_LEAVES,
         alone=True,
         others=_TWO_TO_TAKE,
         safeguards=Safeguards(queues=("root.prod", "root.test.b")),
     ),
     "over-budget": Scene(
-        law=Law.BUDGETS,
+        law=Invariant.BUDGETS,
         queues=_TWO_LEAVES,
         alone=True,
         others=(*_TWO_TO_TAKE, budget(0, app="kept")),
         safeguards=Safeguards(),
     ),
 }
-SPARE = {"guarantee": Scene(law=Law.GUARANTEE, queues={"test": queue("1")})}
+SPARE = {"guarantee": Scene(law=Invariant.GUARANTEE, queues={"test": queue("1")})}
 NODES = {
-    "reserved": Scene(law=Law.FITS, others=(reservation(ask("first", queue="test"), node="n1"),)),
-    "not-ready": Scene(law=Law.FITS, node={"ready": False}),
-    "refused": Scene(law=Law.FITS, node={"taints": (Taint("only"),)}),
+    "reserved": Scene(law=Invariant.FITS, others=(reservation(ask("first", queue="test"), node="n1"),)),
+    "not-ready": Scene(law=Invariant.FITS, node={"ready": False}),
+    "refused": Scene(law=Invariant.FITS, node={"taints": (Taint("only"),)}),
 }
 ROOM = {
     "node": Scene(
-        law=Law.FITS,
+        law=Invariant.FITS,
         asker={"resources": {"memory": 1}},
         alone=True,
         others=(
@@ -159,7 +159,7 @@ ROOM = {
         ),
     ),
     "max": Scene(
-        law=Law.MAX,
+        law=Invariant.MAX,
         queues={"t": queue(max="1"), "t.a": queue("1"), "t.b": queue()},
         asker={"queue": "t.a"},
         others=_elsewhere("b", queue="t.b"),
@@ -167,7 +167,7 @@ ROOM = {
 }
 SETS = {
     "minimal": Scene(
-        law=Law.MINIMAL,
+        law=Invariant.MINIMAL,
         asker={"cpu": 2},
         queues={"prod": queue("2")},
         alone=True,

@@ -7,7 +7,7 @@ from engine.model.objects import Allocation, AllocationCondition, ClassQuota, Co
 from engine.model.placement_rules import NAMESPACE_TAG, Rule, RuleName
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
 from engine.model.snapshot.resource_quotas import limits, narrower
-from engine.policies.deserved import standing
+from engine.policies.deserved import share_statuses
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
 SHARED = tree(
@@ -24,7 +24,7 @@ def picture(*objects: Any, shape: QueueTree = SHARED, **changes: Any) -> Allocat
     """Four cores, of which spark has two reserved."""
     there = snapshot(shape, node("n1", 4), *objects)
     plain: dict[str, Any] = {"namespaces": NAMESPACES, "told": {}, "less": {}, "now_ms": NOW}
-    return AllocationInputs(tree=there.tree, standings=standing(there, there.tree), **plain | changes)
+    return AllocationInputs(tree=there.tree, standings=share_statuses(there, there.tree), **plain | changes)
 
 
 def told(found: Allocation, condition: str) -> AllocationCondition:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.analysis.counterfactuals import Again, counterfactuals, for_own
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.audit.audit_state import AuditState
 from engine.explain import otherwise
 from engine.model.change import Change
@@ -27,7 +27,7 @@ def decided(at: Snapshot, name: str, *, fair: bool = False, **parameters: Any) -
     policy_name = "fair-share" if fair else "cohort"
     decide = policy(policy_name, "kueue", parameters)
     found = decide(at, at.tree, named(at, name))
-    assert not broken(audit(at, at.tree, found, terms=terms(policy_name, "kueue", parameters)))
+    assert not failed_checks(audit(at, at.tree, found, terms=terms(policy_name, "kueue", parameters)))
     assert decode(encode(found)) == found
     return found
 
@@ -213,7 +213,7 @@ def test_a_victim_that_could_stay_breaks_a_law() -> None:
     found = decided(at, "x")
     more = decided(snapshot(TWO, node(), running("b", 2, 2, 2, controller="Job/j"), ask("x", queue="a", cpu=4)), "x")
     greedy = msgspec.structs.replace(found, victims=more.victims)
-    assert [check.law for check in broken(audit(at, at.tree, greedy))] == ["minimal"]
+    assert [check.law for check in failed_checks(audit(at, at.tree, greedy))] == ["minimal"]
 
 
 def test_half_a_workload_breaks_a_law() -> None:
@@ -221,7 +221,7 @@ def test_half_a_workload_breaks_a_law() -> None:
     at = snapshot(TWO, node(), running("b", 2, 2, 2, controller="Job/j"), ask("x", queue="a", cpu=4))
     found = decided(at, "x")
     half = msgspec.structs.replace(found, victims=found.victims[:2])
-    assert [check.law for check in broken(audit(at, at.tree, half))] == ["whole"]
+    assert [check.law for check in failed_checks(audit(at, at.tree, half))] == ["whole"]
 
 
 def test_what_would_have_spared_a_victim_is_decided_again() -> None:
@@ -274,5 +274,5 @@ def test_what_laws_count_grows_with_the_queues_and_victims_not_with_their_produc
         return settled(self, path, resource, asking)
 
     monkeypatch.setattr(AuditState, "settled", counting)
-    assert not broken(audit(at, at.tree, found))
+    assert not failed_checks(audit(at, at.tree, found))
     assert len(counted) < 20 * many

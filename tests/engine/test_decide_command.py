@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.__main__ import main
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.cli.cases import RecordedCase, Situation, read_case, situation
 from engine.cli.decide import answer
 from engine.policies import fence
@@ -160,7 +160,7 @@ def test_recorded_decisions_keep_the_laws() -> None:
     for line in RECORDED.read_bytes().splitlines()[:-1]:
         at = situation_of(line)
         decision = fence.decide(at.snapshot, at.tree, at.ask)
-        assert not broken(audit(at.snapshot, at.tree, decision))
+        assert not failed_checks(audit(at.snapshot, at.tree, decision))
         evicting += decision.evicts
     assert evicting
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import ROOT, WEIGHT_ONE, Queue, QueueTree
-from engine.policies.deserved import Method, deserved, ground
+from engine.policies.deserved import Method, deserved, share_index_of
 from tests import builders
 from tests.engine.deserved_worlds import Flat, World, flat_worlds, worlds
 from tests.engine.plain_deserved import Claim, fill
@@ -274,7 +274,7 @@ def test_the_system_is_served_first_and_pods_outside_the_tree_keep_what_they_use
         builders.pod("stray-too", node="n3"),
         builders.pod("lost"),
     )
-    assert ground(at, queues).capacity == {"cpu": 9000, "pods": 217}
+    assert share_index_of(at, queues).capacity == {"cpu": 9000, "pods": 217}
 
 
 def test_a_consumer_asks_what_its_pods_request_that_run_or_wait() -> None:
@@ -289,7 +289,7 @@ def test_a_consumer_asks_what_its_pods_request_that_run_or_wait() -> None:
         builders.ask("huge", queue="root.b", cpu=5),
         builders.ask("device", queue="root.b", resources={"nvidia.com/gpu": 1}),
     )
-    found = ground(at, queues)
+    found = share_index_of(at, queues)
     assert found.requests == {"root.a": {"cpu": 3000, "pods": 2}, "root.b": {}}
     assert {pod.name for pod in found.too_large} == {"huge", "device"}
 
@@ -299,6 +299,6 @@ def test_what_a_pod_that_leaves_held_comes_back_to_all_when_it_is_gone() -> None
     queues = builders.tree({"a": builders.queue()})
     leaving = builders.pod("stray", node="n1", terminating=True)
     with_it, without = (
-        ground(builders.snapshot(queues, builders.node("n1", 4), *pods), queues) for pods in ([leaving], [])
+        share_index_of(builders.snapshot(queues, builders.node("n1", 4), *pods), queues) for pods in ([leaving], [])
     )
     assert (with_it.capacity["cpu"], without.capacity["cpu"]) == (3000, 4000)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import Auditor, AuditTerms, Law, audit, audit_plan, audit_rest, broken
+from engine.audit import Auditor, AuditTerms, Invariant, audit, audit_plan, audit_remaining_victims, failed_checks
 from engine.audit.deserved_amounts import DeservedAmounts, shares
 from engine.explain import lines
 from engine.model.decision import (
@@ -30,7 +30,7 @@ from engine.model.queue_tree import ROOT, WEIGHT_ONE, QueueTree
 from engine.model.snapshot import Protection, Snapshot
 from engine.planning.scheduling_pass import each, plan
 from engine.policies import terms
-from engine.policies.deserved import Method, Parameters, decide, deserved, standing
+from engine.policies.deserved import Method, Parameters, decide, deserved, share_statuses
 from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.deserved_worlds import World, crowds, worlds
 from tests.engine.reclaim_worlds import world
@@ -66,7 +66,7 @@ def taking(
             hard=one.hard,
             deserved=one.deserved,
         )
-        for path, one in standing(at, tree).items()
+        for path, one in share_statuses(at, tree).items()
     )
     return Decision(
         policy="deserved",
@@ -80,26 +80,26 @@ def taking(
     )
 
 
-def laws_broken(at: Snapshot, decision: Decision, tree: QueueTree = BOTH, **terms: Any) -> set[Law]:
+def laws_broken(at: Snapshot, decision: Decision, tree: QueueTree = BOTH, **terms: Any) -> set[Invariant]:
     """The laws that a decision breaks."""
-    return {check.law for check in broken(audit(at, tree, decision, terms=AuditTerms(**terms)))}
+    return {check.law for check in failed_checks(audit(at, tree, decision, terms=AuditTerms(**terms)))}
 
 
 def test_one_that_is_over_gives_to_one_that_is_below() -> None:
     """Of 4 cpu each deserves 2: the giver uses 4, the taker none."""
     at = shared()
     checks = audit(at, BOTH, taking(at, "t0", ["g0"]))
-    assert not broken(checks)
+    assert not failed_checks(checks)
     lines = {check.law: check.sums for check in checks}
-    assert (lines[Law.OVERUSED][-1].start, lines[Law.OVERUSED][-1].bound) == (4000, 2000)  # type: ignore[union-attr]
-    assert (lines[Law.GUARANTEE][0].result, lines[Law.GUARANTEE][0].bound) == (3000, 1000)  # type: ignore[union-attr]
+    assert (lines[Invariant.OVERUSED][-1].start, lines[Invariant.OVERUSED][-1].bound) == (4000, 2000)  # type: ignore[union-attr]
+    assert (lines[Invariant.GUARANTEE][0].result, lines[Invariant.GUARANTEE][0].bound) == (3000, 1000)  # type: ignore[union-attr]
 
 
 def test_nobody_gives_more_than_is_needed() -> None:
     """Two make the room."""
     at = shared(ask("big", queue="taker", cpu=2))
     assert laws_broken(at, taking(at, "big", ["g0", "g1"])) == set()
-    assert laws_broken(at, taking(at, "big", ["g0", "g1", "g2"])) == {Law.MINIMAL}
+    assert laws_broken(at, taking(at, "big", ["g0", "g1", "g2"])) == {Invariant.MINIMAL}
 
 
 def test_nobody_gives_that_has_no_more_than_it_deserves() -> None:
@@ -107,7 +107,7 @@ def test_nobody_gives_that_has_no_more_than_it_deserves() -> None:
     pods = [pod(f"g{i}", queue="giver", node="n1") for i in range(2)]
     at = snapshot(BOTH, node("n1", 4), pods, ask("big", queue="taker", cpu=3))
     at = msgspec.structs.replace(at, notices=TOLD)
-    assert Law.OVERUSED in laws_broken(at, taking(at, "big", ["g0"]))
+    assert Invariant.OVERUSED in laws_broken(at, taking(at, "big", ["g0"]))
 
 
 def test_a_queue_may_end_below_what_it_deserves() -> None:
@@ -120,7 +120,7 @@ def test_a_queue_may_end_below_what_it_deserves() -> None:
         ask("t0", queue="taker", cpu=2),
     )
     at = msgspec.structs.replace(at, notices=TOLD)
-    assert standing(at, under)["root.giver"].deserved["cpu"] == 3000
+    assert share_statuses(at, under)["root.giver"].deserved["cpu"] == 3000
     assert laws_broken(at, taking(at, "t0", ["g0"], under), under) == set()
 
 
@@ -128,31 +128,31 @@ def test_an_ask_beyond_what_its_queue_deserves_takes_nothing() -> None:
     """With a third pod the taker would have 3 of the 2 that it deserves; one of high priority may."""
     at = shared(ask("big", queue="taker", cpu=3, priority=1, priority_class="urgent"))
     found = taking(at, "big", ["g0", "g1", "g2"])
-    assert laws_broken(at, found) == {Law.DESERVED}
+    assert laws_broken(at, found) == {Invariant.DESERVED}
     assert laws_broken(at, found, high_priority=("urgent",)) == set()
     equal = shared(ask("big", queue="taker", cpu=3, priority_class="urgent"))
-    assert laws_broken(equal, found, high_priority=("urgent",)) == {Law.PRIORITY}
+    assert laws_broken(equal, found, high_priority=("urgent",)) == {Invariant.PRIORITY}
 
 
 def test_what_is_reserved_is_kept_also_from_an_ask_of_high_priority() -> None:
     """The giver keeps its 1."""
     at = shared(ask("big", queue="taker", cpu=4, priority=1, priority_class="urgent"))
     found = taking(at, "big", ["g0", "g1", "g2", "g3"])
-    assert laws_broken(at, found, high_priority=("urgent",)) == {Law.GUARANTEE}
+    assert laws_broken(at, found, high_priority=("urgent",)) == {Invariant.GUARANTEE}
 
 
 @pytest.mark.parametrize("notices", [{}, {"root.giver": NOW - 1}, {"root.taker": 0}])
 def test_nobody_gives_that_was_not_told_in_time(notices: dict[str, int]) -> None:
     """Half a minute ago where nothing is said."""
     at = shared(notices=notices)
-    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Law.TOLD}
+    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Invariant.TOLD}
 
 
 def test_the_audit_says_whose_grace_period_is_over() -> None:
     """And does not take an ask for one of high priority because of it."""
     for notices, said in (({"root.giver": 0}, "is over"), ({}, "was not told")):
         at = shared(notices=notices)
-        check = next(one for one in audit(at, BOTH, taking(at, "t0", ["g0"])) if one.law is Law.TOLD)
+        check = next(one for one in audit(at, BOTH, taking(at, "t0", ["g0"])) if one.law is Invariant.TOLD)
         assert [said in line.id for line in lines(check)] == [True]
 
 
@@ -161,7 +161,7 @@ def test_a_grace_period_is_that_of_the_queue_or_of_one_above() -> None:
     under = tree({"area": queue(delay_ms=2 * MINUTE), "area.giver": queue(), "taker": queue()})
     pods = [pod(f"g{i}", queue="area.giver", node="n1") for i in range(4)]
     at = snapshot(under, node("n1", 4), pods, ask("t0", queue="taker"))
-    for told, laws in ((NOW - MINUTE, {Law.TOLD}), (NOW - 2 * MINUTE, set())):
+    for told, laws in ((NOW - MINUTE, {Invariant.TOLD}), (NOW - 2 * MINUTE, set())):
         now = msgspec.structs.replace(at, notices={"root.area.giver": told})
         assert laws_broken(now, taking(now, "t0", ["g0"], under), under) == laws
 
@@ -170,7 +170,7 @@ def test_a_hard_limit_is_kept() -> None:
     """Of the taker."""
     under = tree({"giver": queue(), "taker": queue(max="500m")})
     at = shared(under=under)
-    assert laws_broken(at, taking(at, "t0", ["g0"], under), under) == {Law.MAX, Law.DESERVED}
+    assert laws_broken(at, taking(at, "t0", ["g0"], under), under) == {Invariant.MAX, Invariant.DESERVED}
 
 
 def test_a_disruption_budget_is_kept_by_all_decisions_of_a_pass_together() -> None:
@@ -178,19 +178,19 @@ def test_a_disruption_budget_is_kept_by_all_decisions_of_a_pass_together() -> No
     at = shared(ask("big", queue="taker", cpu=2), labels={"app": "web"})
     budget = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=1)
     at = at.with_budgets((budget,))
-    assert laws_broken(at, taking(at, "big", ["g0", "g1"])) == {Law.BUDGETS}
+    assert laws_broken(at, taking(at, "big", ["g0", "g1"])) == {Invariant.BUDGETS}
     first = taking(at, "t0", ["g0"])
     after = at.expecting([named(at, "g0")])
     second = taking(after, "t1", ["g1"])
     checks = audit_plan(at, BOTH, [first, second])
-    assert not broken(checks[0])
-    assert Law.BUDGETS in {check.law for check in broken(checks[1])}
+    assert not failed_checks(checks[0])
+    assert Invariant.BUDGETS in {check.law for check in failed_checks(checks[1])}
 
 
 def test_the_system_is_never_taken_from() -> None:
     """Whatever the queue that its pods are in."""
     at = shared(pod("dns", queue="giver", node="n2", namespace="kube-system"), node("n2", 1))
-    assert Law.SYSTEM in laws_broken(at, taking(at, "t0", ["dns"], nodes="n2"))
+    assert Invariant.SYSTEM in laws_broken(at, taking(at, "t0", ["dns"], nodes="n2"))
 
 
 def test_whom_we_protect_stays() -> None:
@@ -198,7 +198,7 @@ def test_whom_we_protect_stays() -> None:
     at = shared()
     shielded = snapshot(BOTH, at.nodes, at.pods, protection=Protection(namespaces=frozenset({"ns"})))
     shielded = msgspec.structs.replace(shielded, notices=TOLD)
-    assert laws_broken(shielded, taking(shielded, "t0", ["g0"])) == {Law.SHIELDED}
+    assert laws_broken(shielded, taking(shielded, "t0", ["g0"])) == {Invariant.SHIELDED}
 
 
 def test_all_victims_are_on_one_node_unless_that_does_not_matter() -> None:
@@ -208,8 +208,8 @@ def test_all_victims_are_on_one_node_unless_that_does_not_matter() -> None:
     at = snapshot(under, [node(f"n{i}", 1) for i in range(2)], node("n2", 1), pods, ask("t0", queue="taker", cpu=1))
     at = msgspec.structs.replace(at, notices=TOLD)
     apart = taking(at, "t0", ["g0", "g1"], under, None)
-    assert laws_broken(at, apart, under) >= {Law.ONE_NODE, Law.FITS}
-    assert laws_broken(at, apart, under, node_fit=False) == {Law.MINIMAL, Law.OVERUSED}
+    assert laws_broken(at, apart, under) >= {Invariant.ONE_NODE, Invariant.FITS}
+    assert laws_broken(at, apart, under, node_fit=False) == {Invariant.MINIMAL, Invariant.OVERUSED}
 
 
 def test_figures_that_nobody_deserves_are_not_believed() -> None:
@@ -225,8 +225,8 @@ def test_figures_that_nobody_deserves_are_not_believed() -> None:
         ]
         return msgspec.structs.replace(honest, trace=Trace(deserved=tuple(figures)))
 
-    assert laws_broken(at, said("root.giver", {})) == {Law.OVERUSED}
-    assert laws_broken(at, said("root.taker", {"cpu": 9000, "pods": 9})) == {Law.DESERVED}
+    assert laws_broken(at, said("root.giver", {})) == {Invariant.OVERUSED}
+    assert laws_broken(at, said("root.taker", {"cpu": 9000, "pods": 9})) == {Invariant.DESERVED}
 
 
 def test_an_ask_of_the_system_takes_what_it_needs() -> None:
@@ -241,10 +241,10 @@ def test_an_area_gives_what_it_uses_beyond_what_it_deserves_and_no_more() -> Non
     pods = [pod(f"a{i}", queue="area.a", node="n1") for i in range(2)]
     asks = [ask("b", queue="area.b", cpu=3), *(ask(f"t{i}", queue="taker") for i in range(3))]
     at = msgspec.structs.replace(snapshot(under, node("n1", 4), pods, asks), notices={"root.area.a": 0})
-    found = standing(at, under)
+    found = share_statuses(at, under)
     assert (found["root.area.a"].over["cpu"], found["root.area"].over) == (1000, {})
-    assert Law.OVERUSED in laws_broken(at, taking(at, "t0", ["a0"], under), under)
-    assert Law.OVERUSED not in laws_broken(at, taking(at, "b", ["a0"], under), under)
+    assert Invariant.OVERUSED in laws_broken(at, taking(at, "t0", ["a0"], under), under)
+    assert Invariant.OVERUSED not in laws_broken(at, taking(at, "b", ["a0"], under), under)
 
 
 def test_an_area_deserves_what_its_consumers_do_each_of_which_may_have_been_rounded_up() -> None:
@@ -258,7 +258,7 @@ def test_an_area_deserves_what_its_consumers_do_each_of_which_may_have_been_roun
     at = msgspec.structs.replace(snapshot(under, nodes, pods, waiting, asks), notices=told)
     found = [one for one in plan(at, under, decide) if one.decision.evicts]
     assert found
-    assert not any(broken(one.laws) for one in found)
+    assert not any(failed_checks(one.laws) for one in found)
 
 
 def test_the_bytes_of_a_large_cluster_are_counted_as_well_as_floating_point_can() -> None:
@@ -271,23 +271,23 @@ def test_the_bytes_of_a_large_cluster_are_counted_as_well_as_floating_point_can(
     alone = partial(decide, parameters=Parameters(method="proportional"))
     found = [one for one in plan(at, under, alone, terms=AuditTerms(method="proportional")) if one.decision.evicts]
     assert found
-    assert not any(broken(one.laws) for one in found)
+    assert not any(failed_checks(one.laws) for one in found)
 
 
 def test_who_opted_out_stays() -> None:
     """And so does the asker's own queue."""
     at = shared(OPTED_OUT, priority_class="keep")
-    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Law.OPT_OUT}
+    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Invariant.OPT_OUT}
     own = shared(pod("mine", queue="taker", node="n2"), node("n2", 1))
-    assert Law.APPLICATION in laws_broken(own, taking(own, "t0", ["mine"], nodes="n2"))
+    assert Invariant.APPLICATION in laws_broken(own, taking(own, "t0", ["mine"], nodes="n2"))
 
 
 def test_what_is_left_of_a_decision_is_held_against_who_may_be_taken() -> None:
     """Not against the room, part of which is there already."""
     at = shared(ask("big", queue="taker", cpu=2))
-    rest = audit_rest(at, BOTH, taking(at, "big", ["g0", "g1"]), {"uid-g1"})
-    assert not broken(rest)
-    assert {check.law for check in rest} >= {Law.GUARANTEE, Law.OVERUSED, Law.TOLD, Law.BUDGETS}
+    rest = audit_remaining_victims(at, BOTH, taking(at, "big", ["g0", "g1"]), {"uid-g1"})
+    assert not failed_checks(rest)
+    assert {check.law for check in rest} >= {Invariant.GUARANTEE, Invariant.OVERUSED, Invariant.TOLD, Invariant.BUDGETS}
 
 
 @given(worlds())

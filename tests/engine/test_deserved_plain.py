@@ -10,7 +10,7 @@ from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.deserved import deserved, ground
+from engine.policies.deserved import deserved, share_index_of
 from tests import builders
 from tests.engine import plain_deserved
 from tests.engine.deserved_worlds import World, crowds, side_by_side, worlds
@@ -104,6 +104,6 @@ def _odd(one: Node | Pod, data: st.DataObject) -> Node | Pod:
 
 
 def _told(moment: Snapshot, tree: QueueTree, *, plain: bool) -> list[object]:
-    found = plain_deserved.ground(moment, tree) if plain else ground(moment, tree)
+    found = plain_deserved.ground(moment, tree) if plain else share_index_of(moment, tree)
     sums = (found.requests, found.asked, found.used)
     return [found.capacity, *map(_nonzero, sums), found.too_large]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from engine.audit import AuditTerms, audit, broken
+from engine.audit import AuditTerms, audit, failed_checks
 from engine.model.decision import Outcome
 from engine.model.objects import DisruptionBudget
 from engine.model.snapshot import Snapshot
-from engine.policies.deserved import Parameters, decide, standing
+from engine.policies.deserved import Parameters, decide, share_statuses
 from tests.builders import ask, node, pod, queue, snapshot, tree
 from tests.engine.plain_reclaim import World, reclaimed
 from tests.runner.suites import sized
@@ -89,10 +89,10 @@ def test_who_gives_is_as_it_is_written_and_breaks_no_law(name: str, size: int) -
     for there in islice(worlds(variant, size), 0, None, sized("worlds", usual=3, long=1)):
         asking = there.asks[0]
         decision = decide(there, there.tree, asking, parameters)
-        standings = dict(standing(there, there.tree))
+        standings = dict(share_statuses(there, there.tree))
         expected = reclaimed(World(there, there.tree, asking, standings, at_once=variant.urgent))
         found = (decision.node, [one.pod.name for one in decision.victims])
         assert found == (expected or (None, [])), there.pods
-        assert not broken(audit(there, there.tree, decision, terms=terms)), there.pods
+        assert not failed_checks(audit(there, there.tree, decision, terms=terms)), there.pods
         given += decision.outcome is Outcome.PREEMPT
     assert given

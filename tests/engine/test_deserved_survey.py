@@ -15,7 +15,7 @@ from engine.policies.deserved import Parameters, node_candidates
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_candidates import NodeCandidates, looked_at
+from engine.policies.deserved.node_candidates import NodeCandidates, victims_on_node
 from engine.policies.deserved.node_pruning import hopeless_places
 from engine.policies.deserved.share_balances import ShareBalances
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
@@ -53,7 +53,7 @@ def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
     for question in questions(Random(seed)):
         survey = NodeCandidates(question, Candidates(question))
         for place in survey.dearer.nonzero()[0].tolist():
-            closer = looked_at(question, survey.candidates, place)
+            closer = victims_on_node(question, survey.candidates, place)
             assert survey.best is not None
             assert closer is None or closer.cost > survey.best.cost
 
@@ -65,7 +65,7 @@ def test_a_node_that_is_given_up_at_once_would_give_no_room(seed: int) -> None:
     for question in questions(Random(seed)):
         candidates = Candidates(question)
         for place in hopeless_places(question, candidates).nonzero()[0].tolist():
-            assert looked_at(question, candidates, place) is None
+            assert victims_on_node(question, candidates, place) is None
 
 
 def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_at(
@@ -73,11 +73,11 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
 ) -> None:
     """Each of ten queues has one pod too many, and all ten of its pods on a node of its own."""
     looks: list[int] = []
-    closely = node_candidates.looked_at
+    closely = node_candidates.victims_on_node
 
     def counted(
         question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
-    ) -> node_candidates.Reclaimed | None:
+    ) -> node_candidates.NodeVictims | None:
         looks.append(place)
         return closely(question, candidates, place, below=below)
 

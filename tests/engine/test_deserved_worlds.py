@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from engine.audit import broken
+from engine.audit import failed_checks
 from engine.model.decision import Outcome
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import terms
@@ -34,6 +34,6 @@ def test_no_plan_breaks_a_law(part: int) -> None:
     taken = 0
     for seed in range(part, WORLDS, PARTS):
         for one in planned(seed):
-            assert not broken(one.laws), (seed, one.decision.ask.name, broken(one.laws))
+            assert not failed_checks(one.laws), (seed, one.decision.ask.name, failed_checks(one.laws))
             taken += one.decision.outcome is Outcome.PREEMPT
     assert taken > WORLDS // PARTS // 10

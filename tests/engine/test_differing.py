@@ -8,7 +8,7 @@ from engine.formats.yunikorn.rest import TheirQueue
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.observation.yunikorn_diff import Aspect, QueueDifference, differences
+from engine.observation.yunikorn_diff import Aspect, QueueDifference, queue_differences
 from tests.builders import amounts, node, pod, queue, snapshot, tree
 
 TREE = tree({"a": queue("2", max="4"), "b": queue(fence=True)})
@@ -31,7 +31,7 @@ def cluster(*pods: Pod) -> Snapshot:
 def found(*queues: TheirQueue, of: Snapshot | None = None, under: QueueTree = TREE) -> list[tuple[Any, ...]]:
     """What differs of these queues, all others being the same: queue, aspect, resource, ours, theirs."""
     known = {one.path: one for one in (*SAME, *queues)}
-    told = differences(of or cluster(), under, known.values())
+    told = queue_differences(of or cluster(), under, known.values())
     return [(one.queue, one.aspect, one.resource, one.ours, one.theirs) for one in told]
 
 
@@ -105,7 +105,7 @@ def test_what_is_inherited_counts_and_what_has_no_effect_does_not():
 
 def test_queues_of_one_side_alone_are_named():
     """As its dynamic ones, and those that it was never told of."""
-    told = differences(cluster(), TREE, [SAME[0], SAME[1], theirs("root.dynamic")])
+    told = queue_differences(cluster(), TREE, [SAME[0], SAME[1], theirs("root.dynamic")])
     assert told == (
         QueueDifference(queue="root.dynamic", aspect=Aspect.UNKNOWN_HERE),
         QueueDifference(queue="root.b", aspect=Aspect.UNKNOWN_THERE),

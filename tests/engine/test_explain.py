@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from engine.audit import ComparedValues, Law, LawCheck, Relation, Sum
+from engine.audit import ComparedValues, Invariant, InvariantCheck, Relation, Sum
 from engine.explain import (
     Message,
     Name,
@@ -157,7 +157,7 @@ def test_every_node_reason_has_a_sentence_and_a_label(why, victims):
 
 
 @POLICIES
-@pytest.mark.parametrize("which", Law)
+@pytest.mark.parametrize("which", Invariant)
 def test_every_law_has_its_sentences(which, policy):
     """Every law says what it demands and, broken, what was wrong."""
     assert whole(law(which, policy))
@@ -322,8 +322,8 @@ def test_the_laws_of_fence_are_named_in_its_own_words_alone():
         verdict = PodVerdict(pod=pod(), reason=why)
         if why in (PodReason.HIGHER_PRIORITY, PodReason.LOWER_PRIORITY, PodReason.OVER_BUDGET, PodReason.NOT_NEEDED):
             assert "law" not in whole(pod_verdict(verdict, "priority"))
-    assert number(Law.PRIORITY, "priority") is None
-    assert "law" not in whole(unmet(Law.PRIORITY, "priority"))
+    assert number(Invariant.PRIORITY, "priority") is None
+    assert "law" not in whole(unmet(Invariant.PRIORITY, "priority"))
 
 
 def test_a_pod_that_was_put_back_first_says_for_which_budget():
@@ -369,8 +369,8 @@ def test_a_tenant_reads_of_the_other_side_only_the_queue():
 
 def test_arithmetic_is_written_out():
     """One line per resource, minus every victim, compared with the guarantee."""
-    check = LawCheck.of(
-        Law.GUARANTEE,
+    check = InvariantCheck.of(
+        Invariant.GUARANTEE,
         [
             Sum(
                 subject="root.tenant-1.queue-b",
@@ -389,7 +389,7 @@ def test_arithmetic_is_written_out():
 def test_broken_arithmetic_shows_the_comparison_that_fails():
     """3 ≥ 4 is not printed as if it were true."""
     broken = Sum(subject="root.b", resource="g", start=4, minus=(1,), relation=Relation.AT_LEAST, bound=4, result=3)
-    check = LawCheck.of(Law.GUARANTEE, [broken])
+    check = InvariantCheck.of(Invariant.GUARANTEE, [broken])
     assert not check.holds
     assert [whole(message) for message in lines(check)] == ["b g 4 − 1 = 3 ≱ 4"]
 
@@ -397,27 +397,29 @@ def test_broken_arithmetic_shows_the_comparison_that_fails():
 def test_many_subtrahends_are_added_up():
     """A node of thirty pods is still one line."""
     many = Sum(subject="gpu-04", resource="g", start=9, minus=(1,) * 6, relation=Relation.AT_LEAST, bound=2, result=3)
-    assert [whole(message) for message in lines(LawCheck.of(Law.FITS, [many]))] == ["gpu-04 g 9 − 6 = 3 ≥ 2"]
+    assert [whole(message) for message in lines(InvariantCheck.of(Invariant.FITS, [many]))] == [
+        "gpu-04 g 9 − 6 = 3 ≥ 2"
+    ]
 
 
 def test_conditions_that_hold_are_not_spelt_out():
     """That a pending ask is pending tells nobody anything; a failed one is shown."""
     holding = ComparedValues(subject="n/p", left="pending", relation=Relation.EQUAL, right="pending", holds=True)
     failing = ComparedValues(subject="n/p", left="bound", relation=Relation.EQUAL, right="pending", holds=False)
-    shown = lines(LawCheck.of(Law.MAY_PREEMPT, [holding, failing]))
+    shown = lines(InvariantCheck.of(Invariant.MAY_PREEMPT, [holding, failing]))
     assert [whole(message) for message in shown] == ["p: bound ≠ pending"]
 
 
 def test_the_numbered_laws_come_first():
     """As the design counts them."""
-    checks = [LawCheck(law=which, holds=True) for which in (Law.FITS, Law.FENCE, Law.OPT_OUT)]
-    assert [check.law for check in in_order(checks, "fence")] == [Law.OPT_OUT, Law.FENCE, Law.FITS]
+    checks = [InvariantCheck(law=which, holds=True) for which in (Invariant.FITS, Invariant.FENCE, Invariant.OPT_OUT)]
+    assert [check.law for check in in_order(checks, "fence")] == [Invariant.OPT_OUT, Invariant.FENCE, Invariant.FITS]
 
 
-@pytest.mark.parametrize("which", Law)
+@pytest.mark.parametrize("which", Invariant)
 def test_a_law_with_nothing_to_hold_against_says_so(which):
     """An empty cell would look like a mistake."""
-    for message in lines(LawCheck(law=which, holds=True)):
+    for message in lines(InvariantCheck(law=which, holds=True)):
         assert whole(message)
 
 

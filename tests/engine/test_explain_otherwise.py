@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.anomalies import troubles
+from engine.analysis.anomalies import find_anomalies
 from engine.analysis.counterfactuals import Counterfactual, Then
 from engine.analysis.optimum import Optimal, optimal
 from engine.explain import in_vain, least, otherwise, trouble
@@ -47,7 +47,7 @@ def test_fragmentation_is_told_in_numbers():
     at = cluster(
         *(node(f"n{n}", 4) for n in range(3)), *(pod(f"p{n}", cpu="2500m", node=f"n{n}") for n in range(3)), ASK
     )
-    (first, *_) = troubles(at, ASK, decide(at, ASK))
+    (first, *_) = find_anomalies(at, ASK, decide(at, ASK))
     assert whole(trouble(first)) == (
         "4500m cpu are free in all on the 3 nodes that may take it, but no node has more than 1500m."
     )
@@ -103,7 +103,7 @@ def test_whatever_is_found_has_a_sentence(world):
     decision = decide(at, asker)
     for one in changes(at, asker):
         assert whole(otherwise(one)).endswith(".")
-    for one in troubles(at, asker, decision):
+    for one in find_anomalies(at, asker, decision):
         assert whole(trouble(one)).endswith(".")
     found = optimal(at, at.tree, asker, decision)
     for message in least(found, decision) if found else ():

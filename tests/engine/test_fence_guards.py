@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.model.decision import Decision, Outcome
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -75,10 +75,10 @@ def test_without_the_guard_a_wrong_decision_comes_out_and_is_refused(
     """With it none does."""
     scene = SCENES[table][str(name)]
     at, shape, kept = decided(scene)
-    assert not broken(audit(at, shape, kept))
+    assert not failed_checks(audit(at, shape, kept))
     guards = tables()[table]
     monkeypatch.setitem(guards, name, without(table, guards[name]))
     at, shape, wrong = decided(scene)
     assert wrong.outcome is Outcome.PREEMPT
     assert (kept.outcome, victims_of(kept)) != (wrong.outcome, victims_of(wrong))
-    assert scene.law in {check.law for check in broken(audit(at, shape, wrong))}
+    assert scene.law in {check.law for check in failed_checks(audit(at, shape, wrong))}

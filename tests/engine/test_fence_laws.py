@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import AuditTerms, Law, audit, audit_plan, broken
+from engine.audit import AuditTerms, Invariant, audit, audit_plan, failed_checks
 from engine.feasibility.plain import refusal
 from engine.model.decision import Decision, Outcome, encode
 from engine.model.objects import Node, Pod
@@ -42,7 +42,7 @@ def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], la
     at = snapshot(tree, objects, OPTED_OUT)
     for asker in at.asks:
         checks = audit(at, tree, decide(at, tree, asker, last_resort), terms=AuditTerms(last_resort=last_resort))
-        assert not broken(checks)
+        assert not failed_checks(checks)
 
 
 @given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
@@ -59,8 +59,8 @@ def test_what_a_decision_makes_room_for_is_told_as_by_the_objects_alone(
     victims = random.sample(bound, random.randint(1, len(bound)))
     decision = preempting(at, asker.name, [one.name for one in victims], node=place.name)
     checks = {check.law: check for check in audit(at, tree, decision)}
-    assert checks[Law.FITS].holds == (place.ready and not refused(at, asker, place, victims))
-    for victim, line in zip(victims, checks[Law.MINIMAL].sums, strict=True):
+    assert checks[Invariant.FITS].holds == (place.ready and not refused(at, asker, place, victims))
+    for victim, line in zip(victims, checks[Invariant.MINIMAL].sums, strict=True):
         left = [one for one in victims if one is not victim]
         needed = refused(at, asker, place, left) or over_max(at, tree, asker, left)
         assert (line.subject, line.holds) == (victim.key, needed)

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.cli.cases import read_case, situation
 from engine.model.decision import encode
 from engine.model.objects import Node, Pod
@@ -53,6 +53,6 @@ def test_on_recorded_cases() -> None:
         at = situation(read_case(json.dumps(case).encode()))
         assert not differing(at.snapshot, at.tree), case["name"]
         decision = fence.decide(at.snapshot, at.tree, at.ask)
-        assert not broken(audit(at.snapshot, at.tree, decision)), case["name"]
+        assert not failed_checks(audit(at.snapshot, at.tree, decision)), case["name"]
         evicting += decision.evicts
     assert evicting

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -35,7 +35,7 @@ def until_quiet(at: Snapshot, tree: QueueTree) -> tuple[Snapshot, list[Decision]
         helped = next((one for one in decisions if one.outcome in (Outcome.PREEMPT, Outcome.FITS)), None)
         if helped is None:
             return at, done
-        assert not broken(audit(at, tree, helped))
+        assert not failed_checks(audit(at, tree, helped))
         done.append(helped)
         at = settled(at, helped)
     pytest.fail("it never comes to rest")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.model.decision import Outcome, PodReason
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.policies import fence
@@ -130,7 +130,7 @@ def test_worlds_side_by_side_are_decided_as_each_of_them_alone(case: Case) -> No
         if decision.evicts:
             of_node = dict(zip((node_name(0, node) for node in NODES), chosen, strict=True))
             assert victims_of(decision) == [pod_name(0, pod) for pod in pods_in(of_node[decision.node or ""])]
-            assert not broken(audit(side.snapshot, tree, decision))
+            assert not failed_checks(audit(side.snapshot, tree, decision))
 
 
 @given(case=cases(), more=st.integers(1, 9))

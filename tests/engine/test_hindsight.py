@@ -15,15 +15,15 @@ from engine.observation.evictions import (
     Agreement,
     Cause,
     Compared,
+    NotReplayedReason,
     Observed,
-    Untold,
-    compared,
+    compare_with_replay,
     decode,
     encode,
-    joined,
+    merge_observed,
     observe,
 )
-from engine.observation.replay import retraced
+from engine.observation.replay import replay_observed
 from engine.policies import priority
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -85,7 +85,7 @@ class Cluster:
 
     def seen(self) -> list[Observed]:
         """All preemptions, with hindsight."""
-        return list(retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found)
+        return list(replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found)
 
     def one(self) -> Observed:
         """The one preemption."""
@@ -99,7 +99,7 @@ def ours(seen: Observed) -> Decision:
 
 
 def beside(seen: Observed) -> Compared:
-    found = compared(seen)
+    found = compare_with_replay(seen)
     assert found is not None
     return found
 
@@ -277,7 +277,7 @@ def test_an_ask_that_nobody_saw_is_not_made_up():
     cluster = two_nodes()
     cluster.preempts("web", "low-0", "low-1")
     del cluster.state.pods["uid-web"]
-    assert (cluster.one().hindsight, cluster.one().untold) == (None, Untold.NO_ASK)
+    assert (cluster.one().hindsight, cluster.one().untold) == (None, NotReplayedReason.NO_ASK)
 
 
 def test_a_group_is_not_decided_for():
@@ -285,7 +285,7 @@ def test_a_group_is_not_decided_for():
     cluster.preempts("web", "low-0")
     event = cluster.state.preempted["event-low-0"]
     cluster.state.preempted["event-low-0"] = msgspec.structs.replace(event, ask_kind="PodGroup")
-    assert (cluster.one().hindsight, cluster.one().untold) == (None, Untold.GROUP)
+    assert (cluster.one().hindsight, cluster.one().untold) == (None, NotReplayedReason.GROUP)
 
 
 @pytest.mark.parametrize("kept", [0, 3])
@@ -296,7 +296,7 @@ def test_a_beginning_that_was_not_followed_is_not_guessed(kept: int):
     last = list(cluster.state.changes)[len(cluster.state.changes) - kept :]
     cluster.state.changes.clear()
     cluster.state.changes.extend(last)
-    assert (cluster.one().hindsight, cluster.one().untold) == (None, Untold.NOT_SEEN)
+    assert (cluster.one().hindsight, cluster.one().untold) == (None, NotReplayedReason.NOT_SEEN)
 
 
 def test_an_event_that_is_here_before_its_victim_is_decided_on_the_present():
@@ -319,7 +319,7 @@ def test_of_too_many_at_once_the_oldest_are_decided_again(monkeypatch: pytest.Mo
         cluster.preempts(f"web-{number}", f"p{number}", on=f"n{number}")
     monkeypatch.setattr(replay, "PODS_AT_ONCE", 2 * len(cluster.state.pods))
     found = cluster.seen()
-    assert [seen.untold for seen in found] == [None, None, *[Untold.TOO_MANY] * (count - 2)]
+    assert [seen.untold for seen in found] == [None, None, *[NotReplayedReason.TOO_MANY] * (count - 2)]
     monkeypatch.setattr(replay, "PODS_AT_ONCE", 1)
     assert [seen.untold for seen in cluster.seen()].count(None) == 1
 
@@ -356,14 +356,14 @@ def test_what_joins_a_decision_later_leaves_its_hindsight():
     cluster.preempts("web", "low-0", "low-1")
     seen = cluster.one()
     first, second = (msgspec.structs.replace(seen, victims=(one,)) for one in seen.victims)
-    later = msgspec.structs.replace(second, hindsight=None, untold=Untold.NOT_SEEN)
-    assert joined(first, later) == seen
-    unknown = msgspec.structs.replace(first, ask=None, hindsight=None, untold=Untold.NO_ASK)
-    assert joined(unknown, second).hindsight == seen.hindsight
+    later = msgspec.structs.replace(second, hindsight=None, untold=NotReplayedReason.NOT_SEEN)
+    assert merge_observed(first, later) == seen
+    unknown = msgspec.structs.replace(first, ask=None, hindsight=None, untold=NotReplayedReason.NO_ASK)
+    assert merge_observed(unknown, second).hindsight == seen.hindsight
     other = msgspec.structs.replace(first, ask=msgspec.structs.replace(seen.ask, uid="another"), ask_inferred=True)  # type: ignore[type-var]
-    assert joined(other, second).hindsight == second.hindsight
+    assert merge_observed(other, second).hindsight == second.hindsight
 
 
 def test_everything_that_can_be_said_has_its_sentence():
     assert set(CAUSES) == set(Cause)
-    assert set(UNTOLD) == set(Untold)
+    assert set(UNTOLD) == set(NotReplayedReason)

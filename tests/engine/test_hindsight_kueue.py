@@ -18,15 +18,15 @@ from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation.evictions import (
     EvictionSource,
     KnownBy,
+    NotReplayedReason,
     Observed,
-    Untold,
-    Weighed,
+    WorkloadReplay,
     decode,
     encode,
-    joined,
+    merge_observed,
     observe,
 )
-from engine.observation.replay import retraced
+from engine.observation.replay import replay_observed
 from tests.builders import NOW, node, pod, queue, tree
 from tests.engine import quota_builders as quota
 from tests.engine.test_observed_kueue import text
@@ -76,11 +76,11 @@ class Kueue:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
         assert found.source is EvictionSource.KUEUE
         return found
 
-    def weighed(self) -> Weighed:
+    def weighed(self) -> WorkloadReplay:
         found = self.seen().weighed
         assert found is not None
         return found
@@ -206,7 +206,7 @@ def test_what_was_not_seen_from_its_beginning_is_not_decided_again() -> None:
     world = borrowed()
     world.preempts("ask", new="InCohortReclamation")
     world.state.changes.clear()
-    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+    assert (world.seen().weighed, world.seen().untold) == (None, NotReplayedReason.NOT_SEEN)
 
 
 def test_of_an_ask_that_was_not_waiting_then_nothing_is_told() -> None:
@@ -214,10 +214,10 @@ def test_of_an_ask_that_was_not_waiting_then_nothing_is_told() -> None:
     world = borrowed()
     world.change("ask", holds=True)
     world.preempts("ask", new="InCohortReclamation")
-    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+    assert (world.seen().weighed, world.seen().untold) == (None, NotReplayedReason.NOT_SEEN)
     unnamed = borrowed()
     unnamed.preempts("", new="InCohortReclamation")
-    assert unnamed.seen().untold is Untold.NO_ASK
+    assert unnamed.seen().untold is NotReplayedReason.NO_ASK
 
 
 def test_cohorts_in_a_ring_are_decided_by_nobody() -> None:
@@ -246,9 +246,9 @@ def test_it_is_kept_and_read_back_and_stays_when_later_victims_join() -> None:
     world.preempts("ask", new="InCohortReclamation")
     found = world.seen()
     assert decode(encode(found)) == found
-    later = msgspec.structs.replace(found, weighed=None, untold=Untold.NOT_SEEN)
-    assert joined(found, later).weighed == found.weighed
-    assert joined(later, found).weighed == found.weighed
+    later = msgspec.structs.replace(found, weighed=None, untold=NotReplayedReason.NOT_SEEN)
+    assert merge_observed(found, later).weighed == found.weighed
+    assert merge_observed(later, found).weighed == found.weighed
 
 
 def test_nothing_is_decided_by_flavors_that_were_not_read() -> None:
@@ -260,7 +260,7 @@ def test_nothing_is_decided_by_flavors_that_were_not_read() -> None:
         name: msgspec.structs.replace(one, groups=(quota.ResourceGroup(("cpu",), (quota.FLAVOR,)),))
         for name, one in world.state.cluster_queues.items()
     }
-    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+    assert (world.seen().weighed, world.seen().untold) == (None, NotReplayedReason.NOT_SEEN)
 
 
 def two_asks() -> Kueue:
@@ -275,7 +275,7 @@ def two_asks() -> Kueue:
 
 
 def again_of(world: Kueue) -> list[Observed]:
-    found = retraced(observe(world.state, TREE, now_ms=NOW), world.state, lambda _ms: TREE).found
+    found = replay_observed(observe(world.state, TREE, now_ms=NOW), world.state, lambda _ms: TREE).found
     return sorted(found, key=lambda one: one.untold or "")
 
 
@@ -284,7 +284,7 @@ def test_workloads_count_toward_what_is_decided_again_at_once(monkeypatch: pytes
     world = two_asks()
     assert [one.untold for one in again_of(world)] == [None, None]
     monkeypatch.setattr("engine.observation.replay.PODS_AT_ONCE", 2 * len(world.state.pods) + 1)
-    assert [one.untold for one in again_of(world)] == [None, Untold.TOO_MANY]
+    assert [one.untold for one in again_of(world)] == [None, NotReplayedReason.TOO_MANY]
 
 
 def test_all_that_are_decided_again_at_once_share_the_time_for_what_would_have_spared_them(

@@ -9,8 +9,8 @@ from engine.explain.observed.replay import hindsight_lines, unspared
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.model.objects import Pod, Preempted, Taint
 from engine.model.snapshot import ClusterState, ObjectChange
-from engine.observation.evictions import EvictionSource, Observed, Untold, decode, encode, observe
-from engine.observation.replay import retraced
+from engine.observation.evictions import EvictionSource, NotReplayedReason, Observed, decode, encode, observe
+from engine.observation.replay import replay_observed
 from engine.observation.replay import volcano as hindsight
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -67,7 +67,7 @@ class Volcano:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
         assert found.source is EvictionSource.VOLCANO
         return decode(encode(found))
 
@@ -144,7 +144,7 @@ def test_it_is_not_decided_again_where_that_would_hold_up_a_pass(monkeypatch: py
     monkeypatch.setattr(hindsight, "_MOST", 7)
     volcano = Volcano()
     volcano.reclaims("hog-n1-1", "hog-n1-0")
-    assert (volcano.seen().hindsight, volcano.seen().untold) == (None, Untold.TOO_MANY)
+    assert (volcano.seen().hindsight, volcano.seen().untold) == (None, NotReplayedReason.TOO_MANY)
 
 
 def test_it_is_not_decided_again_where_how_it_is_set_is_not_known() -> None:
@@ -152,7 +152,7 @@ def test_it_is_not_decided_again_where_how_it_is_set_is_not_known() -> None:
     volcano = Volcano()
     volcano.state.volcano_settings.clear()
     volcano.reclaims("hog-n1-1", "hog-n1-0")
-    assert (volcano.seen().hindsight, volcano.seen().untold) == (None, Untold.NOT_SEEN)
+    assert (volcano.seen().hindsight, volcano.seen().untold) == (None, NotReplayedReason.NOT_SEEN)
     other = Volcano()
     other.reclaims("hog-n1-1", why="preempt")
-    assert (other.seen().hindsight, other.seen().untold) == (None, Untold.OTHER_RULES)
+    assert (other.seen().hindsight, other.seen().untold) == (None, NotReplayedReason.OTHER_RULES)

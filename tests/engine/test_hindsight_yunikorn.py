@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.audit import Law, broken
+from engine.audit import Invariant, failed_checks
 from engine.explain import departures, hindsight_lines, observed_because
 from engine.explain.decision.invariants import AGAINST
 from engine.explain.decision.quirks import RULES
@@ -16,16 +16,16 @@ from engine.observation import replay
 from engine.observation.evictions import (
     Agreement,
     Cause,
+    NotReplayedReason,
     Observed,
-    Untold,
-    compared,
+    compare_with_replay,
     decode,
     encode,
-    joined,
+    merge_observed,
     observe,
-    parted,
+    without_victims,
 )
-from engine.observation.replay import retraced
+from engine.observation.replay import replay_observed
 from engine.policies.yunikorn import Quirk
 from tests.builders import MINUTE, NOW, ask, node, pod, queue, tree
 from tests.engine.test_hindsight import Cluster, beside, ours, victims
@@ -56,7 +56,9 @@ class Yunikorn(Cluster):
         self.state.yunikorn[f"event-{victim}"] = told
 
     def seen(self) -> list[Observed]:
-        return list(retraced(observe(self.state, self.tree, now_ms=NOW), self.state, lambda _ms: self.tree).found)
+        return list(
+            replay_observed(observe(self.state, self.tree, now_ms=NOW), self.state, lambda _ms: self.tree).found
+        )
 
 
 def runs(name: str, on: str = "n1", of: str = "test", **settings: Any) -> Pod:
@@ -74,8 +76,8 @@ def full(*, prod: int = 2, test: int = 4, **settings: Any) -> Yunikorn:
     return Yunikorn(node("n1", 2 * (prod + test)), *pods, web, **settings)
 
 
-def laws(seen: Observed) -> set[Law]:
-    return {check.law for check in broken(seen.laws)}
+def laws(seen: Observed) -> set[Invariant]:
+    return {check.law for check in failed_checks(seen.laws)}
 
 
 def test_the_same_answer_with_every_law_kept_is_told_so():
@@ -106,17 +108,17 @@ def test_a_guarantee_that_it_undercut_is_law_2():
     cluster = full(test=3, tree=tree({"prod": queue("10"), "test": queue("6")}))
     cluster.preempts("web", "test-0")
     seen = cluster.one()
-    assert laws(seen) == {Law.GUARANTEE, Law.ABOVE_GUARANTEE, Law.PROGRESS}
+    assert laws(seen) == {Invariant.GUARANTEE, Invariant.ABOVE_GUARANTEE, Invariant.PROGRESS}
     said = [message.id for message in observed_because(seen, by="YuniKorn")]
-    assert AGAINST[Law.PROGRESS] in said
-    assert AGAINST[Law.GUARANTEE] not in said, "its flag says so already, with numbers"
+    assert AGAINST[Invariant.PROGRESS] in said
+    assert AGAINST[Invariant.GUARANTEE] not in said, "its flag says so already, with numbers"
 
 
 def test_an_asker_without_a_claim_is_law_4():
     """Prod has all that it was promised."""
     cluster = full(tree=tree({"prod": queue("4"), "test": queue("2")}))
     cluster.preempts("web", "test-0")
-    assert laws(cluster.one()) == {Law.ENTITLED, Law.PROGRESS}
+    assert laws(cluster.one()) == {Invariant.ENTITLED, Invariant.PROGRESS}
 
 
 def test_a_higher_priority_is_law_6_and_an_opt_out_law_1():
@@ -124,14 +126,14 @@ def test_a_higher_priority_is_law_6_and_an_opt_out_law_1():
     cluster = full()
     cluster.pod("test-0", priority=5, priority_class="wary")
     cluster.preempts("web", "test-0")
-    assert laws(cluster.one()) == {Law.PRIORITY, Law.OPT_OUT}
+    assert laws(cluster.one()) == {Invariant.PRIORITY, Invariant.OPT_OUT}
 
 
 def test_a_fence_that_it_crossed_is_law_7():
     """Fenced in, Prod reaches nobody."""
     cluster = full(tree=tree({"prod": queue("10", fence=True), "test": queue("2")}))
     cluster.preempts("web", "test-0")
-    assert Law.FENCE in laws(cluster.one())
+    assert Invariant.FENCE in laws(cluster.one())
 
 
 def test_room_that_does_not_suffice_is_told():
@@ -139,14 +141,14 @@ def test_room_that_does_not_suffice_is_told():
     cluster = full()
     cluster.pod("web", requests={"cpu": 6_000, "pods": 1})
     cluster.preempts("web", "test-0", "test-1")
-    assert Law.FITS in laws(cluster.one())
+    assert Invariant.FITS in laws(cluster.one())
 
 
 def test_a_victim_more_than_was_needed_is_told():
     """One would have made the room."""
     cluster = full()
     cluster.preempts("web", "test-0", "test-1")
-    assert laws(cluster.one()) == {Law.MINIMAL}
+    assert laws(cluster.one()) == {Invariant.MINIMAL}
 
 
 def test_victims_on_several_nodes_are_held_to_what_needs_no_node():
@@ -157,14 +159,14 @@ def test_victims_on_several_nodes_are_held_to_what_needs_no_node():
     cluster.preempts("web", "test-0", "test-1")
     seen = cluster.one()
     assert (seen.node, laws(seen)) == ("", set())
-    assert not {Law.FITS, Law.MINIMAL, Law.ONE_NODE} & {check.law for check in seen.laws}
+    assert not {Invariant.FITS, Invariant.MINIMAL, Invariant.ONE_NODE} & {check.law for check in seen.laws}
 
 
 def test_who_is_protected_by_us_is_no_law_for_others():
     """Nor is it for them who may ask at all."""
     cluster = full()
     cluster.preempts("web", "test-0")
-    assert not {Law.SHIELDED, Law.MAY_PREEMPT} & {check.law for check in cluster.one().laws}
+    assert not {Invariant.SHIELDED, Invariant.MAY_PREEMPT} & {check.law for check in cluster.one().laws}
 
 
 def test_what_our_tree_does_not_know_is_not_judged():
@@ -226,7 +228,7 @@ def test_what_was_not_followed_is_not_judged():
     cluster.preempts("web", "test-0")
     cluster.state.changes.clear()
     seen = cluster.one()
-    assert (seen.untold, seen.laws, seen.hindsight) == (Untold.NOT_SEEN, (), None)
+    assert (seen.untold, seen.laws, seen.hindsight) == (NotReplayedReason.NOT_SEEN, (), None)
 
 
 def lowered(*victims: str, delay_ms: int | None = 1_000) -> Observed:
@@ -267,9 +269,9 @@ def test_what_was_held_against_a_part_is_not_told_of_the_whole():
     second = cluster.one()
     assert first.laws
     assert second.laws
-    assert joined(first, second).laws == ()
-    assert joined(first, first).laws == first.laws
-    assert parted(first, {"uid-test-0"}).laws == ()
+    assert merge_observed(first, second).laws == ()
+    assert merge_observed(first, first).laws == first.laws
+    assert without_victims(first, {"uid-test-0"}).laws == ()
     assert decode(encode(first)) == first
 
 
@@ -278,7 +280,7 @@ def test_without_hindsight_nothing_is_compared():
     cluster = full()
     cluster.preempts("web", "test-0")
     cluster.state.changes.clear()
-    assert compared(cluster.one()) is None
+    assert compare_with_replay(cluster.one()) is None
 
 
 def test_which_of_its_departures_changed_it_is_told():
@@ -287,7 +289,7 @@ def test_which_of_its_departures_changed_it_is_told():
     cluster.pod("web", requests={"cpu": 6_000, "pods": 1})
     cluster.preempts("web", "test-3", "test-2")
     seen = cluster.one()
-    assert (beside(seen).agreement, laws(seen)) == (Agreement.SAME, {Law.FITS})
+    assert (beside(seen).agreement, laws(seen)) == (Agreement.SAME, {Invariant.FITS})
     assert RULES[Quirk.TWO_VICTIMS] in [messages[0].id for messages in departures(seen)]
     assert decode(encode(seen)) == seen
 
@@ -327,6 +329,13 @@ def test_a_departure_in_how_a_max_is_enforced_is_told():
 
 def test_every_law_that_others_are_held_to_has_its_words():
     """But for those that are rules for our own acting alone, and those of quota and shares, which others count anew."""
-    of_quota = {Law.QUOTA, Law.BORROWS, Law.WHOLE}
-    of_shares = {Law.DESERVED, Law.OVERUSED, Law.TOLD}
-    assert set(Law) - set(AGAINST) <= {Law.SHIELDED, Law.PAUSED, Law.SCOPE, Law.MAY_PREEMPT, *of_quota, *of_shares}
+    of_quota = {Invariant.QUOTA, Invariant.BORROWS, Invariant.WHOLE}
+    of_shares = {Invariant.DESERVED, Invariant.OVERUSED, Invariant.TOLD}
+    assert set(Invariant) - set(AGAINST) <= {
+        Invariant.SHIELDED,
+        Invariant.PAUSED,
+        Invariant.SCOPE,
+        Invariant.MAY_PREEMPT,
+        *of_quota,
+        *of_shares,
+    }

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from engine.analysis.pending_reasons import Tier, TierName, waiting
+from engine.analysis.pending_reasons import Tier, TierName, pending_reasons_of
 from engine.explain import node_verdict, reason, remedy_sentence, tier_sentence
 from engine.model.decision import Decision, JointLimit, Outcome, Reason, decode, encode
 from engine.model.objects import Node, Pod
@@ -47,7 +47,9 @@ def decided(at: Snapshot, queues: QueueTree = TEAM) -> Decision:
 
 def node_tier(at: Snapshot, queues: QueueTree = TEAM) -> Tier:
     """The tier that is about nodes."""
-    return next(one for one in waiting(at, queues, named(at, "new"), "fence").tiers if one.name is TierName.NODE)
+    return next(
+        one for one in pending_reasons_of(at, queues, named(at, "new"), "fence").tiers if one.name is TierName.NODE
+    )
 
 
 def limits(decision: Decision) -> list[tuple[str, JointLimit]]:

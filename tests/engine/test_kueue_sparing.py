@@ -60,7 +60,7 @@ def test_every_change_that_is_told_does_and_a_little_less_does_not(case: dict[st
     strategies = None if fair is None else tuple(map(cohort.Strategy, named))
     ask = next(one for one in given.workloads if one.key == case["asker"])
     going = [target.workload for target in cohort.decide(given, ask, strategies).search.targets]
-    for one in kueue_counterfactuals.spared(given, ask, strategies, going) or ():
+    for one in kueue_counterfactuals.workload_counterfactuals(given, ask, strategies, going) or ():
         for less, stays in ((0, True), (1, False)):
             changed = with_change(given, one, less)
             if changed is not None:

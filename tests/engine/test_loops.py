@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.observation.preemption_loops import AGAIN, Loop, Member, loops, named
+from engine.observation.preemption_loops import REPEATED_FROM, Loop, Member, loops, named
 
 Times = dict[tuple[Member, Member], int]
 
@@ -20,7 +20,7 @@ def member(name: str) -> Member:
 A, B, C, D, E = map(member, "abcde")
 
 
-def took(*pairs: tuple[Member, Member], times: int = AGAIN) -> Times:
+def took(*pairs: tuple[Member, Member], times: int = REPEATED_FROM) -> Times:
     """Pods of each first went for asks of each second, so often."""
     return dict.fromkeys(pairs, times)
 
@@ -71,7 +71,7 @@ def rings(times: Times) -> Iterator[Loop]:
     members = sorted({one for pair in times for one in pair})
     for size in range(2, len(members) + 1):
         for ring in permutations(members, size):
-            if all(times.get(pair, 0) >= AGAIN for pair in zip(ring, ring[1:] + ring[:1], strict=True)):
+            if all(times.get(pair, 0) >= REPEATED_FROM for pair in zip(ring, ring[1:] + ring[:1], strict=True)):
                 yield ring
 
 

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Namespace, Node, Pod
 from engine.model.quantities import Amounts
@@ -52,7 +52,7 @@ def test_a_namespace_deserves_no_more_than_its_quota() -> None:
     """Though it asks for more and is promised more; what it leaves is divided among the others."""
     objects = [node("n1", 8), *crowd("a", 6, None), *crowd("b", 8)]
     free, narrow = (seen(quotas, *objects) for quotas in ({}, {"a": {"cpu": 1000}}))
-    shares = [deserved.standing(one, one.tree) for one in (free, narrow)]
+    shares = [deserved.share_statuses(one, one.tree) for one in (free, narrow)]
     assert [(one["root.a"].deserved["cpu"], one["root.b"].deserved["cpu"]) for one in shares] == [
         (4000, 4000),
         (1000, 7000),
@@ -68,7 +68,7 @@ def test_an_ask_beyond_the_quota_takes_from_nobody() -> None:
         at = seen(quotas, *objects)
         decision = deserved.decide(at, at.tree, named(at, "a9"))
         outcomes.append((decision.outcome, decision.reason))
-        assert broken(audit(at, at.tree, decision)) == ()
+        assert failed_checks(audit(at, at.tree, decision)) == ()
     assert outcomes == [
         (Outcome.NOT_ELIGIBLE, Reason.GRACE),
         (Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED),
@@ -111,5 +111,5 @@ def test_in_no_tree_anybody_deserves_more(shape: QueueTree, seed: int) -> None:
     found = state(node("n1", 8), *pods, namespaces=tuple(spaces.values()))
     at = PassInputs(now_ms=10**9, quotas=quotas).snapshot(found, QueueTree(owned))
     for method in deserved.Method:
-        stands = deserved.standing(at, at.tree, method)
+        stands = deserved.share_statuses(at, at.tree, method)
         assert all(stands[leaf].deserved.get("cpu", 0) <= quotas[name]["cpu"] for leaf, name in spaces.items())

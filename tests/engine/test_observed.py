@@ -19,10 +19,10 @@ from engine.observation.evictions import (
     Observed,
     decode,
     encode,
-    joined,
+    merge_observed,
     observe,
-    parted,
-    sighted,
+    sighting_keys,
+    without_victims,
 )
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -97,8 +97,8 @@ def test_what_is_settled_is_left_out():
 
 def test_an_event_tells_more_than_the_condition_did():
     """What is settled of a victim is what its condition said; for whom it went is news."""
-    assert sighted(state(going("v1")), now_ms=NOW) == (("uid-v1", ""),)
-    assert sighted(state(going("v1"), event("v1")), now_ms=AT) == (("uid-v1", "uid-ask"),)
+    assert sighting_keys(state(going("v1")), now_ms=NOW) == (("uid-v1", ""),)
+    assert sighting_keys(state(going("v1"), event("v1")), now_ms=AT) == (("uid-v1", "uid-ask"),)
     assert len(seen(going("v1"), event("v1"), settled=(("uid-v1", ""),))) == 1
 
 
@@ -162,14 +162,14 @@ def test_the_word_of_an_event_outweighs_a_supposition():
     """Whichever becomes known first."""
     (supposed,) = seen(going("v1"), nominee("c1"), now=AT + 6_000)
     (told,) = seen(going("v1"), nominee("c1"), event("v1"))
-    for whole in (joined(supposed, told), joined(told, supposed)):
+    for whole in (merge_observed(supposed, told), merge_observed(told, supposed)):
         assert (whole.ask and whole.ask.name, whole.ask_inferred, len(whole.victims)) == ("ask", False, 1)
 
 
 def test_a_decision_is_parted_from_what_went_for_another():
     """The other victims stay."""
     (both,) = seen(going("v1"), going("v2"), now=AT + 6_000)
-    assert [one.pod.name for one in parted(both, {"uid-v1"}).victims] == ["v2"]
+    assert [one.pod.name for one in without_victims(both, {"uid-v1"}).victims] == ["v2"]
 
 
 def test_a_pod_that_left_at_once_is_told_with_its_numbers():
@@ -252,7 +252,7 @@ def test_news_of_a_further_victim_spans_the_usage_of_both():
     (second,) = seen(
         going("v1", queue="b"), going("v2", queue="b"), *rest, web, event("v1"), event("v2"), settled=known
     )
-    both = joined(first, second)
+    both = merge_observed(first, second)
     (b,) = [one for one in both.queues if one.path == "root.b"]
     assert [one.pod.name for one in both.victims] == ["v1", "v2"]
     assert (b.before["cpu"], b.after["cpu"]) == (4000, 2000)

@@ -13,8 +13,8 @@ from engine.explain.observed.replay import hindsight_lines
 from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
 from engine.model.queue_tree import Take
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe, sighted
-from engine.observation.replay import retraced
+from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe, sighting_keys
+from engine.observation.replay import replay_observed
 from tests.builders import NOW, node, pod, queue, tree
 
 AT = NOW - 5_000
@@ -172,7 +172,7 @@ def test_its_word_waits_for_what_it_says_of_the_others() -> None:
 def test_two_words_on_one_pod_are_one_preemption() -> None:
     """Whoever tells first; a condition tells less than Kueue."""
     both = state(workload("w"), of("w", "w-0", disruption="EvictionByEvictionAPI", disrupted_ms=AT + 1_000))
-    assert sighted(both, now_ms=NOW) == (("uid-w-0", "uid-web"),)
+    assert sighting_keys(both, now_ms=NOW) == (("uid-w-0", "uid-web"),)
     both.preempted["e"] = Preempted(uid="uid-w-0", namespace="ns", name="w-0", at_ms=AT - 500, node="n1")
     (found,) = observe(both, TREE, now_ms=NOW)
     assert (found.source, len(found.victims)) == (EvictionSource.KUBE_SCHEDULER, 1)
@@ -270,7 +270,7 @@ def test_what_kueue_did_is_judged_by_its_own_rules_alone() -> None:
 def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
     """Nothing is made up."""
     before = state(workload("w"), WEB, of("w", "w-0"))
-    (found,) = retraced(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
+    (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
     assert (found.hindsight, found.laws) == (None, ())
     assert "how the cluster was just before was not seen" in text(hindsight_lines(found)[0])
 

@@ -12,7 +12,7 @@ from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe
-from engine.observation.replay import retraced
+from engine.observation.replay import replay_observed
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000
@@ -148,7 +148,7 @@ def test_it_is_not_decided_again_and_that_is_said() -> None:
     told = {}
     for why in ("preempt", "reclaim"):
         before = state(going("v1"), event("v1", why))
-        (found,) = retraced(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
         assert found.hindsight is None
         told[why] = text(hindsight_lines(found)[0])
     assert "not built in here" in told["preempt"]

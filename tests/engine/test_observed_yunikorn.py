@@ -9,7 +9,16 @@ from engine.explain import observed_asker, observed_because, observed_sentence, 
 from engine.formats.kubernetes.decode import DecodeError, preempted_by_yunikorn_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EvictionSource, Flag, Observed, decode, encode, joined, observe, sighted
+from engine.observation.evictions import (
+    EvictionSource,
+    Flag,
+    Observed,
+    decode,
+    encode,
+    merge_observed,
+    observe,
+    sighting_keys,
+)
 from tests.builders import NOW, ask, node, pod, queue, tree
 
 AT = NOW - 5_000
@@ -139,8 +148,8 @@ def test_news_of_a_victim_elsewhere_takes_the_node_back():
     waiting = ask("ask", queue="tenant-1.a")
     (first,) = seen(going("v1", queue="c"), waiting, event("v1"))
     (second,) = seen(going("v2", "n2", queue="c"), waiting, event("v2"))
-    assert (joined(first, second).node, joined(first, first).node) == ("", "n1")
-    assert decode(encode(joined(first, second))) == joined(first, second)
+    assert (merge_observed(first, second).node, merge_observed(first, first).node) == ("", "n1")
+    assert decode(encode(merge_observed(first, second))) == merge_observed(first, second)
 
 
 def test_it_is_told_from_a_preemption_by_kube_scheduler():
@@ -151,7 +160,7 @@ def test_it_is_told_from_a_preemption_by_kube_scheduler():
         EvictionSource.YUNIKORN,
         EvictionSource.KUBE_SCHEDULER,
     }
-    assert sighted(both, now_ms=NOW) == (("uid-v1", "uid-ask"), ("uid-v2", ""))
+    assert sighting_keys(both, now_ms=NOW) == (("uid-v1", "uid-ask"), ("uid-v2", ""))
 
 
 def written(message: str, **fields: Any) -> bytes:

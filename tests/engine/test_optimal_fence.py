@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.analysis.optimum import MOST_CANDIDATES, Optimal, branch_and_bound
 from engine.analysis.optimum import optimal as least_of
-from engine.audit import AuditTerms, audit, broken
+from engine.audit import AuditTerms, audit, failed_checks
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import AffinityTerm, Node, Pod, Requirement
 from engine.model.queue_tree import QueueTree
@@ -197,7 +197,7 @@ def _lawful(at: Snapshot, asker: Pod, pods: list[Pod] | tuple[Pod, ...], terms: 
     chosen = preempting(at, asker.name, [one.name for one in pods], node=pods[0].node or "", reason=reason)
     if asker.required_node not in (None, pods[0].node):
         return False
-    return not broken(audit(at, at.tree, chosen, terms=terms))
+    return not failed_checks(audit(at, at.tree, chosen, terms=terms))
 
 
 def _cost(at: Snapshot, asker: Pod, pods: list[Pod] | tuple[Pod, ...]) -> Cost:

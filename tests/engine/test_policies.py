@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from engine.analysis.counterfactuals import Again, counterfactuals
-from engine.analysis.pending_reasons import judges
-from engine.audit import audit, broken
+from engine.analysis.pending_reasons import explains
+from engine.audit import audit, failed_checks
 from engine.explain import pod_label, reason, sentence
 from engine.explain.decision.sentence import Tense
 from engine.model.decision import BY_QUOTA, Decision, Outcome, PodReason
@@ -49,7 +49,7 @@ def test_one_that_decides_has_parameters_and_one_that_only_explains_has_none(one
 
 @pytest.mark.parametrize("one", DECIDING, ids=lambda one: f"{one.name}/{one.dialect}")
 def test_one_that_decides_explains_why_pods_are_pending_and_what_would_have_changed_it(one: Policy) -> None:
-    assert judges(one.name, one.dialect)
+    assert explains(one.name, one.dialect)
     assert one.counterfactuals is not None
     assert (one.name in BY_QUOTA) is one.by_quota
 
@@ -80,7 +80,7 @@ def test_nor_has_it_words_or_reach_of_another() -> None:
         reach_of("luck", {})
     with pytest.raises(UnknownPolicyError):
         texts_of("luck")
-    assert not judges("luck", "design")
+    assert not explains("luck", "design")
 
 
 @pytest.mark.parametrize("one", policies(), ids=lambda one: f"{one.name}/{one.dialect}")
@@ -136,13 +136,13 @@ class TestASixthPolicy:
     def test_its_decisions_keep_their_invariants(self) -> None:
         decision = self.decided("first")
         assert victims_of(decision) == ["young"]
-        assert not broken(audit(self.AT, self.AT.tree, decision, terms=terms("fifo", "plain", {})))
+        assert not failed_checks(audit(self.AT, self.AT.tree, decision, terms=terms("fifo", "plain", {})))
 
     def test_a_victim_that_is_not_lower_is_found_by_the_audit(self) -> None:
         decision = self.decided("first")
         lower = msgspec.structs.replace(self.AT, pods=tuple(one for one in self.AT.pods))
         pods = tuple(msgspec.structs.replace(one, priority=7) if one.name == "young" else one for one in lower.pods)
-        assert broken(audit(msgspec.structs.replace(self.AT, pods=pods), self.AT.tree, decision))
+        assert failed_checks(audit(msgspec.structs.replace(self.AT, pods=pods), self.AT.tree, decision))
 
     def test_it_explains_itself_in_its_own_words_and_in_the_general_ones(self) -> None:
         assert reason(self.decided("first")).id == "It waits longest, so the youngest pods make room."

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.audit import Law, audit, broken
+from engine.audit import Invariant, audit, failed_checks
 from engine.explain import held_back
 from engine.model.decision import Decision, PodReason
 from engine.model.objects import PriorityClass
@@ -56,8 +56,8 @@ def test_a_victim_is_chosen_where_enforce_acts(way: tuple[str, str], victim: str
     assert victims_of(decision) == [victim]
     assert not decision.safeguard
     checks = audit(at, at.tree, decision)
-    assert Law.SCOPE in {check.law for check in checks}
-    assert not broken(checks)
+    assert Invariant.SCOPE in {check.law for check in checks}
+    assert not failed_checks(checks)
 
 
 @everybody

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.anomalies import Recognised, Trouble, troubles
+from engine.analysis.anomalies import Anomaly, AnomalyKind, find_anomalies
 from engine.explain import in_vain, trouble
 from engine.feasibility.plain import refusal
 from engine.model.objects import AffinityTerm, DisruptionBudget, Node, Requirement, Taint
@@ -17,15 +17,15 @@ WEB = {"app": "web"}
 IS_WEB = (Requirement("app", "In", ("web",)),)
 
 
-def recognised(at, asker, trouble: Trouble) -> list[Recognised]:
-    return [one for one in troubles(at, asker, decide(at, asker)) if one.trouble is trouble]
+def recognised(at, asker, trouble: AnomalyKind) -> list[Anomaly]:
+    return [one for one in find_anomalies(at, asker, decide(at, asker)) if one.trouble is trouble]
 
 
 def test_enough_is_free_in_all_but_on_no_node():
     """How much, on how many, and the most on one."""
     names = ("n1", "n2", "n3")
     at = cluster(*(node(one, 4) for one in names), *(pod(f"p-{one}", cpu="2500m", node=one) for one in names), ASK)
-    (found,) = recognised(at, ASK, Trouble.FRAGMENTED)
+    (found,) = recognised(at, ASK, AnomalyKind.FRAGMENTED)
     assert (found.total, found.most, found.count) == (amounts("4500m")["cpu"], amounts("1500m")["cpu"], 3)
     assert found.resource == "cpu"
 
@@ -34,7 +34,7 @@ def test_what_is_free_where_the_ask_may_not_run_does_not_count():
     at = cluster(
         node("n1", 4), node("n2", 4, unschedulable=True), pod("a", cpu=2, node="n1"), pod("b", cpu=2, node="n2"), ASK
     )
-    assert recognised(at, ASK, Trouble.FRAGMENTED) == []
+    assert recognised(at, ASK, AnomalyKind.FRAGMENTED) == []
 
 
 def test_lower_ones_that_stay_are_told_by_why():
@@ -51,18 +51,18 @@ def test_lower_ones_that_stay_are_told_by_why():
         budgets=[budget],
     )
     assert [one.pod.name for one in decide(at, ASK).victims] == ["high"]
-    told = {trouble: recognised(at, ASK, trouble)[0].pods for trouble in Trouble if trouble.startswith("lower")}
+    told = {trouble: recognised(at, ASK, trouble)[0].pods for trouble in AnomalyKind if trouble.startswith("lower")}
     assert told == {
-        Trouble.LOWER_ELSEWHERE: ("ns/elsewhere",),
-        Trouble.LOWER_PROTECTED: ("ns/covered",),
-        Trouble.LOWER_NO_HELP: ("ns/small",),
+        AnomalyKind.LOWER_ELSEWHERE: ("ns/elsewhere",),
+        AnomalyKind.LOWER_PROTECTED: ("ns/covered",),
+        AnomalyKind.LOWER_NO_HELP: ("ns/small",),
     }
 
 
 def test_victims_beyond_their_budget_and_their_time_to_leave_are_told():
     budget = DisruptionBudget(namespace="ns", name="web", expressions=IS_WEB, allowed=0)
     at = cluster(node("n1", 4), pod("a", cpu=4, labels=WEB, grace_s=90, node="n1"), ASK, budgets=[budget])
-    (over,), (grace,) = recognised(at, ASK, Trouble.OVER_BUDGET), recognised(at, ASK, Trouble.GRACE)
+    (over,), (grace,) = recognised(at, ASK, AnomalyKind.OVER_BUDGET), recognised(at, ASK, AnomalyKind.GRACE)
     assert (over.count, over.names, over.pods) == (1, ("web",), ("ns/a",))
     assert (grace.most, grace.pods) == (90, ("ns/a",))
 
@@ -76,9 +76,9 @@ def test_a_budget_with_an_empty_selector_is_told_where_it_was_to_protect_a_victi
         DisruptionBudget(namespace="other", name="all", allowed=0),
     ]
     at = cluster(node("n1", 4), *pods, ASK, budgets=budgets)
-    (found,) = recognised(at, ASK, Trouble.EMPTY_BUDGET)
+    (found,) = recognised(at, ASK, AnomalyKind.EMPTY_BUDGET)
     assert (found.names, found.pods, found.count) == (("ns/all",), ("ns/a", "ns/b"), 1)
-    assert recognised(cluster(node("n1", 4), *pods, ASK, budgets=budgets[1:]), ASK, Trouble.EMPTY_BUDGET) == []
+    assert recognised(cluster(node("n1", 4), *pods, ASK, budgets=budgets[1:]), ASK, AnomalyKind.EMPTY_BUDGET) == []
 
 
 def test_pods_that_request_nothing_and_stay_are_told():
@@ -92,7 +92,7 @@ def test_pods_that_request_nothing_and_stay_are_told():
         pod("far", cpu=0, node="n2"),
         ASK,
     )
-    (found,) = recognised(at, ASK, Trouble.BEST_EFFORT)
+    (found,) = recognised(at, ASK, AnomalyKind.BEST_EFFORT)
     assert (found.pods, found.count, found.node) == (("ns/idle",), 1, "n1")
 
 
@@ -111,13 +111,13 @@ NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
 def test_a_node_that_is_about_to_have_room_is_told(new: Node, told: bool):
     """Not one that is too small, is for others, or is not heard of any more."""
     at = cluster(node("n1", 4), new, pod("a", cpu=4, node="n1"), ASK)
-    assert [one.names for one in recognised(at, ASK, Trouble.NOT_READY)] == ([("n2",)] if told else [])
+    assert [one.names for one in recognised(at, ASK, AnomalyKind.NOT_READY)] == ([("n2",)] if told else [])
 
 
 def test_every_trouble_has_its_sentence():
     """With each number that it names."""
-    for one in Trouble:
-        found = Recognised(trouble=one, count=2, pods=("ns/a",), names=("x", "y"), resource="cpu", total=5, most=3)
+    for one in AnomalyKind:
+        found = Anomaly(trouble=one, count=2, pods=("ns/a",), names=("x", "y"), resource="cpu", total=5, most=3)
         message = trouble(found)
         assert message.plural % message.params
 
@@ -138,7 +138,7 @@ def test_pods_on_other_nodes_that_would_have_to_go_are_told():
     """Under anti-affinity over a zone."""
     asker = msgspec.structs.replace(ASK, anti_affinity=(AffinityTerm("zone", IS_WEB, ("ns",)),))
     at = zoned(pod("a", cpu=1, labels=WEB, node="n1"), pod("b", cpu=1, labels=WEB, node="n2"), asker=asker)
-    (found,) = recognised(at, asker, Trouble.OTHER_NODES)
+    (found,) = recognised(at, asker, AnomalyKind.OTHER_NODES)
     assert (found.node, found.pods, found.names) == ("n1", ("ns/b",), ("zone", "z1"))
 
 
@@ -148,16 +148,17 @@ def test_they_are_not_where_a_pod_elsewhere_may_not_go_or_more_is_in_the_way():
     asker = msgspec.structs.replace(ASK, anti_affinity=apart)
     high = pod("b", cpu=1, labels=WEB, priority=2000, node="n2")
     assert (
-        recognised(zoned(pod("a", cpu=1, labels=WEB, node="n1"), high, asker=asker), asker, Trouble.OTHER_NODES) == []
+        recognised(zoned(pod("a", cpu=1, labels=WEB, node="n1"), high, asker=asker), asker, AnomalyKind.OTHER_NODES)
+        == []
     )
     near = msgspec.structs.replace(asker, affinity=(AffinityTerm("zone", IS_WEB, ("ns",)),))
     at = zoned(pod("a", cpu=1, labels=WEB, node="n1"), pod("b", cpu=1, labels=WEB, node="n2"), asker=near)
-    assert recognised(at, near, Trouble.OTHER_NODES) == []
+    assert recognised(at, near, AnomalyKind.OTHER_NODES) == []
 
 
 def test_nothing_is_recognised_of_an_ask_that_fits():
     at = cluster(node("n1", 4), ASK)
-    assert troubles(at, ASK, decide(at, ASK)) == ()
+    assert find_anomalies(at, ASK, decide(at, ASK)) == ()
 
 
 @examples(150)
@@ -165,7 +166,7 @@ def test_nothing_is_recognised_of_an_ask_that_fits():
 def test_what_would_have_to_go_elsewhere_makes_room_if_it_does(world):
     """Held against the filters of the long way round, on a cluster without all that may go in the topology."""
     at, asker = world
-    for found in recognised(at, asker, Trouble.OTHER_NODES):
+    for found in recognised(at, asker, AnomalyKind.OTHER_NODES):
         key, value = found.names
         inside = {one.name for one in at.nodes if one.labels.get(key) == value}
         where = next(one for one in at.nodes if one.name == found.node)
@@ -182,9 +183,9 @@ def test_a_class_above_all_others_is_told_as_one_that_may_be_too_high():
     low, mid = pod("low", cpu=4, node="n1", priority=1), pod("mid", cpu=4, node="n2", priority=5)
     system = pod("dns", cpu=0, node="n2", priority=2_000_000_000)
 
-    def asking(**settings: object) -> list[Recognised]:
+    def asking(**settings: object) -> list[Anomaly]:
         asker = msgspec.structs.replace(ASK, **settings)
-        return recognised(cluster(node("n1", 4), node("n2", 4), low, mid, system, asker), asker, Trouble.TOP_CLASS)
+        return recognised(cluster(node("n1", 4), node("n2", 4), low, mid, system, asker), asker, AnomalyKind.TOP_CLASS)
 
     (found,) = asking(priority=6, priority_class="urgent")
     assert (found.names, found.most, found.pods) == (("urgent",), 6, ("ns/low",))

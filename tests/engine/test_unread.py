@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import Law, audit, broken
+from engine.audit import Invariant, audit, failed_checks
 from engine.formats.kubernetes.placeholders import unread_budget, unread_class, unread_node, unread_pod
 from engine.model.decision import Decision, NodeReason, Outcome, Reason
 from engine.model.objects import DisruptionBudget, PriorityClass, Shield
@@ -57,8 +57,8 @@ def test_a_node_that_looks_empty_is_no_room_while_a_pod_on_it_can_not_be_read() 
     at = world(odd, node("n1", 2))
     moved = msgspec.structs.replace(odd, node="n1")
     decision = decide(at)
-    assert [check.law for check in broken(audit(world(moved), SHAPE, decision))] == [Law.FITS]
-    assert not broken(audit(at, SHAPE, decision))
+    assert [check.law for check in failed_checks(audit(world(moved), SHAPE, decision))] == [Invariant.FITS]
+    assert not failed_checks(audit(at, SHAPE, decision))
 
 
 def test_once_it_can_be_read_again_the_node_counts_as_before() -> None:
@@ -106,7 +106,7 @@ def test_a_law_of_its_own_holds_that_too() -> None:
     """Also against a policy that forgot."""
     decision = decide(world())
     at = world(pod("odd", queue="a", cpu=0, node="n9", **UNREAD))
-    assert [check.law for check in broken(audit(at, SHAPE, decision))] == [Law.MAY_PREEMPT]
+    assert [check.law for check in failed_checks(audit(at, SHAPE, decision))] == [Invariant.MAY_PREEMPT]
 
 
 # What stands for them

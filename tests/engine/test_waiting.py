@@ -4,7 +4,17 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.pending_reasons import NODES, Change, Need, PendingReasons, Remedy, Tier, TierName, ahead, waiting
+from engine.analysis.pending_reasons import (
+    NODES,
+    Change,
+    Need,
+    PendingReasons,
+    Remedy,
+    Tier,
+    TierName,
+    ahead,
+    pending_reasons_of,
+)
 from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
@@ -25,7 +35,7 @@ World = tuple[QueueTree, list[Node | Pod | Reservation]]
 
 def why(at: Snapshot, queues: QueueTree, name: str = "ask", policy: str = "fence") -> PendingReasons:
     """Why the ask of that name waits."""
-    return waiting(at, queues, named(at, name), policy)
+    return pending_reasons_of(at, queues, named(at, name), policy)
 
 
 def tier(found: PendingReasons, name: TierName) -> Tier:
@@ -284,7 +294,7 @@ def _asks(at: Snapshot) -> list[Pod]:
 def _agrees(at: Snapshot, queues: QueueTree) -> None:
     """Tiers against the policy, and each against the long way round."""
     for one in _asks(at):
-        decision, found = fence.decide(at, queues, one, AT_ONCE), waiting(at, queues, one, "fence")
+        decision, found = fence.decide(at, queues, one, AT_ONCE), pending_reasons_of(at, queues, one, "fence")
         if decision.outcome is Outcome.FITS:
             assert [(each.name, each.passes) for each in found.tiers] == [(TierName.NODE, True)]
             continue
@@ -351,7 +361,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
     at = _worlds((queues, list(objects)))
     for one in _asks(at):
         case = PendingCase(snapshot=at, tree=queues, ask=one, rules=find("fence", "design").pending_tiers({}))
-        _helps(case, waiting(at, queues, one, "fence"))
+        _helps(case, pending_reasons_of(at, queues, one, "fence"))
 
 
 @given(world=worlds())
@@ -359,7 +369,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
 def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapshot, Pod]) -> None:
     """No queue has a say there; a pod of the same priority may not go."""
     at, one = world
-    decision, found = priority.decide(at, BARE, one), waiting(at, BARE, one, "priority")
+    decision, found = priority.decide(at, BARE, one), pending_reasons_of(at, BARE, one, "priority")
     if decision.reason in (Reason.WAITING_FOR_VICTIMS, Reason.UNREAD_RULES):
         return
     assert (decision.outcome in (Outcome.FITS, Outcome.PREEMPT)) is (found.refusing == ())

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.pending_reasons import PendingReasons, TierName, waiting
+from engine.analysis.pending_reasons import PendingReasons, TierName, pending_reasons_of
 from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.explain import tier_sentence
 from engine.model.change import Change
@@ -23,7 +23,7 @@ FLAT = tree({"a": queue(), "b": queue()})
 
 def why(at: Snapshot, **parameters: object) -> PendingReasons:
     """Why the ask called x waits."""
-    return waiting(at, at.tree, named(at, "x"), "deserved", "arbitrator", parameters)
+    return pending_reasons_of(at, at.tree, named(at, "x"), "deserved", "arbitrator", parameters)
 
 
 def running(of: str, *cpus: int, **more: object) -> list[Pod]:
@@ -138,7 +138,7 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(seed: int) ->
         find("deserved", "arbitrator").pending_tiers(parameters),
     )
     for asking in at.asks:
-        found = waiting(at, where, asking, "deserved", "arbitrator", parameters)
+        found = pending_reasons_of(at, where, asking, "deserved", "arbitrator", parameters)
         if not found.tiers:
             assert decide(at, where, asking).outcome == "not-eligible"
             continue

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.pending_reasons import Need, PendingReasons, Tier, TierName, waiting
+from engine.analysis.pending_reasons import Need, PendingReasons, Tier, TierName, pending_reasons_of
 from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.explain import Message
 from engine.explain.pending.tiers import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
@@ -24,7 +24,7 @@ POLICIES = ("cohort", "fair-share")
 
 def why(at: Snapshot, name: str = "x", policy_name: str = "cohort") -> PendingReasons:
     """Why the ask of that name waits."""
-    return waiting(at, at.tree, named(at, name), policy_name)
+    return pending_reasons_of(at, at.tree, named(at, name), policy_name)
 
 
 def running(of: str, *cpus: int, **settings: int) -> list[Pod]:
@@ -117,7 +117,7 @@ def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(name: str, se
     at = state.snapshot(where, now_ms=NOW)
     decide, rules = policy(name, "kueue"), find(name, "kueue").pending_tiers({})
     for asking in at.asks:
-        found = waiting(at, where, asking, name)
+        found = pending_reasons_of(at, where, asking, name)
         if not found.tiers:
             assert decide(at, where, asking).outcome == "not-eligible"
             continue

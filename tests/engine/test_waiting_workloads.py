@@ -18,7 +18,7 @@ from engine.analysis.pending_reasons import (
     Remedy,
     Tier,
     TierName,
-    waiting_workload,
+    pending_workload_reasons,
 )
 from engine.explain import tier_sentence, workloads_ahead
 from engine.formats.kueue.cluster import quota_cluster
@@ -41,7 +41,7 @@ def ask_of(at: QuotaCluster) -> Workload:
 
 def why(at: QuotaCluster) -> PendingReasons:
     """Why it waits, under classic preemption."""
-    return waiting_workload(at, ask_of(at), None, f"root.{ask_of(at).queue}")
+    return pending_workload_reasons(at, ask_of(at), None, f"root.{ask_of(at).queue}")
 
 
 def said(tier: Tier, priority: int = 5) -> str:
@@ -208,7 +208,7 @@ def test_of_what_kueue_really_decided_the_tiers_let_through_whom_it_served(case:
     ask = next(one for one in at.workloads if one.key == case["asker"])
     if inadmissible(at, ask):
         return
-    found = waiting_workload(at, ask, strategies, "root.a")
+    found = pending_workload_reasons(at, ask, strategies, "root.a")
     expected = case["expect"].get("any_of") or [case["expect"]]
     assert any((one["mode"] == Mode.FIT or bool(one["targets"])) == (not found.refusing) for one in expected)
     for remedy in (one for tier in found.refusing for one in tier.remedies):

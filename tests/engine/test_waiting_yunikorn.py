@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from engine.analysis.pending_reasons import Change, PendingReasons, TierName, judges, waiting
+from engine.analysis.pending_reasons import Change, PendingReasons, TierName, explains, pending_reasons_of
 from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
@@ -23,7 +23,7 @@ QUEUES = tree({"prod": queue(4), "test": queue()})
 
 def why(at: Snapshot, queues: QueueTree, **parameters: object) -> PendingReasons:
     """Why the ask waits."""
-    return waiting(at, queues, named(at, "ask"), "fence", "yunikorn", parameters)
+    return pending_reasons_of(at, queues, named(at, "ask"), "fence", "yunikorn", parameters)
 
 
 def full(queues: QueueTree = QUEUES, *more: Node | Pod, cpu: int = 1, **asked: object) -> Snapshot:
@@ -115,17 +115,17 @@ def test_unknown_parameters_are_refused() -> None:
 
 def test_every_policy_that_is_decided_by_has_its_tiers() -> None:
     """None is left out."""
-    assert judges("fence", "design")
-    assert judges("fence", "yunikorn")
-    assert judges("priority", "kube-scheduler")
-    assert not judges("deserved", "volcano")
+    assert explains("fence", "design")
+    assert explains("fence", "yunikorn")
+    assert explains("priority", "kube-scheduler")
+    assert not explains("deserved", "volcano")
 
 
 def _holds(at: Snapshot, queues: QueueTree) -> None:
     """The tiers pass exactly where it gets room, which only what the dialect decides gives; and remedies help."""
     for one in at.asks:
         decision = yunikorn.decide(at, queues, one, AT_ONCE)
-        found = waiting(at, queues, one, "fence", "yunikorn")
+        found = pending_reasons_of(at, queues, one, "fence", "yunikorn")
         if decision.reason in (Reason.NO_QUEUE, Reason.UNREAD, Reason.UNREAD_RULES):
             assert found.tiers == ()
             continue

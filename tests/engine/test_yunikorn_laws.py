@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import Law, audit, broken
+from engine.audit import Invariant, audit, failed_checks
 from engine.model.decision import Decision, encode
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
@@ -25,10 +25,10 @@ def found(at: Snapshot, tree: QueueTree, quirks: Quirks) -> list[Decision]:
     return [decide(at, tree, asker, AT_ONCE, quirks) for asker in at.asks]
 
 
-def laws_broken(at: Snapshot, tree: QueueTree, quirks: Quirks) -> set[Law]:
+def laws_broken(at: Snapshot, tree: QueueTree, quirks: Quirks) -> set[Invariant]:
     """The design's laws that any of the decisions breaks."""
     ours = (msgspec.structs.replace(decision, dialect="design") for decision in found(at, tree, quirks))
-    return {one.law for decision in ours for one in broken(audit(at, tree, decision))}
+    return {one.law for decision in ours for one in failed_checks(audit(at, tree, decision))}
 
 
 @given(tree=queue_trees(), objects=clusters())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.cli import decide as offline
 from engine.cli.cases import read_case, situation
 from engine.policies.yunikorn import decide, effects
@@ -28,7 +28,7 @@ def test_what_breaks_a_law_of_the_design_has_a_departure_to_blame() -> None:
     for case in some(recorded):
         at = situation(read_case(json.dumps(case).encode()))
         decision = decide(at.snapshot, at.tree, at.ask)
-        if broken(audit(at.snapshot, at.tree, decision)):
+        if failed_checks(audit(at.snapshot, at.tree, decision)):
             breaking += 1
             unexplained += [] if effects(at.snapshot, at.tree, at.ask, decision) else [case["name"]]
     assert unexplained == []

@@ -7,7 +7,7 @@ import time_machine
 from django.db import connection
 from django.utils import timezone
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.cluster.acting.outcomes import OperationOutcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import tasks
@@ -40,7 +40,7 @@ def test_the_audit_of_a_row_is_of_the_same_figures_as_its_document(watch: Watch)
     row = preemption()
     assert row.count == 2
     assert row.laws != before
-    [guarantee] = [check for check in row.laws if check["law"] == Law.GUARANTEE]
+    [guarantee] = [check for check in row.laws if check["law"] == Invariant.GUARANTEE]
     assert {line["start"] for line in guarantee["sums"] if line["subject"] == "root.test"} == {5000}
 
 

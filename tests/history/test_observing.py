@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engine.model.objects import Pod, Preempted
-from engine.observation.evictions import Untold, decode
+from engine.observation.evictions import NotReplayedReason, decode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import observing
 from scheduler_admin.history.models import Decision, LedgerEntry, Step, Victim
@@ -117,7 +117,7 @@ def test_what_was_not_followed_is_not_decided_again(cluster: Cluster, watch: Wat
     """The worker has just begun."""
     watch.state.changes.clear()
     run_pass(cluster=cluster, watch=watch)
-    assert decode(observed().document).untold is Untold.NOT_SEEN
+    assert decode(observed().document).untold is NotReplayedReason.NOT_SEEN
 
 
 def test_it_is_recorded_once_however_often_it_is_seen(cluster: Cluster, watch: Watch):

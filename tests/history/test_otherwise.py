@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.analysis.anomalies import Trouble
+from engine.analysis.anomalies import AnomalyKind
 from engine.analysis.counterfactuals import Then
 from engine.model.change import Change
 from engine.model.decision import decode
@@ -52,7 +52,7 @@ def test_it_is_worked_out_on_what_the_pass_saw() -> None:
     found = otherwise(row)
     fits = next(one for one in found.counterfactuals if one.then is Then.FITS)
     assert (fits.change, fits.smaller) == (Change.REQUEST, {"cpu": 1000})
-    assert Trouble.FRAGMENTED in {one.trouble for one in found.troubles}
+    assert AnomalyKind.FRAGMENTED in {one.trouble for one in found.troubles}
     assert found.least is not None
     assert found.least.same
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 import time_machine
 
-from engine.audit import Law, LawCheck
+from engine.audit import Invariant, InvariantCheck
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.model.objects import DisruptionBudget, Requirement
 from scheduler_admin.clusters import breakers
@@ -87,7 +87,7 @@ def test_a_plan_that_breaks_a_law_is_stored_as_refused_and_not_carried_out(
     cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The audit has the last word."""
-    broken = (LawCheck(law=Law.GUARANTEE, holds=False, sums=()),)
+    broken = (InvariantCheck(law=Invariant.GUARANTEE, holds=False, sums=()),)
     monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = preemption()

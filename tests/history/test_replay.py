@@ -10,7 +10,7 @@ import time_machine
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from engine.audit import Law, LawCheck
+from engine.audit import Invariant, InvariantCheck
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from engine.model.objects import DisruptionBudget, Pod, PriorityClass
 from scheduler_admin.clusters.models import Cluster, Pause
@@ -152,7 +152,7 @@ def test_a_decision_alone_comes_out_as_it_does_among_others(cluster: Cluster, wa
 
 def test_a_refused_decision_comes_out_again(cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit is part of the pass, then as now."""
-    broken = (LawCheck(law=Law.GUARANTEE, holds=False, sums=()),)
+    broken = (InvariantCheck(law=Invariant.GUARANTEE, holds=False, sums=()),)
     monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = Decision.objects.get(ending="refused")

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.analysis.anomalies import Trouble
+from engine.analysis.anomalies import AnomalyKind
 from engine.analysis.counterfactuals import Counterfactual
 from engine.model.change import Change
 from engine.model.objects import Preempted
-from engine.observation.evictions import Untold, decode
+from engine.observation.evictions import NotReplayedReason, decode
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalSegment, Rewound, Victim
@@ -152,7 +152,7 @@ def test_what_was_seen_of_the_second_victim_alone_is_decided_again_as_of_then(cl
     goes(watch, "b-0")
     watch.state.changes.clear()
     run_pass(cluster=cluster, watch=watch)
-    assert decode(Decision.objects.get(source="kube-scheduler").document).untold is Untold.NOT_SEEN
+    assert decode(Decision.objects.get(source="kube-scheduler").document).untold is NotReplayedReason.NOT_SEEN
     goes(watch, "b-1")
     run_pass(cluster=cluster, watch=watch)
     row = Decision.objects.get(source="kube-scheduler")
@@ -200,7 +200,7 @@ def test_what_would_have_changed_it_is_told_as_of_one_of_ours(cluster: Cluster, 
     found = otherwise(row)
     assert {one.pod.name for one in found.decision.victims} == {"b-0", "b-1"}
     if by == "kube-scheduler":
-        assert Trouble.GRACE in {one.trouble for one in found.troubles}
+        assert AnomalyKind.GRACE in {one.trouble for one in found.troubles}
         assert found.least is not None
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from engine.model.decision import Outcome
 from engine.model.objects import Preempted
-from engine.observation.evictions import Untold, decode, encode
+from engine.observation.evictions import NotReplayedReason, decode, encode
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Rewound
 from scheduler_admin.history.passes import run_pass
@@ -101,7 +101,7 @@ def test_ours_is_told_beside_it(ada: Client, row: Decision) -> None:
 
 def test_where_it_was_not_decided_again_the_page_says_so(ada: Client, row: Decision) -> None:
     """As when a worker was started in between."""
-    seen = msgspec.structs.replace(decode(row.document), hindsight=None, untold=Untold.NOT_SEEN)
+    seen = msgspec.structs.replace(decode(row.document), hindsight=None, untold=NotReplayedReason.NOT_SEEN)
     Decision.objects.update(document=encode(seen).decode())
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
     assert "It was not decided again: how the cluster was just before was not seen" in html
@@ -166,7 +166,10 @@ def test_where_its_own_rules_come_to_something_else_the_pages_say_so(tina: Clien
             msgspec.structs.replace(seen, hindsight=msgspec.structs.replace(seen.hindsight, decision=other)),
             "What would have spared it can’t be told",
         ),
-        (msgspec.structs.replace(seen, hindsight=None, untold=Untold.TOO_MANY), "there were so many preemptions at"),
+        (
+            msgspec.structs.replace(seen, hindsight=None, untold=NotReplayedReason.TOO_MANY),
+            "there were so many preemptions at",
+        ),
         (seen, "how the cluster was just before is not kept"),
     ):
         Decision.objects.filter(pk=row.pk).update(document=encode(changed).decode())

@@ -17,10 +17,10 @@ from engine.model.snapshot import Snapshot
 from engine.policies import UnknownPolicyError, find
 from engine.policies.common.weighing import Cost, Weighing
 
-__all__ = ["MOST_CANDIDATES", "Optimal", "known", "optimal"]
+__all__ = ["MOST_CANDIDATES", "Optimal", "is_supported", "optimal"]
 
 
-def known(policy: str, dialect: str) -> bool:
+def is_supported(policy: str, dialect: str) -> bool:
     """Return whether the least victims can be worked out for a policy's dialect. Raises UnknownPolicyError."""
     return find(policy, dialect).optimum is not None
 
@@ -30,7 +30,7 @@ def optimal(
 ) -> Optimal | None:
     """Return the least costly victims next to those of the policy's ``decision``.
 
-    Raises UnknownPolicyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it lacks.
+    Raises UnknownPolicyError for a policy without an optimum, msgspec.ValidationError for parameters that it lacks.
     """
     weigh = find(decision.policy, decision.dialect).optimum
     if weigh is None:

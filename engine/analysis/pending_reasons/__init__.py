@@ -12,7 +12,7 @@ import msgspec
 
 from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.analysis.pending_reasons.remedies import combined, remedies
-from engine.analysis.pending_reasons.workloads import waiting_workload
+from engine.analysis.pending_reasons.workloads import pending_workload_reasons
 from engine.model.change import Change
 from engine.model.objects import Pod
 from engine.model.pending_reasons import (
@@ -46,13 +46,13 @@ __all__ = [
     "Tier",
     "TierName",
     "ahead",
-    "judges",
-    "waiting",
-    "waiting_workload",
+    "explains",
+    "pending_reasons_of",
+    "pending_workload_reasons",
 ]
 
 
-def judges(policy: str, dialect: str) -> bool:
+def explains(policy: str, dialect: str) -> bool:
     """Return whether tiers explain why pods are pending under a policy."""
     try:
         return find(policy, dialect).pending_tiers is not None
@@ -60,7 +60,7 @@ def judges(policy: str, dialect: str) -> bool:
         return False
 
 
-def waiting(
+def pending_reasons_of(
     snapshot: Snapshot,
     tree: QueueTree,
     ask: Pod,

@@ -29,7 +29,7 @@ _WORKLOADS = 40_000
 """Number of workloads that can be evaluated in about a second, over all tries for one remedy."""
 
 
-def waiting_workload(
+def pending_workload_reasons(
     cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, path: str
 ) -> PendingReasons:
     """Return what a workload that waits in a queue of ``cluster`` has to pass.
@@ -130,7 +130,7 @@ class _Case:
     def _may_go(self) -> tuple[Workload, ...]:
         """Return the workloads that the queue's rules permit to evict at this priority, and that hold what is short."""
         short = tuple(of for of, amount in self._asked.items() if amount > self._usage.available(self._node, of))
-        return cohort.may_go(self._cluster, self._ask, self._asked, short)
+        return cohort.preemption_candidates(self._cluster, self._ask, self._asked, short)
 
     @property
     def _going(self) -> list[Workload]:

@@ -21,7 +21,7 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.model.notes import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.discovery import ClusterScan, facts, propose, rivals
+from engine.observation.discovery import ClusterScan, facts, preempting_classes, propose
 
 SKEW_S = 3.0
 """Clocks that differ by more are warned of."""
@@ -294,7 +294,7 @@ class _Check:
         state = ClusterState()
         state.pods = {pod.uid: pod for pod in survey.pods}
         state.classes = {one.name: one for one in survey.classes}
-        classes = rivals(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
+        classes = preempting_classes(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:
             message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")
             return _line("two brains", CheckLevel.OK, message)

@@ -2,111 +2,111 @@
 
 from collections.abc import Iterable
 
-from engine.audit import ComparedValues, Law, LawCheck, Line, Relation, Sum
+from engine.audit import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum
 from engine.model.message import Message, Name, Param, gettext_noop, short_name
 from engine.model.quantities import format_amount
 from engine.policies import texts_of
 
-NUMBERS: dict[Law, int] = {
-    Law.OPT_OUT: 1,
-    Law.GUARANTEE: 2,
-    Law.APPLICATION: 3,
-    Law.ENTITLED: 4,
-    Law.ABOVE_GUARANTEE: 5,
-    Law.PRIORITY: 6,
-    Law.FENCE: 7,
-    Law.PROGRESS: 8,
+NUMBERS: dict[Invariant, int] = {
+    Invariant.OPT_OUT: 1,
+    Invariant.GUARANTEE: 2,
+    Invariant.APPLICATION: 3,
+    Invariant.ENTITLED: 4,
+    Invariant.ABOVE_GUARANTEE: 5,
+    Invariant.PRIORITY: 6,
+    Invariant.FENCE: 7,
+    Invariant.PROGRESS: 8,
 }
 """The laws that the design counts; the others are conditions of carrying out at all."""
-SENTENCES: dict[Law, str] = {
-    Law.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
-    Law.ONE_NODE: gettext_noop("All victims run on the one node"),
-    Law.FITS: gettext_noop("The ask fits on the node once they are gone"),
-    Law.MINIMAL: gettext_noop("No victim could stay"),
-    Law.MAX: gettext_noop("The ask’s queues stay within their max"),
-    Law.OPT_OUT: gettext_noop("Pods that opted out stay, except as the last resort"),
-    Law.GUARANTEE: gettext_noop("No queue is taken below its guarantee"),
-    Law.APPLICATION: gettext_noop("Never the same application, never the same queue"),
-    Law.ENTITLED: gettext_noop("The asker is below its guarantee in what it asks"),
-    Law.ABOVE_GUARANTEE: gettext_noop("Victims’ queues are above their guarantee"),
-    Law.PRIORITY: gettext_noop("Victims have lower or equal priority"),
-    Law.FENCE: gettext_noop("Nothing outside the asker’s fence"),
-    Law.DISABLED: gettext_noop("Nothing where preemption is disabled"),
-    Law.SHIELDED: gettext_noop("No protected pod and no DaemonSet’s pod"),
-    Law.WHOLE: gettext_noop("Workloads go as a whole"),
-    Law.QUOTA: gettext_noop("The quota holds the ask once they are gone"),
-    Law.BORROWS: gettext_noop("Other queues give only of what they borrow"),
-    Law.DESERVED: gettext_noop("With the ask its queue has no more than it deserves"),
-    Law.OVERUSED: gettext_noop("Victims come from queues that use more than they deserve"),
-    Law.TOLD: gettext_noop("The victims’ queues were told, and had their grace period"),
-    Law.BUDGETS: gettext_noop("Disruption budgets are kept"),
-    Law.PAUSED: gettext_noop("Nothing where evictions are paused"),
-    Law.SCOPE: gettext_noop("Nothing outside the places that enforce is limited to"),
-    Law.SYSTEM: gettext_noop("Nothing is taken from kube-system"),
-    Law.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
+SENTENCES: dict[Invariant, str] = {
+    Invariant.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
+    Invariant.ONE_NODE: gettext_noop("All victims run on the one node"),
+    Invariant.FITS: gettext_noop("The ask fits on the node once they are gone"),
+    Invariant.MINIMAL: gettext_noop("No victim could stay"),
+    Invariant.MAX: gettext_noop("The ask’s queues stay within their max"),
+    Invariant.OPT_OUT: gettext_noop("Pods that opted out stay, except as the last resort"),
+    Invariant.GUARANTEE: gettext_noop("No queue is taken below its guarantee"),
+    Invariant.APPLICATION: gettext_noop("Never the same application, never the same queue"),
+    Invariant.ENTITLED: gettext_noop("The asker is below its guarantee in what it asks"),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("Victims’ queues are above their guarantee"),
+    Invariant.PRIORITY: gettext_noop("Victims have lower or equal priority"),
+    Invariant.FENCE: gettext_noop("Nothing outside the asker’s fence"),
+    Invariant.DISABLED: gettext_noop("Nothing where preemption is disabled"),
+    Invariant.SHIELDED: gettext_noop("No protected pod and no DaemonSet’s pod"),
+    Invariant.WHOLE: gettext_noop("Workloads go as a whole"),
+    Invariant.QUOTA: gettext_noop("The quota holds the ask once they are gone"),
+    Invariant.BORROWS: gettext_noop("Other queues give only of what they borrow"),
+    Invariant.DESERVED: gettext_noop("With the ask its queue has no more than it deserves"),
+    Invariant.OVERUSED: gettext_noop("Victims come from queues that use more than they deserve"),
+    Invariant.TOLD: gettext_noop("The victims’ queues were told, and had their grace period"),
+    Invariant.BUDGETS: gettext_noop("Disruption budgets are kept"),
+    Invariant.PAUSED: gettext_noop("Nothing where evictions are paused"),
+    Invariant.SCOPE: gettext_noop("Nothing outside the places that enforce is limited to"),
+    Invariant.SYSTEM: gettext_noop("Nothing is taken from kube-system"),
+    Invariant.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
 }
-BROKEN: dict[Law, str] = {
-    Law.MAY_PREEMPT: gettext_noop("Refused: the ask may not preempt."),
-    Law.ONE_NODE: gettext_noop("Refused: the victims are not all on the one node."),
-    Law.FITS: gettext_noop("Refused: even with the victims gone the ask does not fit on the node."),
-    Law.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
-    Law.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its max."),
-    Law.OPT_OUT: gettext_noop("Refused by law 1: a victim opted out of preemption."),
-    Law.GUARANTEE: gettext_noop("Refused by law 2: a queue would be taken below its guarantee."),
-    Law.APPLICATION: gettext_noop("Refused by law 3: a victim is of the ask’s own application or queue."),
-    Law.ENTITLED: gettext_noop("Refused by law 4: the asker is not below its guarantee in all that it asks."),
-    Law.ABOVE_GUARANTEE: gettext_noop("Refused by law 5: a victim’s queue is not above its guarantee."),
-    Law.PRIORITY: gettext_noop("Refused by law 6: a victim has a higher priority than the ask."),
-    Law.FENCE: gettext_noop("Refused by law 7: a victim lies outside the asker’s fence."),
-    Law.DISABLED: gettext_noop("Refused: preemption is disabled where the ask or a victim runs."),
-    Law.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
-    Law.WHOLE: gettext_noop("Refused: a part of a workload would stay."),
-    Law.QUOTA: gettext_noop("Refused: even with the victims gone the quota does not hold the ask."),
-    Law.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
-    Law.DESERVED: gettext_noop("Refused: with the ask its queue would have more than it deserves."),
-    Law.OVERUSED: gettext_noop("Refused: a victim’s queue uses no more than it deserves."),
-    Law.TOLD: gettext_noop("Refused: a victim’s queue was not told to give back, or still has time to do so."),
-    Law.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
-    Law.PAUSED: gettext_noop("Refused: evictions are paused in the queue of the ask or of a victim."),
-    Law.SCOPE: gettext_noop("Refused: enforce is limited to other places than that of the ask or of a victim."),
-    Law.SYSTEM: gettext_noop("Refused: a victim is of kube-system."),
-    Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
+BROKEN: dict[Invariant, str] = {
+    Invariant.MAY_PREEMPT: gettext_noop("Refused: the ask may not preempt."),
+    Invariant.ONE_NODE: gettext_noop("Refused: the victims are not all on the one node."),
+    Invariant.FITS: gettext_noop("Refused: even with the victims gone the ask does not fit on the node."),
+    Invariant.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
+    Invariant.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its max."),
+    Invariant.OPT_OUT: gettext_noop("Refused by law 1: a victim opted out of preemption."),
+    Invariant.GUARANTEE: gettext_noop("Refused by law 2: a queue would be taken below its guarantee."),
+    Invariant.APPLICATION: gettext_noop("Refused by law 3: a victim is of the ask’s own application or queue."),
+    Invariant.ENTITLED: gettext_noop("Refused by law 4: the asker is not below its guarantee in all that it asks."),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("Refused by law 5: a victim’s queue is not above its guarantee."),
+    Invariant.PRIORITY: gettext_noop("Refused by law 6: a victim has a higher priority than the ask."),
+    Invariant.FENCE: gettext_noop("Refused by law 7: a victim lies outside the asker’s fence."),
+    Invariant.DISABLED: gettext_noop("Refused: preemption is disabled where the ask or a victim runs."),
+    Invariant.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
+    Invariant.WHOLE: gettext_noop("Refused: a part of a workload would stay."),
+    Invariant.QUOTA: gettext_noop("Refused: even with the victims gone the quota does not hold the ask."),
+    Invariant.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
+    Invariant.DESERVED: gettext_noop("Refused: with the ask its queue would have more than it deserves."),
+    Invariant.OVERUSED: gettext_noop("Refused: a victim’s queue uses no more than it deserves."),
+    Invariant.TOLD: gettext_noop("Refused: a victim’s queue was not told to give back, or still has time to do so."),
+    Invariant.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
+    Invariant.PAUSED: gettext_noop("Refused: evictions are paused in the queue of the ask or of a victim."),
+    Invariant.SCOPE: gettext_noop("Refused: enforce is limited to other places than that of the ask or of a victim."),
+    Invariant.SYSTEM: gettext_noop("Refused: a victim is of kube-system."),
+    Invariant.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
-AGAINST: dict[Law, str] = {
-    Law.ONE_NODE: gettext_noop("The victims are not all on the one node."),
-    Law.FITS: gettext_noop("Even with the victims gone the ask does not fit on the node."),
-    Law.MINIMAL: gettext_noop("Not all of the victims are needed."),
-    Law.MAX: gettext_noop("With the ask a queue above it exceeds its max."),
-    Law.OPT_OUT: gettext_noop("Against law 1: a victim opted out of preemption."),
-    Law.GUARANTEE: gettext_noop("Against law 2: a queue is taken below its guarantee."),
-    Law.APPLICATION: gettext_noop("Against law 3: a victim is of the ask’s own application or queue."),
-    Law.ENTITLED: gettext_noop("Against law 4: the asker is not below its guarantee in all that it asks."),
-    Law.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue is not above its guarantee."),
-    Law.PRIORITY: gettext_noop("Against law 6: a victim has a higher priority than the ask."),
-    Law.FENCE: gettext_noop("Against law 7: a victim lies outside the asker’s fence."),
-    Law.DISABLED: gettext_noop("Preemption is disabled where the ask or a victim runs."),
-    Law.BUDGETS: gettext_noop("A disruption budget is broken."),
-    Law.SYSTEM: gettext_noop("A victim is of kube-system."),
-    Law.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees does not get less."),
+AGAINST: dict[Invariant, str] = {
+    Invariant.ONE_NODE: gettext_noop("The victims are not all on the one node."),
+    Invariant.FITS: gettext_noop("Even with the victims gone the ask does not fit on the node."),
+    Invariant.MINIMAL: gettext_noop("Not all of the victims are needed."),
+    Invariant.MAX: gettext_noop("With the ask a queue above it exceeds its max."),
+    Invariant.OPT_OUT: gettext_noop("Against law 1: a victim opted out of preemption."),
+    Invariant.GUARANTEE: gettext_noop("Against law 2: a queue is taken below its guarantee."),
+    Invariant.APPLICATION: gettext_noop("Against law 3: a victim is of the ask’s own application or queue."),
+    Invariant.ENTITLED: gettext_noop("Against law 4: the asker is not below its guarantee in all that it asks."),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue is not above its guarantee."),
+    Invariant.PRIORITY: gettext_noop("Against law 6: a victim has a higher priority than the ask."),
+    Invariant.FENCE: gettext_noop("Against law 7: a victim lies outside the asker’s fence."),
+    Invariant.DISABLED: gettext_noop("Preemption is disabled where the ask or a victim runs."),
+    Invariant.BUDGETS: gettext_noop("A disruption budget is broken."),
+    Invariant.SYSTEM: gettext_noop("A victim is of kube-system."),
+    Invariant.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees does not get less."),
 }
 """What another scheduler does all the same."""
-NOTHING_TO_CHECK: dict[Law, str] = {
-    Law.MAX: gettext_noop("no max above the asker in what it asks"),
-    Law.OPT_OUT: gettext_noop("no victim opted out"),
-    Law.GUARANTEE: gettext_noop("nothing that is taken is guaranteed to anyone"),
-    Law.ENTITLED: gettext_noop("a DaemonSet’s ask needs no guarantee"),
-    Law.ABOVE_GUARANTEE: gettext_noop("nothing that is taken is guaranteed to the victims’ queues"),
-    Law.FENCE: gettext_noop("no fence above the asker"),
-    Law.DISABLED: gettext_noop("disabled nowhere above the asker or a victim"),
-    Law.SHIELDED: gettext_noop("none among the victims"),
-    Law.DESERVED: gettext_noop("an ask of high priority may go beyond it"),
-    Law.OVERUSED: gettext_noop("an ask of high priority may take from others too"),
-    Law.TOLD: gettext_noop("an ask of high priority need not wait for that"),
-    Law.BUDGETS: gettext_noop("no budget covers a victim"),
-    Law.PAUSED: gettext_noop("paused nowhere above the asker or a victim"),
-    Law.SCOPE: gettext_noop("the asker and all victims are in them"),
-    Law.SYSTEM: gettext_noop("no victim is of it"),
-    Law.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
+NOTHING_TO_CHECK: dict[Invariant, str] = {
+    Invariant.MAX: gettext_noop("no max above the asker in what it asks"),
+    Invariant.OPT_OUT: gettext_noop("no victim opted out"),
+    Invariant.GUARANTEE: gettext_noop("nothing that is taken is guaranteed to anyone"),
+    Invariant.ENTITLED: gettext_noop("a DaemonSet’s ask needs no guarantee"),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("nothing that is taken is guaranteed to the victims’ queues"),
+    Invariant.FENCE: gettext_noop("no fence above the asker"),
+    Invariant.DISABLED: gettext_noop("disabled nowhere above the asker or a victim"),
+    Invariant.SHIELDED: gettext_noop("none among the victims"),
+    Invariant.DESERVED: gettext_noop("an ask of high priority may go beyond it"),
+    Invariant.OVERUSED: gettext_noop("an ask of high priority may take from others too"),
+    Invariant.TOLD: gettext_noop("an ask of high priority need not wait for that"),
+    Invariant.BUDGETS: gettext_noop("no budget covers a victim"),
+    Invariant.PAUSED: gettext_noop("paused nowhere above the asker or a victim"),
+    Invariant.SCOPE: gettext_noop("the asker and all victims are in them"),
+    Invariant.SYSTEM: gettext_noop("no victim is of it"),
+    Invariant.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
 }
 """What stands in place of arithmetic where a law had nothing to hold against."""
 PUT_BACK = gettext_noop("put %(pod)s back, and the ask no longer fits: %(short)s")
@@ -126,27 +126,27 @@ _WRITTEN_OUT = 4
 """So many subtrahends are written one by one; more are added up."""
 
 
-def law(which: Law, policy: str) -> Message:
+def law(which: Invariant, policy: str) -> Message:
     """What a law demands."""
     return Message(texts_of(policy).laws.get(which, SENTENCES[which]))
 
 
-def unmet(which: Law, policy: str) -> Message:
+def unmet(which: Invariant, policy: str) -> Message:
     """Why a decision was refused."""
     return Message(texts_of(policy).broken.get(which, BROKEN[which]))
 
 
-def against(which: Law) -> Message:
+def against(which: Invariant) -> Message:
     """That another scheduler breaks it."""
     return Message(AGAINST[which])
 
 
-def number(which: Law, policy: str) -> int | None:
+def number(which: Invariant, policy: str) -> int | None:
     """Which of the numbered laws it is, None for a condition of carrying out at all; only ``fence`` counts its laws."""
     return NUMBERS.get(which) if texts_of(policy).numbers_laws else None
 
 
-def lines(check: LawCheck) -> tuple[Message, ...]:
+def lines(check: InvariantCheck) -> tuple[Message, ...]:
     """A law's arithmetic line by line, each line once; of yes-or-no conditions only those that fail."""
     shown = [line(check.law, each) for each in check.sums if _worth_showing(check.law, each)]
     if not shown and check.holds and check.law in NOTHING_TO_CHECK:
@@ -154,28 +154,28 @@ def lines(check: LawCheck) -> tuple[Message, ...]:
     return tuple({(message.id, *message.params.values()): message for message in shown}.values())
 
 
-def line(which: Law, of: Line) -> Message:
+def line(which: Invariant, of: Line) -> Message:
     """One line of a law's arithmetic."""
     if isinstance(of, Sum):
         return Message(FORMULA, {"formula": _sum(of)})
-    if which is Law.MINIMAL:
+    if which is Invariant.MINIMAL:
         pod = Name(_subject(of.subject))
         return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
-    if which is Law.TOLD:
+    if which is Invariant.TOLD:
         return Message(WAITED if of.holds else NOT_WAITED, {"queue": Name(_subject(of.subject))})
-    if which is Law.APPLICATION and of.holds:
+    if which is Invariant.APPLICATION and of.holds:
         return Message(FORMULA, {"formula": f"{_subject(of.left)} ≠ {_subject(of.right)}"})
     return _comparison(of)
 
 
-def _worth_showing(which: Law, of: Line) -> bool:
+def _worth_showing(which: Invariant, of: Line) -> bool:
     """Conditions such as "pending = pending" say nothing to a reader while they hold."""
-    if isinstance(of, Sum) or not of.holds or which in (Law.MINIMAL, Law.APPLICATION, Law.TOLD):
+    if isinstance(of, Sum) or not of.holds or which in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.TOLD):
         return True
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
-def in_order(checks: Iterable[LawCheck], policy: str) -> list[LawCheck]:
+def in_order(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
     """The numbered laws first, in their order, then the other conditions as they were checked."""
     return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from engine.audit import Law, broken
+from engine.audit import Invariant, failed_checks
 from engine.explain.decision.invariants import against
 from engine.explain.observed import kueue, volcano
 from engine.model.decision import Reason
 from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
 from engine.model.quantities import format_amount
-from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, Taken
+from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, ObservedVictim
 
 HIGHER_PRIORITY = "higher-priority"
 """The reason of a decision of kube-scheduler's."""
@@ -33,10 +33,10 @@ FLAG_LABELS: dict[Flag, str] = {
     Flag.SAME_QUEUE: gettext_noop("in its own queue"),
 }
 
-SAID_BY_FLAG: dict[Law, Flag] = {
-    Law.FENCE: Flag.ACROSS_FENCE,
-    Law.GUARANTEE: Flag.BELOW_GUARANTEE,
-    Law.APPLICATION: Flag.SAME_QUEUE,
+SAID_BY_FLAG: dict[Invariant, Flag] = {
+    Invariant.FENCE: Flag.ACROSS_FENCE,
+    Invariant.GUARANTEE: Flag.BELOW_GUARANTEE,
+    Invariant.APPLICATION: Flag.SAME_QUEUE,
 }
 
 FOR_ASK = ngettext_noop(
@@ -219,7 +219,7 @@ def _said(seen: Observed) -> Iterable[Message]:
 def _against(seen: Observed) -> Iterable[Message]:
     """The laws that it broke, but for those that its flags tell of, with numbers."""
     flags = {each.flag for one in seen.victims for each in one.flags}
-    return (against(one.law) for one in broken(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
+    return (against(one.law) for one in failed_checks(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
 
 
 def _flags(seen: Observed, by: str) -> Iterable[Message]:
@@ -243,7 +243,7 @@ def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Messa
             yield Message(BELOW, {"by": by, **numbers, **promised})
 
 
-def taken_verdict(seen: Observed, taken: Taken) -> tuple[Message, ...]:
+def taken_verdict(seen: Observed, taken: ObservedVictim) -> tuple[Message, ...]:
     """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
     if not taken.known:
         return (Message(UNSEEN_ONE),)

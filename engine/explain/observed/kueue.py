@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
 from engine.model.queue_tree import Take
-from engine.observation.evictions import EvictionSource, Observed, Taken
+from engine.observation.evictions import EvictionSource, Observed, ObservedVictim
 
 WITHIN, RECLAIMED = "InClusterQueue", "InCohortReclamation"
 FAIR, BORROWING = "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
@@ -99,12 +99,12 @@ def because(seen: Observed) -> Iterable[Message]:
             yield from _plain(why)
 
 
-def because_plain(taken: Taken) -> Iterable[Message]:
+def because_plain(taken: ObservedVictim) -> Iterable[Message]:
     """The same for the victim's own tenant."""
     return _plain(taken.why)
 
 
-def verdict(taken: Taken) -> Iterable[Message]:
+def verdict(taken: ObservedVictim) -> Iterable[Message]:
     """By which rule, and from where, as a table says it."""
     if taken.why in LABELS:
         yield Message(LABELS[taken.why])

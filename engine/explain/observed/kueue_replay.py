@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from engine.explain.decision.shares import readable
 from engine.model.message import Message, Name, gettext_noop, ngettext_noop
-from engine.observation.evictions import Gone, KnownBy, Weighed
+from engine.observation.evictions import KnownBy, PreemptedWorkload, WorkloadReplay
 
 SAME = gettext_noop(
     "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, the answer is the same: these "
@@ -50,7 +50,7 @@ NOT_SPARED = gettext_noop("What would have spared it is not worked out: there we
 _NAMED_UP_TO = 5
 
 
-def weighed_lines(weighed: Weighed) -> Iterator[Message]:
+def weighed_lines(weighed: WorkloadReplay) -> Iterator[Message]:
     """The answer, how it is known by which rules, who goes in ours and why, and where the two differ."""
     yield _answer(weighed)
     yield Message(KNOWN[weighed.known_by])
@@ -67,7 +67,7 @@ def weighed_lines(weighed: Weighed) -> Iterator[Message]:
     yield from _differing(weighed)
 
 
-def _answer(weighed: Weighed) -> Message:
+def _answer(weighed: WorkloadReplay) -> Message:
     if not weighed.ours:
         return Message(NOBODY, {"policy": weighed.policy, "mode": weighed.mode})
     if weighed.only_theirs or weighed.only_ours:
@@ -75,7 +75,7 @@ def _answer(weighed: Weighed) -> Message:
     return Message(OTHER_REASONS if weighed.other_reasons else SAME, {"policy": weighed.policy})
 
 
-def _differing(weighed: Weighed) -> Iterator[Message]:
+def _differing(weighed: WorkloadReplay) -> Iterator[Message]:
     if weighed.agrees:
         return
     if weighed.ours and (left := weighed.only_theirs):
@@ -85,17 +85,17 @@ def _differing(weighed: Weighed) -> Iterator[Message]:
     yield Message(WHY_NOT_KNOWN)
 
 
-def _shares(weighed: Weighed) -> Name:
+def _shares(weighed: WorkloadReplay) -> Name:
     return Name(", ".join(f"{name} {readable(text)}" for name, text in weighed.shares.items()))
 
 
-def _flavors(weighed: Weighed) -> Iterable[str]:
+def _flavors(weighed: WorkloadReplay) -> Iterable[str]:
     """By pod set where there are several."""
     for name, granted in weighed.flavors.items():
         told = " ".join(f"{resource}={flavor}" for resource, flavor in granted.items())
         yield f"{name}: {told}" if len(weighed.flavors) > 1 else told
 
 
-def _names(gone: Sequence[Gone]) -> Name:
+def _names(gone: Sequence[PreemptedWorkload]) -> Name:
     shown = [one.key for one in gone[:_NAMED_UP_TO]]
     return Name(", ".join([*shown, "…"] if len(gone) > len(shown) else shown))

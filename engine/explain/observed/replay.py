@@ -11,13 +11,13 @@ from engine.observation.evictions import (
     Agreement,
     Cause,
     Compared,
+    DecisionReplay,
     EvictionSource,
-    Hindsight,
+    NotReplayedReason,
     Observed,
-    Untold,
-    Weighed,
+    WorkloadReplay,
     agrees,
-    compared,
+    compare_with_replay,
 )
 
 SAME = gettext_noop(
@@ -119,20 +119,20 @@ CAUSES_OF_VOLCANO: dict[Cause, str] = {
     ),
 }
 _CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: CAUSES_OF_VOLCANO}
-UNTOLD: dict[Untold, str] = {
-    Untold.NO_ASK: gettext_noop(
+UNTOLD: dict[NotReplayedReason, str] = {
+    NotReplayedReason.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
     ),
-    Untold.GROUP: gettext_noop(
+    NotReplayedReason.GROUP: gettext_noop(
         "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
     ),
-    Untold.NOT_SEEN: gettext_noop(
+    NotReplayedReason.NOT_SEEN: gettext_noop(
         "It was not decided again: how the cluster was just before was not seen, or was no longer known."
     ),
-    Untold.OTHER_RULES: gettext_noop(
+    NotReplayedReason.OTHER_RULES: gettext_noop(
         "It was not decided again: the rules that it was decided by are not built in here."
     ),
-    Untold.TOO_MANY: gettext_noop(
+    NotReplayedReason.TOO_MANY: gettext_noop(
         "It was not decided again: there were so many preemptions at once that it would have taken too long."
     ),
 }
@@ -162,7 +162,7 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
     """
     if seen.weighed is not None:
         return tuple(weighed_lines(seen.weighed))
-    found = compared(seen)
+    found = compare_with_replay(seen)
     if seen.hindsight is None or found is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
@@ -187,7 +187,7 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
     return () if kept else (Message(NOT_KEPT),)
 
 
-def _unspared_by_quota(weighed: Weighed) -> tuple[Message, ...]:
+def _unspared_by_quota(weighed: WorkloadReplay) -> tuple[Message, ...]:
     if not weighed.agrees:
         return (Message(OTHER_ANSWER),)
     return (Message(NOT_SPARED),) if weighed.spared is None else ()
@@ -203,7 +203,7 @@ def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
     return tuple(quirk(effect, hindsight.decision) for effect in hindsight.quirks)
 
 
-def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Message]:
+def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> list[Message]:
     source, lines = seen.source, [_answer(found, seen.source, hindsight)]
     if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
         lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
@@ -229,7 +229,7 @@ def _for_whom(decision: Decision) -> Message:
     return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
 
 
-def _answer(found: Compared, source: EvictionSource, hindsight: Hindsight) -> Message:
+def _answer(found: Compared, source: EvictionSource, hindsight: DecisionReplay) -> Message:
     if found.agreement is Agreement.OTHER_NODE:
         decision = hindsight.decision
         return counted(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))

@@ -6,24 +6,24 @@ for is recorded. Everything else remains unknown. engine.observation.evictions.e
 reports.
 """
 
-from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compared
-from engine.observation.evictions.broken_rules import ObservedUsage, judged
+from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compare_with_replay
+from engine.observation.evictions.broken_rules import ObservedUsage, with_broken_rules
 from engine.observation.evictions.eviction_sources import EVIDENCE, RULES, SCHEDULERS, EvictionSource, RulesOf
 from engine.observation.evictions.grouping import observe
-from engine.observation.evictions.kueue_verdict import Gone, KnownBy, Weighed
+from engine.observation.evictions.kueue_verdict import KnownBy, PreemptedWorkload, WorkloadReplay
 from engine.observation.evictions.observed import (
+    DecisionReplay,
     Flag,
     Flagged,
-    Hindsight,
+    NotReplayedReason,
     Observed,
-    Taken,
-    Untold,
+    ObservedVictim,
     decode,
     encode,
-    joined,
-    parted,
+    merge_observed,
+    without_victims,
 )
-from engine.observation.evictions.sightings import Key, sighted
+from engine.observation.evictions.sightings import Key, sighting_keys
 
 __all__ = [
     "EVIDENCE",
@@ -32,26 +32,26 @@ __all__ = [
     "Agreement",
     "Cause",
     "Compared",
+    "DecisionReplay",
     "EvictionSource",
     "Flag",
     "Flagged",
-    "Gone",
-    "Hindsight",
     "Key",
     "KnownBy",
+    "NotReplayedReason",
     "Observed",
     "ObservedUsage",
+    "ObservedVictim",
+    "PreemptedWorkload",
     "RulesOf",
-    "Taken",
-    "Untold",
-    "Weighed",
+    "WorkloadReplay",
     "agrees",
-    "compared",
+    "compare_with_replay",
     "decode",
     "encode",
-    "joined",
-    "judged",
+    "merge_observed",
     "observe",
-    "parted",
-    "sighted",
+    "sighting_keys",
+    "with_broken_rules",
+    "without_victims",
 ]

@@ -50,7 +50,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     only_ours: tuple[PodFacts, ...] = ()
 
 
-def compared(seen: Observed) -> Compared | None:
+def compare_with_replay(seen: Observed) -> Compared | None:
     """Compare an observed decision with its replay. Returns None if it was not replayed."""
     if seen.hindsight is None:
         return None
@@ -73,7 +73,7 @@ def compared(seen: Observed) -> Compared | None:
 
 def agrees(seen: Observed) -> bool:
     """Return whether the replay of the scheduler's own rules leads to the same decision for the same pod."""
-    found = compared(seen)
+    found = compare_with_replay(seen)
     return found is not None and found.agreement is Agreement.SAME and seen.ask is not None
 
 

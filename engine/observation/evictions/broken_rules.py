@@ -71,7 +71,7 @@ def _stays(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.node) and not pod.finished and not pod.terminating
 
 
-def judged(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
+def with_broken_rules(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
     """Return the decision with the queues' figures and, for some schedulers, the rules of the tree that it broke.
 
     ``fresh``: the victims that the usage knows of.

@@ -9,9 +9,9 @@ from engine.model.decision import PodFacts
 from engine.model.objects import Pod, Preempted
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.broken_rules import ObservedUsage, judged
+from engine.observation.evictions.broken_rules import ObservedUsage, with_broken_rules
 from engine.observation.evictions.eviction_sources import EvictionSource
-from engine.observation.evictions.observed import Observed, Taken
+from engine.observation.evictions.observed import Observed, ObservedVictim
 from engine.observation.evictions.sightings import Key, Sighting, sightings
 
 TOGETHER_MS = 10_000
@@ -74,16 +74,16 @@ class _Scene:
             over_max=first.over_max,
         )
         fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
-        return judged(self._asked(found, first.event), self._usage, fresh)
+        return with_broken_rules(self._asked(found, first.event), self._usage, fresh)
 
-    def _taken(self, one: Sighting) -> Taken:
+    def _taken(self, one: Sighting) -> ObservedVictim:
         pod = self._state.placed(one.uid, self._tree)
         if pod is None:
             facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
-            return Taken(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
+            return ObservedVictim(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
         said = pod.disruption_message if one.source is EvictionSource.KUBELET else ""
         place = one.event.place if one.event else ""
-        return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
+        return ObservedVictim(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
 
     def _asked(self, found: Observed, event: Preempted | None) -> Observed:
         """Return the decision with its preemptor, or with the pods that may have been the preemptor."""

@@ -17,7 +17,7 @@ class KnownBy(StrEnum):
     ASSUMED = "assumed"
 
 
-class Gone(msgspec.Struct, frozen=True, kw_only=True):
+class PreemptedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     """A Workload that was preempted, or would have been."""
 
     uid: str
@@ -38,7 +38,7 @@ class Gone(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.namespace}/{self.name}"
 
 
-class Weighed(msgspec.Struct, frozen=True, kw_only=True):
+class WorkloadReplay(msgspec.Struct, frozen=True, kw_only=True):
     """The replay: what Kueue's rules decide for the same Workload, on the quota just before."""
 
     policy: str
@@ -51,9 +51,9 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """Pod set -> resource -> flavor that the Workload would get."""
     queue: str
     """The ClusterQueue of the preemptor."""
-    ours: tuple[Gone, ...] = ()
+    ours: tuple[PreemptedWorkload, ...] = ()
     """The Workloads that the replay preempts, in Kueue's order."""
-    theirs: tuple[Gone, ...] = ()
+    theirs: tuple[PreemptedWorkload, ...] = ()
     shares: Mapping[str, str] = {}
     """The shares of the ClusterQueues on both sides before the preemption; only under fair sharing."""
     spared: tuple[Counterfactual, ...] | None = None
@@ -66,19 +66,19 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(one for one in self.spared or () if one.spared == key)
 
     @property
-    def only_theirs(self) -> tuple[Gone, ...]:
+    def only_theirs(self) -> tuple[PreemptedWorkload, ...]:
         """Return the Workloads that were preempted, but not in the replay."""
         ours = {one.uid for one in self.ours}
         return tuple(one for one in self.theirs if one.uid not in ours)
 
     @property
-    def only_ours(self) -> tuple[Gone, ...]:
+    def only_ours(self) -> tuple[PreemptedWorkload, ...]:
         """Return the Workloads that the replay preempts, but that were not preempted."""
         theirs = {one.uid for one in self.theirs}
         return tuple(one for one in self.ours if one.uid not in theirs and not one.leaving)
 
     @property
-    def other_reasons(self) -> tuple[Gone, ...]:
+    def other_reasons(self) -> tuple[PreemptedWorkload, ...]:
         """Return the Workloads preempted in both, as in the replay, for which Kueue reported another reason.
 
         A reason that Kueue did not report does not count as another reason.

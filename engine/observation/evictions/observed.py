@@ -5,10 +5,10 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.audit import LawCheck
+from engine.audit import InvariantCheck
 from engine.model.decision import Decision, PodFacts, QueueFigures
 from engine.observation.evictions.eviction_sources import EvictionSource
-from engine.observation.evictions.kueue_verdict import Weighed
+from engine.observation.evictions.kueue_verdict import WorkloadReplay
 from engine.policies.yunikorn import QuirkEffect
 
 
@@ -30,7 +30,7 @@ class Flagged(msgspec.Struct, frozen=True, kw_only=True):
     """For below-guarantee: the resource with the largest missing share."""
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedVictim(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that was evicted.
 
     If only its name is known, its queue is the leaf of its namespace, and other facts are empty.
@@ -49,7 +49,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[Flagged, ...] = ()
 
 
-class Untold(StrEnum):
+class NotReplayedReason(StrEnum):
     """Why a preemption was not replayed."""
 
     NO_ASK = "no-ask"
@@ -64,7 +64,7 @@ class Untold(StrEnum):
     """There were too many decisions at once: replaying all of them would have taken too long."""
 
 
-class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
+class DecisionReplay(msgspec.Struct, frozen=True, kw_only=True):
     """The replay: what the scheduler's own rules decide for the same pod or max, on the cluster just before."""
 
     decision: Decision
@@ -83,7 +83,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     node: str
     """The victims' node; empty if the victims are on several nodes."""
-    victims: tuple[Taken, ...]
+    victims: tuple[ObservedVictim, ...]
     ask: PodFacts | None = None
     """The preemptor; None if there is none, or it is not known."""
     ask_known: bool = True
@@ -101,12 +101,12 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """If the preemptor is not known: ``namespace/name`` of pods that were nominated to the node at that time."""
     queues: tuple[QueueFigures, ...] = ()
     """The queues of the preemptor, victims and flags, before and after, as far as they are known."""
-    hindsight: Hindsight | None = None
-    weighed: Weighed | None = None
+    hindsight: DecisionReplay | None = None
+    weighed: WorkloadReplay | None = None
     """For Kueue, in place of ``hindsight``: the replay of whole Workloads, by quota."""
-    untold: Untold | None = None
+    untold: NotReplayedReason | None = None
     """For a scheduler's decision: why it was not replayed."""
-    laws: tuple[LawCheck, ...] = ()
+    laws: tuple[InvariantCheck, ...] = ()
     """Checks of the design's invariants on the cluster just before; empty if that state was not seen."""
 
     @property
@@ -125,7 +125,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
         return self.ask.uid if self.ask else ""
 
 
-def joined(former: Observed, later: Observed) -> Observed:
+def merge_observed(former: Observed, later: Observed) -> Observed:
     """Return two parts of one decision as one, with usage before the first and after the last victim.
 
     A victim of both parts is reported as in ``later``, and so is the preemptor, unless ``later`` knows less of it.
@@ -162,7 +162,7 @@ def _spanning(former: Collection[QueueFigures], later: Collection[QueueFigures])
     )
 
 
-def parted(seen: Observed, uids: Collection[str]) -> Observed:
+def without_victims(seen: Observed, uids: Collection[str]) -> Observed:
     """Return what remains of a decision once it is known that these victims (uids) were evicted for another pod."""
     left = tuple(one for one in seen.victims if one.pod.uid not in uids)
     return msgspec.structs.replace(seen, victims=left, laws=())

@@ -64,7 +64,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         return self.event.why if self.event else self.word
 
 
-def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
+def sighting_keys(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
     """Return the key of every pod that others evicted and the state still shows, oldest first.
 
     ``events``: whether Events can be read.
@@ -79,20 +79,20 @@ def sightings(
 
     ``events``: whether Events can be read; if not, no condition waits for an Event.
     """
-    told = _told(state)
+    told = _scheduler_reports(state)
     found = [*told.values(), *_of_conditions(state, told)]
     wait_ms = EVENT_WAIT_MS if events else 0
     left = (one for one in found if one.key not in settled and one.uid not in ours)
-    left = (one for one in left if _told_whole(one) or now_ms - one.at_ms >= wait_ms)
+    left = (one for one in left if _is_complete(one) or now_ms - one.at_ms >= wait_ms)
     return sorted(left, key=lambda one: (one.at_ms, one.uid))
 
 
-def _told_whole(one: Sighting) -> bool:
+def _is_complete(one: Sighting) -> bool:
     """Return whether no further Event is expected that adds to the sighting or names another victim."""
     return one.source not in SCHEDULERS or (one.source is EvictionSource.KUBE_SCHEDULER and one.event is not None)
 
 
-def _told(state: ClusterState) -> dict[str, Sighting]:
+def _scheduler_reports(state: ClusterState) -> dict[str, Sighting]:
     """Return a map: victim's uid -> what its scheduler reports; of several reports the first, which has the time."""
     found: dict[str, Sighting] = {}
     words = (
@@ -113,9 +113,9 @@ def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
     gone = (one for uid, one in state.departed_workloads.items() if uid not in state.workloads)
     workloads = (*gone, *state.workloads.values())
     told = {(one.namespace, name): one for one in workloads if one.preempted for name in _names(one)}
-    for pod in _going(state) if told else ():
+    for pod in _terminating_or_left(state) if told else ():
         one = next((told[pod.namespace, name] for name in _named(pod) if (pod.namespace, name) in told), None)
-        if one is not None and one.preempted is not None and _went_with(pod, one.preempted.at_ms):
+        if one is not None and one.preempted is not None and _deleted_with(pod, one.preempted.at_ms):
             yield pod.uid, msgspec.structs.replace(one.preempted, uid=pod.uid, name=pod.name)
 
 
@@ -134,13 +134,13 @@ def _names(workload: Workload) -> tuple[str, ...]:
     return *workload.owners, f"Workload/{workload.name}"
 
 
-def _going(state: ClusterState) -> Iterable[Pod]:
+def _terminating_or_left(state: ClusterState) -> Iterable[Pod]:
     """Yield the pods on a node that are terminating, or that have just left."""
     yield from (pod for pod in state.pods.values() if pod.terminating and pod.node)
     yield from (pod for uid, pod in state.departed.items() if pod.node and uid not in state.pods)
 
 
-def _went_with(pod: Pod, at_ms: int) -> bool:
+def _deleted_with(pod: Pod, at_ms: int) -> bool:
     """Return whether a pod existed at that time and was deleted because of it: not earlier, nor once finished."""
     if pod.deleted_ms is None or pod.created_ms > at_ms + _CLOCKS_MS:
         return False

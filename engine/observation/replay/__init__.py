@@ -13,13 +13,20 @@ import msgspec
 from engine.analysis.counterfactuals import Again
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import EVIDENCE, SCHEDULERS, EvictionSource, Hindsight, Observed, Untold
+from engine.observation.evictions import (
+    EVIDENCE,
+    SCHEDULERS,
+    DecisionReplay,
+    EvictionSource,
+    NotReplayedReason,
+    Observed,
+)
 from engine.observation.replay import kueue, volcano, yunikorn
-from engine.observation.replay.change_log import Log
+from engine.observation.replay.change_log import ChangeIndex
 from engine.policies import Decide, priority
 from engine.policies import yunikorn as by_yunikorn
 
-__all__ = ["PODS_AT_ONCE", "TIMES_OVER", "Retraced", "question", "retraced"]
+__all__ = ["PODS_AT_ONCE", "TIMES_OVER", "ReplayedDecisions", "repeated_decision", "replay_observed"]
 
 PODS_AT_ONCE = 100_000
 """Maximum number of pods and Workloads that are processed in one run, summed over all moments that are replayed."""
@@ -32,7 +39,7 @@ _RULES: dict[EvictionSource, Decide] = {
 """The rules by which each scheduler decides, pod by pod."""
 
 
-class Retraced(NamedTuple):
+class ReplayedDecisions(NamedTuple):
     """Observed decisions with their replays."""
 
     found: tuple[Observed, ...]
@@ -40,14 +47,16 @@ class Retraced(NamedTuple):
     """Index in ``found`` -> the cluster just before, for each decision that was replayed for a pending pod."""
 
 
-def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]) -> Retraced:
+def replay_observed(
+    found: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]
+) -> ReplayedDecisions:
     """Return the observed decisions, each scheduler's with its replay, or with the reason why there is none.
 
     ``tree_at``: a function that returns the tree in force at a time, in milliseconds since 1970.
 
     If replaying all decisions would take too long, only the oldest are replayed, at least one.
     """
-    told, log = list(found), Log(state)
+    told, log = list(found), ChangeIndex(state)
     began: dict[int, int] = {}
     for number, seen in enumerate(told):
         if seen.source in SCHEDULERS:
@@ -55,11 +64,11 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[
             place = None if untold else log.began(seen)
             if place is not None:
                 began[number] = place
-            told[number] = msgspec.structs.replace(seen, untold=untold or Untold.NOT_SEEN)
+            told[number] = msgspec.structs.replace(seen, untold=untold or NotReplayedReason.NOT_SEEN)
     most = max(1, PODS_AT_ONCE // max(1, len(state.pods) + len(state.workloads)))
     for number in list(began)[most:]:
         del began[number]
-        told[number] = msgspec.structs.replace(told[number], untold=Untold.TOO_MANY)
+        told[number] = msgspec.structs.replace(told[number], untold=NotReplayedReason.TOO_MANY)
     weighed = sum(told[number].source is EvictionSource.KUEUE for number in began)
     past, before = state.past() if began else state, dict[int, ClusterState]()
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
@@ -72,10 +81,10 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree_at: Callable[[
         told[number] = again
         if again.hindsight is not None and again.ask is not None:
             before[number] = past.copy()
-    return Retraced(tuple(told), before)
+    return ReplayedDecisions(tuple(told), before)
 
 
-def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
+def repeated_decision(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
     """Return a scheduler's decision on the cluster just before, to be decided again by the scheduler's own rules.
 
     Returns None if the pending pod did not exist or was not pending, or if there was none.
@@ -88,16 +97,16 @@ def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | N
     return Again(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""), _RULES[seen.source])
 
 
-def _untold(seen: Observed) -> Untold | None:
+def _untold(seen: Observed) -> NotReplayedReason | None:
     if not EVIDENCE[seen.source].again:
-        return Untold.OTHER_RULES
+        return NotReplayedReason.OTHER_RULES
     if seen.source is EvictionSource.KUEUE:
-        return None if seen.asker else Untold.NO_ASK
+        return None if seen.asker else NotReplayedReason.NO_ASK
     if seen.source is EvictionSource.VOLCANO:
-        return None if volcano.reclaimed(seen) else Untold.OTHER_RULES
+        return None if volcano.reclaimed(seen) else NotReplayedReason.OTHER_RULES
     if seen.ask_kind != "Pod":
-        return Untold.GROUP
-    return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
+        return NotReplayedReason.GROUP
+    return None if seen.over_max or (seen.ask and seen.ask_known) else NotReplayedReason.NO_ASK
 
 
 def _again(
@@ -109,16 +118,16 @@ def _again(
     departures from its design; ``weighed``: how many of Kueue's decisions are replayed in one run.
     """
     if seen.source is EvictionSource.KUEUE:
-        return kueue.decided(seen, past, state, among=weighed)
+        return kueue.replay_kueue(seen, past, state, among=weighed)
     if seen.source is EvictionSource.VOLCANO:
-        return volcano.decided(seen, past, tree)
+        return volcano.replay_volcano(seen, past, tree)
     if seen.over_max:
-        return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
-    again = question(seen, past, tree)
+        return yunikorn.replay_quota_enforcement(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
+    again = repeated_decision(seen, past, tree)
     if again is None:
         return seen
     if seen.source is EvictionSource.YUNIKORN:
-        return yunikorn.decided(seen, again, past, quirks=quirks)
+        return yunikorn.replay_yunikorn(seen, again, past, quirks=quirks)
     said, nodes = again.ask.unschedulable_message, len(again.snapshot.nodes)
-    hindsight = Hindsight(decision=again.as_it_was(), nodes=nodes, said=said)
+    hindsight = DecisionReplay(decision=again.as_it_was(), nodes=nodes, said=said)
     return msgspec.structs.replace(seen, hindsight=hindsight, untold=None)

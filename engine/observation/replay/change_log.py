@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, Workload
 from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation.evictions import EvictionSource, Observed
-from engine.observation.replay.kueue import gone_for
+from engine.observation.replay.kueue import preempted_workloads_for
 
 
 def _by_scheduler(pod: Pod) -> bool:
     return pod.disruption == PREEMPTION_BY_SCHEDULER
 
 
-class Log:
+class ChangeIndex:
     """An index of the changes, built once for any number of preemptions."""
 
     def __init__(self, state: ClusterState) -> None:
@@ -72,7 +72,7 @@ class Log:
 
         Returns None unless the reports on all of them were seen.
         """
-        places = [self._preempted.get((one.uid, seen.asker)) for one in gone_for(seen, self._state)]
+        places = [self._preempted.get((one.uid, seen.asker)) for one in preempted_workloads_for(seen, self._state)]
         known = [place for place in places if place is not None]
         return min(known) if known and len(known) == len(places) else None
 

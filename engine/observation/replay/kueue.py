@@ -9,10 +9,10 @@ import msgspec
 from engine.model.objects import KueueSettings
 from engine.model.quota import QuotaCluster, QuotaError, Workload
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import Gone, KnownBy, Observed, Weighed
+from engine.observation.evictions import KnownBy, Observed, PreemptedWorkload, WorkloadReplay
 from engine.observation.evictions.grouping import TOGETHER_MS
 from engine.observation.evictions.sightings import is_of
-from engine.observation.replay.kueue_counterfactuals import spared
+from engine.observation.replay.kueue_counterfactuals import workload_counterfactuals
 from engine.policies import cohort
 from engine.policies.cohort import PreemptionReason, Strategy
 
@@ -25,7 +25,7 @@ class _SetTo(NamedTuple):
     known_by: KnownBy
 
 
-def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
+def preempted_workloads_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
     """Return the Workloads that Kueue reported as preempted for the same preemptor at about that time."""
     every = {**state.departed_workloads, **state.workloads}.values()
     found = (one for one in every if one.preempted is not None and one.preempted.ask_uid == seen.asker)
@@ -33,7 +33,7 @@ def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
     return tuple(sorted(near, key=lambda one: (one.key, one.uid)))
 
 
-def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
+def replay_kueue(seen: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
     """Return the decision with what Kueue's rules decide; unchanged if the preemptor did not exist or was not pending.
 
     It is also unchanged if Kueue's rules would not admit the queue at all: Kueue then knew more of it than was read,
@@ -45,7 +45,7 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
     queue = cluster.queues.get(ask.queue) if ask is not None and not ask.holds else None
     if ask is None or queue is None or cohort.inadmissible(cluster, ask):
         return seen
-    theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in gone_for(seen, state))
+    theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in preempted_workloads_for(seen, state))
     set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
     try:
         weighed = _weighed(cluster, ask, set_to, theirs, among)
@@ -64,7 +64,9 @@ def _set_to(sharings: Iterable[KueueSettings], reasons: set[str]) -> _SetTo:
     return _SetTo(None, KnownBy.REASONS if PreemptionReason.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
 
 
-def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[Gone, ...], among: int) -> Weighed:
+def _weighed(
+    cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[PreemptedWorkload, ...], among: int
+) -> WorkloadReplay:
     fair = set_to.strategies is not None
     verdict = cohort.decide(cluster, ask, set_to.strategies)
     figures = cohort.figures(cluster, verdict, fair=fair)
@@ -72,7 +74,7 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
     ours = tuple(_as_gone(one.workload, one.why) for one in verdict.search.targets)
     sides = dict.fromkeys([ask.queue, *(one.queue for one in (*ours, *theirs))])
     shares = figures["shares"]["clusterQueues"] if fair else {}
-    weighed = Weighed(
+    weighed = WorkloadReplay(
         policy=cohort.FAIR_SHARE if fair else cohort.POLICY,
         strategies=tuple(set_to.strategies or ()),
         known_by=set_to.known_by,
@@ -85,10 +87,12 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
     )
     if not weighed.agrees:
         return weighed
-    return msgspec.structs.replace(weighed, spared=spared(cluster, ask, set_to.strategies, going, among=among))
+    return msgspec.structs.replace(
+        weighed, spared=workload_counterfactuals(cluster, ask, set_to.strategies, going, among=among)
+    )
 
 
-def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> Gone:
+def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> PreemptedWorkload:
     """Return a Workload as it was then, because an evicted Workload may no longer hold anything."""
     gone = _as_gone(past.workloads.get(one.uid, one), one.preempted.why if one.preempted else "")
     return msgspec.structs.replace(gone, pods=pods)
@@ -100,5 +104,7 @@ def _pods_of(workload: Workload, seen: Observed, state: ClusterState) -> tuple[s
     return tuple(pod.uid for pod in pods if pod is not None and is_of(pod, workload))
 
 
-def _as_gone(one: Workload, why: str) -> Gone:
-    return Gone(uid=one.uid, namespace=one.namespace, name=one.name, queue=one.queue, why=why, leaving=one.evicted)
+def _as_gone(one: Workload, why: str) -> PreemptedWorkload:
+    return PreemptedWorkload(
+        uid=one.uid, namespace=one.namespace, name=one.name, queue=one.queue, why=why, leaving=one.evicted
+    )

@@ -27,7 +27,7 @@ _MOST_WEIGHT = 1_000_000
 """The highest increase of a weight that is tried, in thousandths."""
 
 
-def spared(
+def workload_counterfactuals(
     cluster: QuotaCluster,
     ask: Workload,
     strategies: Sequence[Strategy] | None,

@@ -9,7 +9,7 @@ from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVer
 from engine.model.objects import Task, VolcanoCluster, VolcanoPod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.observation.evictions import Hindsight, Observed, Untold
+from engine.observation.evictions import DecisionReplay, NotReplayedReason, Observed
 from engine.policies import deserved, volcano
 from engine.policies.volcano import FirstConsidered, HierarchyError, Reclaim
 
@@ -23,7 +23,7 @@ def reclaimed(seen: Observed) -> bool:
     return all(one.why == _RECLAIM for one in seen.victims)
 
 
-def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
+def replay_volcano(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     """Return the decision with what a session of Volcano decides; unchanged if Volcano's configuration is not known.
 
     Volcano looks at nodes, and at the pods of a node, in random order: ``seen`` shows which order it was.
@@ -32,7 +32,7 @@ def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     if cluster is None:
         return seen
     if _work(cluster) > _MOST:
-        return msgspec.structs.replace(seen, untold=Untold.TOO_MANY)
+        return msgspec.structs.replace(seen, untold=NotReplayedReason.TOO_MANY)
     at = _Placing(past.snapshot(tree, now_ms=seen.at_ms))
     try:
         chance = FirstConsidered(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
@@ -40,7 +40,7 @@ def decided(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     except HierarchyError:  # with these queues, Volcano does not decide either
         return seen
     told = _as_decision(_there([turn for turn in turns if turn.victims], seen.node), cluster)
-    return msgspec.structs.replace(seen, hindsight=Hindsight(decision=told, nodes=len(past.nodes)), untold=None)
+    return msgspec.structs.replace(seen, hindsight=DecisionReplay(decision=told, nodes=len(past.nodes)), untold=None)
 
 
 def _work(cluster: VolcanoCluster) -> int:

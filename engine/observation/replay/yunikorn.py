@@ -3,31 +3,31 @@
 import msgspec
 
 from engine.analysis.counterfactuals import Again
-from engine.audit import audit_other
+from engine.audit import audit_other_scheduler
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.observation.evictions import Hindsight, Observed, ObservedUsage, judged
+from engine.observation.evictions import DecisionReplay, Observed, ObservedUsage, with_broken_rules
 from engine.policies import yunikorn
 from engine.policies.fence import POLICY
 
 
-def decided(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
+def replay_yunikorn(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
     """Return the decision with what YuniKorn's rules decide for the pod, and with the checks of the invariants.
 
     ``again`` decides on ``past``. ``quirks``: whether to calculate YuniKorn's departures from its design.
     """
     before, ask, decision = again.snapshot, again.ask, again.as_it_was()
-    hindsight = Hindsight(
+    hindsight = DecisionReplay(
         decision=decision,
         nodes=len(before.nodes),
         said=ask.unschedulable_message,
         quirks=yunikorn.effects(before, before.tree, ask, decision) if quirks else None,
     )
-    laws = audit_other(before, before.tree, _as_decision(seen))
+    laws = audit_other_scheduler(before, before.tree, _as_decision(seen))
     return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None, laws=laws)
 
 
-def enforced(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
+def replay_quota_enforcement(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
     """Return the decision with what YuniKorn's rules evict for the max; nothing if it was not exceeded by our tree."""
     found = yunikorn.enforce(before, before.tree)
     gone = [PodFacts.of(pod) for one in found if one.queue == seen.over_max for pod in one.victims]
@@ -42,7 +42,7 @@ def enforced(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bo
     )
     changed = yunikorn.quota_effects(before, before.tree) if quirks else ()
     own = tuple(one for one in changed if one.detail == seen.over_max)
-    hindsight = Hindsight(decision=decision, nodes=len(before.nodes), quirks=own if quirks else None)
+    hindsight = DecisionReplay(decision=decision, nodes=len(before.nodes), quirks=own if quirks else None)
     return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None)
 
 
@@ -57,7 +57,7 @@ def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed
         for one in seen.victims
     )
     known = [one.pod for one in victims if one.known]
-    return judged(msgspec.structs.replace(seen, victims=victims), ObservedUsage(past, before.tree), known)
+    return with_broken_rules(msgspec.structs.replace(seen, victims=victims), ObservedUsage(past, before.tree), known)
 
 
 def _as_decision(seen: Observed) -> Decision:

@@ -15,8 +15,8 @@ from engine.policies.cohort.figures import figures
 from engine.policies.cohort.flavor_assignment import Assignment, Mode, SetAssignment
 from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
 from engine.policies.cohort.pending_tiers import tiers_by
-from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, ByQuota
-from engine.policies.cohort.search.candidates import may_go
+from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, QuotaPolicy
+from engine.policies.cohort.search.candidates import preemption_candidates
 from engine.policies.cohort.search.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.search.quota_index import usage_of
 from engine.policies.cohort.search.targets import PreemptionReason, Target, TargetSearch
@@ -36,12 +36,12 @@ __all__ = [
     "STRATEGIES",
     "STRATEGY_SETS",
     "Assignment",
-    "ByQuota",
     "FairParameters",
     "Inadmissible",
     "Mode",
     "Parameters",
     "PreemptionReason",
+    "QuotaPolicy",
     "SetAssignment",
     "Strategy",
     "Target",
@@ -50,7 +50,7 @@ __all__ = [
     "decide",
     "figures",
     "inadmissible",
-    "may_go",
+    "preemption_candidates",
     "reading_of",
     "strategies_of",
     "usage_of",
@@ -70,7 +70,7 @@ COHORT = Policy(
     name=POLICY,
     dialect=DIALECT,
     parameters=Parameters,
-    decider=ByQuota,
+    decider=QuotaPolicy,
     audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
     invariants=INVARIANTS,
     reach=_reach,
@@ -88,7 +88,7 @@ FAIR = Policy(
     name=FAIR_SHARE,
     dialect=DIALECT,
     parameters=FairParameters,
-    decider=ByQuota,
+    decider=QuotaPolicy,
     audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
     invariants=INVARIANTS,
     reach=_fair_reach,

@@ -8,7 +8,7 @@ from engine.model.quota.pod_workloads import Gathered
 from engine.policies.cohort.search.targets import TargetSearch
 
 
-class Staying:
+class ExclusionReasons:
     """One search for preemption targets, with the reasons for which the other workloads are kept."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Staying:
         self._queue, self._node = at.cluster.queues[ask.queue], at.formed.tree.queue[ask.queue]
         self._top = self._nodes.root(self._node)
         self._disabled, self._before = at.formed.disabled, usage
-        self._after = _left(usage, search)
+        self._after = _usage_after(usage, search)
         self._asked = asked
         self._back = {one.uid for one in search.put_back}
 
@@ -50,7 +50,7 @@ class Staying:
             return PodReason.RULES
         if not own and self._before.within_nominal(self._nodes.queue[one.queue], self._short):
             return PodReason.NOT_BORROWING
-        return None if takes(take, self._ask, one) else PodReason.HIGHER_PRIORITY
+        return None if rule_permits(take, self._ask, one) else PodReason.HIGHER_PRIORITY
 
     def _spared(self, one: Workload) -> PodReason:
         """Return why a workload is kept although it is a candidate for preemption."""
@@ -94,7 +94,7 @@ class Staying:
         return borrows and not (borrow.allowed and low)
 
 
-def takes(take: Take, ask: Workload, one: Workload) -> bool:
+def rule_permits(take: Take, ask: Workload, one: Workload) -> bool:
     """Return whether a preemption rule lets a pending workload ``ask`` preempt another workload."""
     match take:
         case Take.ANY:
@@ -105,7 +105,7 @@ def takes(take: Take, ask: Workload, one: Workload) -> bool:
     return one.priority < ask.priority or (one.priority == ask.priority and newer)
 
 
-def _left(usage: QuotaUsage, search: TargetSearch) -> QuotaUsage:
+def _usage_after(usage: QuotaUsage, search: TargetSearch) -> QuotaUsage:
     """Return the quota usage without any of the workloads that the search took, including those it put back."""
     left = usage.copy()
     for target in search.taken:

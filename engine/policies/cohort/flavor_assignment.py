@@ -34,7 +34,7 @@ class SearchResult(NamedTuple):
     after: QuotaUsage
 
 
-Find = Callable[[Quantities, tuple[FlavorResource, ...]], SearchResult]
+TargetFinder = Callable[[Quantities, tuple[FlavorResource, ...]], SearchResult]
 """A search for preemption targets, given the requested amounts and the contested flavors and resources."""
 
 
@@ -142,7 +142,7 @@ class Assigner:
     could help.
     """
 
-    def __init__(self, ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> None:
+    def __init__(self, ground: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> None:
         self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
         self._queue = ground.queues[ask.queue]
         self._node = ground.tree.queue[ask.queue]
@@ -155,7 +155,7 @@ class Assigner:
         sized = list(zip(self._ask.pod_sets, counts, strict=True))
         used: dict[FlavorResource, int] = {}
         sets: list[SetAssignment] = []
-        for group in _grouped(sized):
+        for group in _group_pod_sets(sized):
             wanted = [self._wanted(one, count) for one, count in group]
             granted = self._grant([one for one, _ in group], total(wanted), used)
             for (one, count), amounts in zip(group, wanted, strict=True):
@@ -196,12 +196,12 @@ class Assigner:
         best = _NO_OPTION
         for name in group.flavors:
             flavor = self._ground.flavors.get(name)
-            if flavor is None or not all(_suits(flavor, one) for one in sets):
+            if flavor is None or not all(_flavor_matches(flavor, one) for one in sets):
                 continue
             option = self._tried(name, wanted, used)
-            if not _goes_on(option, self._queue.fungibility):
+            if not _tries_next_flavor(option, self._queue.fungibility):
                 return option
-            if _better(option, best, self._queue.fungibility):
+            if _is_better(option, best, self._queue.fungibility):
                 best = option
         return best
 
@@ -212,7 +212,7 @@ class Assigner:
             of = (flavor, name)
             chance, borrowing = self._chance(of, used.get(of, 0) + wanted[name])
             one = _Option(granted, chance, borrowing)
-            if _better(worst, one, self._queue.fungibility):
+            if _is_better(worst, one, self._queue.fungibility):
                 worst = one
             if chance is AssignmentMode.NONE:
                 return _Option({}, chance, borrowing)
@@ -245,7 +245,7 @@ class Assigner:
         return (AssignmentMode.PREEMPT if own else AssignmentMode.RECLAIM), borrowing
 
 
-def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
+def _group_pod_sets(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
     """Group the pod sets that have to be assigned the same flavors."""
     groups: dict[str, list[tuple[PodSet, int]]] = {}
     for one, count in sized:
@@ -253,22 +253,22 @@ def _grouped(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, int]]]:
     return list(groups.values())
 
 
-def _suits(flavor: Flavor, one: PodSet) -> bool:
+def _flavor_matches(flavor: Flavor, one: PodSet) -> bool:
     """Return whether pods can run on nodes of a flavor, judged only by the labels and taints that the flavor states."""
     if untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
         return False
     labels = flavor.labels
     if any(labels[key] != value for key, value in one.node_selector.items() if key in labels):
         return False
-    terms = [_about(term.expressions, labels) for term in one.node_affinity]
+    terms = [_relevant_requirements(term.expressions, labels) for term in one.node_affinity]
     return not terms or any(matches(expressions, labels) for expressions in terms)
 
 
-def _about(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> list[Requirement]:
+def _relevant_requirements(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> list[Requirement]:
     return [one for one in expressions if one.key in labels]
 
 
-def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
+def _tries_next_flavor(option: _Option, fungibility: Fungibility) -> bool:
     """Return whether the next flavor has to be tried too."""
     if option.chance in {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}:
         return True
@@ -277,7 +277,7 @@ def _goes_on(option: _Option, fungibility: Fungibility) -> bool:
     return option.borrowing > 0 and fungibility.next_before_borrowing
 
 
-def _better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
+def _is_better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
     """Return whether the option ``one`` is better than the option ``other``."""
     hopeless = {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}
     if one.chance is not other.chance and (one.chance in hopeless or other.chance in hopeless):

@@ -5,14 +5,14 @@ from engine.model.quota.pod_workloads import Gathered
 from engine.policies.cohort.search.quota_index import QuotaIndex
 
 
-def ground_of(at: Gathered) -> QuotaIndex:
+def quota_index_of(at: Gathered) -> QuotaIndex:
     """Return the quota index of the cluster once terminating pods have exited."""
     if at.left:
         return QuotaIndex.of(at.cluster)
     return at.cluster.once("ground", lambda: QuotaIndex.of(at.all).changed(at.gone, at.kept))
 
 
-def with_leaving(at: Gathered) -> QuotaCluster:
+def cluster_with_terminating(at: Gathered) -> QuotaCluster:
     """Return the cluster in which terminating pods still hold their quota, with its quota index prepared."""
     at.with_leaving.once("ground", lambda: QuotaIndex.of(at.all).changed((), at.kept))
     return at.with_leaving

@@ -13,12 +13,12 @@ from engine.model.quota import FlavorResource, Workload
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.flavor_assignment import Mode
 from engine.policies.cohort.parameters import FairParameters, Parameters
-from engine.policies.cohort.pod_decision import ByQuota
+from engine.policies.cohort.pod_decision import QuotaPolicy
 from engine.policies.cohort.trace import WorkloadDecision
 from engine.policies.common.policy_types import PolicyTiers, TiersBy, room_by
 
 
-def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: ByQuota) -> tuple[Tier, ...]:
+def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: QuotaPolicy) -> tuple[Tier, ...]:
     """Return every tier; only the last one if the quota has room, none if the pod itself is not decided."""
     told = by.told(snapshot, tree, ask)
     if told is None:
@@ -76,7 +76,7 @@ def tiers_by(kind: type[Parameters | FairParameters]) -> TiersBy:
     """Return the function that makes the tiers for a revision's parameters of one type."""
 
     def by(parameters: Mapping[str, Any]) -> PolicyTiers:
-        quota = ByQuota(msgspec.convert(dict(parameters), kind))
+        quota = QuotaPolicy(msgspec.convert(dict(parameters), kind))
 
         def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
             return judge(snapshot, tree, ask, quota)

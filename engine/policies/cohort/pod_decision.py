@@ -10,12 +10,12 @@ from engine.model.quota.pod_workloads import Gathered, gathered
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.flavor_assignment import Mode
 from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
-from engine.policies.cohort.pass_reuse import ground_of, with_leaving
+from engine.policies.cohort.pass_reuse import cluster_with_terminating, quota_index_of
 from engine.policies.cohort.search.fair import STRATEGIES, Strategy
 from engine.policies.cohort.search.targets import PreemptionReason
 from engine.policies.cohort.trace import WorkloadDecision
 from engine.policies.cohort.workload_decision import FAIR_SHARE, POLICY, WorkloadVerdict, decide
-from engine.policies.cohort.workload_order import first
+from engine.policies.cohort.workload_order import next_pending_pod
 
 DIALECT = "kueue"
 _REASONS = {
@@ -26,7 +26,7 @@ _REASONS = {
 }
 
 
-class ByQuota:
+class QuotaPolicy:
     """Decides preemption by one of the two policies and its parameters."""
 
     def __init__(self, parameters: Parameters | FairParameters) -> None:
@@ -39,7 +39,7 @@ class ByQuota:
         if ask.queue is None or ask.queue not in tree:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
         at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
-        if (unread := _unread(at, ask)) is not None:
+        if (unread := _queue_with_unread_pods(at, ask)) is not None:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD, unread)
         pods = at.asking(ask)
         if pods[0].uid != ask.uid:
@@ -55,7 +55,7 @@ class ByQuota:
             return None
         at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
         pods = at.asking(ask)
-        if _unread(at, ask) is not None or pods[0].uid != ask.uid:
+        if _queue_with_unread_pods(at, ask) is not None or pods[0].uid != ask.uid:
             return None
         return self._told(at, tree, pods)
 
@@ -66,11 +66,11 @@ class ByQuota:
         """
         if self._strategies is None:
             return asks[0]
-        return first(gathered(snapshot, tree, self._reading), asks)
+        return next_pending_pod(gathered(snapshot, tree, self._reading), asks)
 
     def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
         workload = at.waiting(pods)
-        ground_of(at)
+        quota_index_of(at)
         return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
 
     def _decided(self, told: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
@@ -96,7 +96,7 @@ class ByQuota:
     def _ended(self, told: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
         at, verdict = told.at, told.verdict
         if verdict.mode is Mode.FIT:
-            soon = at.leaves_soon and not self._fits(with_leaving(at), told)
+            soon = at.leaves_soon and not self._fits(cluster_with_terminating(at), told)
             return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
         if ask.never_preempts:
             return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
@@ -134,7 +134,7 @@ def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
     return STRATEGY_SETS[parameters.strategies]
 
 
-def _unread(at: Gathered, ask: Pod) -> str | None:
+def _queue_with_unread_pods(at: Gathered, ask: Pod) -> str | None:
     """Return a queue in ``ask``'s quota tree whose usage is unknown because a pod could not be read, or None."""
     tree = at.formed.tree
     top = tree.root(tree.queue[ask.queue or ""])

@@ -1,6 +1,6 @@
 """The texts of policies ``cohort`` and ``fair-share``."""
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.model.decision import PodReason, Reason
 from engine.model.message import gettext_noop
 from engine.policies.common.texts import PolicyTexts
@@ -41,18 +41,18 @@ POD_SENTENCES: dict[PodReason, str] = {
     ),
     PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, which shares no quota with the ask’s queue"),
 }
-LAWS: dict[Law, str] = {
-    Law.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
-    Law.MINIMAL: gettext_noop("No victim could stay, but for the last that was found"),
-    Law.PRIORITY: gettext_noop("Victims are those whom the rules of the ask’s queue let it take"),
-    Law.FENCE: gettext_noop("Victims share quota with the ask"),
-    Law.SHIELDED: gettext_noop("No protected pod"),
+LAWS: dict[Invariant, str] = {
+    Invariant.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
+    Invariant.MINIMAL: gettext_noop("No victim could stay, but for the last that was found"),
+    Invariant.PRIORITY: gettext_noop("Victims are those whom the rules of the ask’s queue let it take"),
+    Invariant.FENCE: gettext_noop("Victims share quota with the ask"),
+    Invariant.SHIELDED: gettext_noop("No protected pod"),
 }
-BROKEN: dict[Law, str] = {
-    Law.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
-    Law.PRIORITY: gettext_noop("Refused: the rules of the ask’s queue do not let it take a victim."),
-    Law.FENCE: gettext_noop("Refused: a victim shares no quota with the ask."),
-    Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
+BROKEN: dict[Invariant, str] = {
+    Invariant.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
+    Invariant.PRIORITY: gettext_noop("Refused: the rules of the ask’s queue do not let it take a victim."),
+    Invariant.FENCE: gettext_noop("Refused: a victim shares no quota with the ask."),
+    Invariant.SHIELDED: gettext_noop("Refused: a victim is protected."),
 }
 TEXTS = PolicyTexts(
     summary=gettext_noop(

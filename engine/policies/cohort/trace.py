@@ -10,12 +10,12 @@ from engine.model.queue_tree import QueueTree
 from engine.model.quota import FlavorResource, QuotaUsage, Workload, share_of
 from engine.model.quota.pod_workloads import Gathered
 from engine.model.quota.tree_reading import FLAVOR
-from engine.policies.cohort.exclusions import Staying
-from engine.policies.cohort.pass_reuse import ground_of
+from engine.policies.cohort.exclusions import ExclusionReasons
+from engine.policies.cohort.pass_reuse import quota_index_of
 from engine.policies.cohort.search.fair import Strategy
 from engine.policies.cohort.workload_decision import WorkloadVerdict
 
-_IN_FULL = 20
+_MAX_LISTED = 20
 """The maximum number of kept workloads that are reported individually; the others are only counted."""
 
 
@@ -31,7 +31,7 @@ class WorkloadDecision:
         strategies: Sequence[Strategy] | None,
     ) -> None:
         self.at, self.tree, self.ask, self.verdict = at, tree, ask, verdict
-        self.usage, self.nodes = ground_of(at).usage, at.formed.tree
+        self.usage, self.nodes = quota_index_of(at).usage, at.formed.tree
         self.node = self.nodes.queue[ask.queue]
         self._fair = strategies is not None
 
@@ -71,7 +71,9 @@ class WorkloadDecision:
     @cached_property
     def stays(self) -> dict[str, PodReason]:
         """Return the reason for every kept workload by its uid, including workloads the search never considered."""
-        staying = Staying(self.at, self.usage, self.ask, self.asked, self.short, self.verdict.search, fair=self._fair)
+        staying = ExclusionReasons(
+            self.at, self.usage, self.ask, self.asked, self.short, self.verdict.search, fair=self._fair
+        )
         return {one.uid: staying.why(one) for one in self._others}
 
     @cached_property
@@ -109,7 +111,7 @@ class WorkloadDecision:
             short=short,
             shares=tuple(self._shares(admitted=admitted)) if self._fair else (),
             reprieved=tuple(self._verdicts([one for one in told if one.uid in back])),
-            excluded=tuple(self._verdicts([one for one in told if one.uid not in back][:_IN_FULL])),
+            excluded=tuple(self._verdicts([one for one in told if one.uid not in back][:_MAX_LISTED])),
             candidates=self.candidates,
             excluded_counts={str(reason): count for reason, count in sorted(counts.items())},
         )
@@ -137,11 +139,13 @@ class WorkloadDecision:
         queues = (self.ask.queue, *(one.queue for one in gone))
         paths = dict.fromkeys(path for queue in queues for path in self.tree.lineage(queue))
         for path in paths:
-            before = _some({name: self._used(path, name) for name in self.at.formed.resources})
-            freed = _sum(_plain(one) for one in gone if self.tree.contains(path, one.queue))
+            before = _without_zeros({name: self._used(path, name) for name in self.at.formed.resources})
+            freed = _sum(_amounts_by_resource(one) for one in gone if self.tree.contains(path, one.queue))
             after = subtract(add(before, asked if self.tree.contains(path, self.ask.queue) else {}), freed)
             queue = self.tree[path]
-            yield QueueFigures(path=path, before=before, after=_some(after), guaranteed=queue.guaranteed, max=queue.max)
+            yield QueueFigures(
+                path=path, before=before, after=_without_zeros(after), guaranteed=queue.guaranteed, max=queue.max
+            )
 
     def _used(self, path: str, resource: str) -> int:
         """Return what all leaf queues at or below ``path`` use of a resource."""
@@ -176,7 +180,7 @@ class WorkloadDecision:
         return usage
 
 
-def _plain(one: Workload) -> Amounts:
+def _amounts_by_resource(one: Workload) -> Amounts:
     return {name: amount for (_, name), amount in one.usage.items()}
 
 
@@ -184,9 +188,9 @@ def _sum(many: Iterator[Mapping[str, int]]) -> Amounts:
     found: Amounts = {}
     for amounts in many:
         found = add(found, amounts)
-    return _some(found)
+    return _without_zeros(found)
 
 
-def _some(amounts: Mapping[str, int]) -> Amounts:
+def _without_zeros(amounts: Mapping[str, int]) -> Amounts:
     """Return the amounts without zeros, sorted by name."""
     return {name: amount for name, amount in sorted(amounts.items()) if amount}

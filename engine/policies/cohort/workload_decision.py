@@ -10,12 +10,12 @@ import msgspec
 
 from engine.model.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
 from engine.policies.cohort.admissible import without_replaced
-from engine.policies.cohort.flavor_assignment import Assigner, Assignment, Find, Mode, SearchResult
+from engine.policies.cohort.flavor_assignment import Assigner, Assignment, Mode, SearchResult, TargetFinder
 from engine.policies.cohort.search import classic, fair
 from engine.policies.cohort.search.fair import Strategy
 from engine.policies.cohort.search.quota_attempt import QuotaAttempt
 from engine.policies.cohort.search.quota_index import QuotaIndex
-from engine.policies.cohort.search.targets import NOBODY, TargetSearch
+from engine.policies.cohort.search.targets import NO_TARGETS, TargetSearch
 
 POLICY = "cohort"
 FAIR_SHARE = "fair-share"
@@ -48,20 +48,22 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
     """
     ground = QuotaIndex.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
-    verdict = decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
-    return WorkloadVerdict(verdict.assignment, NOBODY, gated=True) if ask.gated and verdict.search.targets else verdict
+    verdict = decide_with(ground, ask, _cached_search(ground, ask, search), fair=strategies is not None)
+    return (
+        WorkloadVerdict(verdict.assignment, NO_TARGETS, gated=True) if ask.gated and verdict.search.targets else verdict
+    )
 
 
-def decided(ground: QuotaIndex, ask: Workload, find: Find, *, fair: bool) -> WorkloadVerdict:
+def decide_with(ground: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> WorkloadVerdict:
     """Decide for a workload with a given search for preemption targets."""
     assigner = Assigner(ground, ask, find, fair=fair)
-    whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
+    whole = _decide_counts(assigner, find, [one.count for one in ask.pod_sets])
     if whole.served:
         return whole
     return _with_fewer(ask, assigner, find) or whole
 
 
-def _finding(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> Find:
+def _cached_search(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> TargetFinder:
     """Return a search for preemption targets that caches its results.
 
     For a workload with one resource, the final search repeats the one that tried the flavor.
@@ -78,24 +80,24 @@ def _finding(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt],
     return find
 
 
-def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> WorkloadVerdict:
+def _decide_counts(assigner: Assigner, find: TargetFinder, counts: Sequence[int]) -> WorkloadVerdict:
     assignment = assigner.assign(counts)
     if assignment.mode is not Mode.PREEMPT:
-        return WorkloadVerdict(assignment, NOBODY)
+        return WorkloadVerdict(assignment, NO_TARGETS)
     return WorkloadVerdict(assignment, find(assignment.asked, tuple(sorted(assignment.contested))).search)
 
 
-def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> WorkloadVerdict | None:
+def _with_fewer(ask: Workload, assigner: Assigner, find: TargetFinder) -> WorkloadVerdict | None:
     """Return the verdict with the most pods that can be admitted, or None; the number of pods is bisected.
 
     As in Kueue, bisection is used even though removing pods does not always make admission easier.
     """
-    spare = [_spare(one) for one in ask.pod_sets]
+    spare = [_removable(one) for one in ask.pod_sets]
     low, high, found = 0, sum(spare) + 1, None
     while sum(spare) and low < high:
         step = (low + high) // 2
         counts = [one.count - own * step // sum(spare) for one, own in zip(ask.pod_sets, spare, strict=True)]
-        tried = _decided(assigner, find, counts)
+        tried = _decide_counts(assigner, find, counts)
         if tried.served:
             found, high = tried, step
         else:
@@ -103,5 +105,5 @@ def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> WorkloadVerdic
     return found
 
 
-def _spare(one: PodSet) -> int:
+def _removable(one: PodSet) -> int:
     return 0 if one.least is None else max(0, one.count - one.least)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.model.decision import PodReason, Reason
 
 
@@ -20,7 +20,7 @@ class PolicyTexts(msgspec.Struct, frozen=True, kw_only=True):
     reasons: Mapping[Reason, str]
     pod_labels: Mapping[PodReason, str]
     pods: Mapping[PodReason, str]
-    laws: Mapping[Law, str]
-    broken: Mapping[Law, str]
+    laws: Mapping[Invariant, str]
+    broken: Mapping[Invariant, str]
     numbers_laws: bool
     """Whether its invariants have the numbers that the design document gives them."""

@@ -12,8 +12,8 @@ from engine.policies.deserved.decision import DIALECT, POLICY, decide
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.pending_tiers import tiers_by
 from engine.policies.deserved.shares.division import Method, deserved
-from engine.policies.deserved.shares.share_index import ShareIndex, ground
-from engine.policies.deserved.shares.share_status import ShareStatus, standing
+from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
+from engine.policies.deserved.shares.share_status import ShareStatus, share_statuses
 from engine.policies.deserved.texts import TEXTS
 from engine.tree.reach import BY_SHARES
 
@@ -28,8 +28,8 @@ __all__ = [
     "ShareStatus",
     "decide",
     "deserved",
-    "ground",
-    "standing",
+    "share_index_of",
+    "share_statuses",
 ]
 
 

@@ -15,9 +15,9 @@ from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.shares.division import Method, deserved
-from engine.policies.deserved.shares.share_index import ground
+from engine.policies.deserved.shares.share_index import share_index_of
 from engine.policies.deserved.shares.share_ledger import ShareLedger
-from engine.policies.deserved.shares.share_status import Standings, standing_on
+from engine.policies.deserved.shares.share_status import ShareStatuses, share_statuses_from
 
 
 class ReclaimAttempt:
@@ -32,13 +32,13 @@ class ReclaimAttempt:
         asked = {name: amount for name, amount in ask.requests.items() if amount > 0}
         self.wanted: Amounts = {name: amount for name, amount in asked.items() if name != PODS} or asked
         """The amounts that the pending pod requests. ``pods`` is included only if it requests nothing else."""
-        self.ground = ground(snapshot, tree)
+        self.ground = share_index_of(snapshot, tree)
 
     @cached_property
-    def standings(self) -> Standings:
+    def standings(self) -> ShareStatuses:
         """Return the share status of every queue by its path."""
         shares = deserved(self.tree, self.ground.requests, self.ground.capacity, Method(self.parameters.method))
-        return standing_on(self.ground, self.snapshot, self.tree, shares)
+        return share_statuses_from(self.ground, self.snapshot, self.tree, shares)
 
     @cached_property
     def ledger(self) -> ShareLedger:

@@ -14,7 +14,7 @@ from engine.model.objects import Pod
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
-from engine.policies.deserved.pod_kinds import ExclusionReason, alike, stays
+from engine.policies.deserved.pod_kinds import ExclusionReason, exclusion_reason, pod_kinds_of
 from engine.policies.deserved.share_balances import ShareBalances
 from engine.policies.deserved.share_order import ShareOrder
 from engine.policies.deserved.shares.share_ledger import reserved_of
@@ -31,7 +31,7 @@ class Candidates:
         """Reason -> the number of pods that may not be preempted for it."""
         self.staying: Counter[PodReason] = Counter()
         """The part of ``counts`` that is in queues which may be preempted from."""
-        self._alike = alike(question.snapshot, question.nodes.ground, self.budgets)
+        self._alike = pod_kinds_of(question.snapshot, question.nodes.ground, self.budgets)
         self._in_grace: Flags | None = None
         """Queue number -> whether its grace period is not over; None if grace periods are not considered."""
         kinds = self._found()
@@ -134,8 +134,8 @@ class Candidates:
         The first reason that applies to a queue counts.
         """
         question, ground = self.question, self.question.nodes.ground
-        yield PodReason.NO_QUEUE, _only(ground, ground.nobody)
-        yield PodReason.SAME_QUEUE, _only(ground, ground.number[question.leaf])
+        yield PodReason.NO_QUEUE, _single_flag(ground, ground.nobody)
+        yield PodReason.SAME_QUEUE, _single_flag(ground, ground.number[question.leaf])
         if fence := question.tree.fence(question.leaf):
             yield PodReason.OUTSIDE_FENCE, ~ground.below(fence)
         yield PodReason.DISABLED, ground.disabled
@@ -203,7 +203,7 @@ class Candidates:
         return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
 
     def _of_staying(self, pod: Pod) -> ExclusionReason | None:
-        if found := stays(pod):
+        if found := exclusion_reason(pod):
             return found
         outside = self.question.nodes.restraints.outside(pod)
         return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
@@ -225,7 +225,7 @@ class Candidates:
         return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
 
 
-def _only(ground: PodIndex, number: int) -> Flags:
+def _single_flag(ground: PodIndex, number: int) -> Flags:
     flags = np.zeros(ground.nobody + 1, np.bool_)
     flags[number] = True
     return flags

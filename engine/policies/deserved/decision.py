@@ -15,7 +15,7 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
+from engine.policies.deserved.node_candidates import NodeCandidates, NodeVictims
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.trace import notices_of, trace_of
 
@@ -33,28 +33,28 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     for reason, guard in UNDECIDABLE.items():
         if (detail := guard(question.nodes)) is not None:
-            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
+            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
     for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
         node = question.nodes.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            return _answer(question, Outcome.FITS, reason, node=node)
-    return _refused(question) or _within_safeguards(question)
+            return _build_decision(question, Outcome.FITS, reason, node=node)
+    return _rejection(question) or _within_safeguards(question)
 
 
-def _refused(question: ReclaimAttempt) -> Decision | None:
+def _rejection(question: ReclaimAttempt) -> Decision | None:
     """Return a decision that rejects preemption for the pending pod, or None if it may preempt."""
     for reason, guard in _GUARDS.items():
         if (detail := guard(question.nodes)) is not None:
-            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
     if question.too_large:
-        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
     if question.beyond and not question.outranks:
-        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=question.beyond)
+        return _build_decision(question, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=question.beyond)
     if question.over_hard:
-        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=question.over_hard)
+        return _build_decision(question, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=question.over_hard)
     for reason, guard in _WAITS.items():
         if (detail := guard(question.nodes)) is not None:
-            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
     return None
 
 
@@ -78,13 +78,13 @@ def _reclaim(question: ReclaimAttempt) -> Decision:
 
     Otherwise give reclaim notices to the queues it could be made from, or wait for those that still have time.
     """
-    survey, in_time = surveyed(question)
+    survey, in_time = find_candidates(question)
     if survey.best is None:
-        return _none(question, survey)
-    return (_taken if in_time else _told)(question, survey, survey.best)
+        return _no_victims(question, survey)
+    return (_preempt_now if in_time else _wait_for_grace)(question, survey, survey.best)
 
 
-def surveyed(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
+def find_candidates(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
     """Return the node candidates of the first group of queues that makes room, and whether they may be preempted now.
 
     If no group makes room while every queue keeps what it deserves, queues may end below that. If the usual order of
@@ -117,9 +117,9 @@ def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
         tried = queues
 
 
-def _taken(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
+def _preempt_now(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Decision:
     found = () if question.outranks else notices_of(question, survey, best.victims)
-    return _answer(
+    return _build_decision(
         question,
         Outcome.PREEMPT,
         Reason.HIGH_PRIORITY if question.outranks else Reason.BELOW_DESERVED,
@@ -135,9 +135,9 @@ def _victim(question: ReclaimAttempt, pod: Pod) -> PodVerdict:
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
 
 
-def _told(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Decision:
+def _wait_for_grace(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Decision:
     queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (question.due_ms(one), one))
-    return _answer(
+    return _build_decision(
         question,
         Outcome.NOT_ELIGIBLE,
         Reason.GRACE,
@@ -148,16 +148,16 @@ def _told(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> 
     )
 
 
-def _none(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
+def _no_victims(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
     told = trace_of(question, survey, coming=False)
     if survey.gave_up:
-        return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
+        return _build_decision(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
     if survey.candidates.count:
-        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
-    return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)
+        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
+    return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)
 
 
-def _answer(
+def _build_decision(
     question: ReclaimAttempt,
     outcome: Outcome,
     reason: Reason,

@@ -37,7 +37,7 @@ def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, qu
     rows = rows[candidates.going[rows]]
     first = np.flatnonzero(starts(columns.node[rows]))
     lowest = np.minimum.reduceat(columns.priority[rows], first)
-    fewest = _fewest(question, rows, first, places)
+    fewest = _fewest_victims(question, rows, first, places)
     newest = np.maximum.reduceat(_created(columns)[rows], first)
     for one in np.lexsort((places, -newest, fewest, lowest)).tolist():
         place = int(places[one])
@@ -52,7 +52,7 @@ def _rows(columns: Columns, places: Rows) -> Rows:
     return rows
 
 
-def _fewest(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
+def _fewest_victims(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
     """Return for every node how many pods have to be preempted at least.
 
     It assumes that each victim frees as much as the largest candidate there.

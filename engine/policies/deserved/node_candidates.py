@@ -13,19 +13,19 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_bounds import Cost, bounds
 from engine.policies.deserved.node_pruning import hopeless_places
 from engine.policies.deserved.other_sets import search
-from engine.policies.deserved.placement_goal import Anywhere, OnNode, Room
+from engine.policies.deserved.placement_goal import AnyNode, PlacementGoal, SingleNode
 from engine.policies.deserved.share_balances import Rank, ShareBalances
 
 if TYPE_CHECKING:
     from engine.model.columns.node_columns import Flags
 
-MOST_SEARCHED = 50
+MAX_SEARCHED_NODES = 50
 """The maximum number of nodes on which other sets of victims are tried; the cheapest nodes are tried."""
 CRITERIA = ("overused", "priority", "victims", "age", "name")
 """The criteria by which nodes are compared, in this order; the least cost wins."""
 
 
-class Reclaimed(NamedTuple):
+class NodeVictims(NamedTuple):
     """The victims on one node, or anywhere in the cluster, in the order in which they were selected."""
 
     victims: tuple[Pod, ...]
@@ -36,7 +36,7 @@ class Reclaimed(NamedTuple):
     place: int | None
     """The node's index, or None if victims may come from any node."""
 
-    def loses(self, best: "Reclaimed") -> str:
+    def loses(self, best: "NodeVictims") -> str:
         """Return the first of CRITERIA by which this costs more than ``best``."""
         pairs = zip(CRITERIA, self.cost, best.cost, strict=True)
         return next((name for name, own, other in pairs if own != other), CRITERIA[-1])
@@ -48,7 +48,7 @@ class NodeCandidates:
     def __init__(self, question: ReclaimAttempt, candidates: Candidates) -> None:
         self.question, self.candidates = question, candidates
         there = question.nodes
-        gone = _going(question, candidates)
+        gone = _candidate_departures(question, candidates)
         self.counts = gone.counts
         """Node index -> the number of candidates on the node."""
         self.refusing = there.feasibility.refusing(gone, surely=there.leaving)
@@ -73,7 +73,7 @@ class NodeCandidates:
         return self.best is not None
 
     @property
-    def best(self) -> Reclaimed | None:
+    def best(self) -> NodeVictims | None:
         """Return the cheapest victims, or None if no node can make room."""
         return self.found[0] if self.found else None
 
@@ -86,25 +86,25 @@ class NodeCandidates:
             self.gave_up = bool(self._useful.any()) and not _lacks_all(self.question, self.candidates)
             return False
         places = [place for _least, place in bounds(self.question, self.candidates, self._useful)]
-        self.gave_up = len(places) > MOST_SEARCHED
-        for place in places[:MOST_SEARCHED]:
+        self.gave_up = len(places) > MAX_SEARCHED_NODES
+        for place in places[:MAX_SEARCHED_NODES]:
             pods = sorted(self.candidates.on(place), key=self._first)
             tried = search(self.question, self.candidates, place, pods)
             rows, put_back = tried.victims() or ([], [])
             self.gave_up |= tried.gave_up
             if rows:
                 going, kept = ([pods[row] for row in some] for some in (rows, put_back))
-                self.found.append(Reclaimed(tuple(going), tuple(kept), _cost(self.candidates, going, place), place))
+                self.found.append(NodeVictims(tuple(going), tuple(kept), _cost(self.candidates, going, place), place))
         self.found.sort(key=lambda one: one.cost)
         return self.best is not None
 
     def _first(self, pod: Pod) -> tuple[Rank, int, int, str]:
         return self.candidates.books.rank(pod.queue or ""), pod.priority, -pod.created_ms, pod.key
 
-    def _found(self, *, below: bool = False) -> Iterator[Reclaimed]:
+    def _found(self, *, below: bool = False) -> Iterator[NodeVictims]:
         if not self.question.parameters.node_fit:
             self.dearer[:] = False
-            if anywhere := _at(self.question, self.candidates, None, self.candidates.pods, below=below):
+            if anywhere := _find_victims(self.question, self.candidates, None, self.candidates.pods, below=below):
                 yield anywhere
             return
         best: Cost | None = None
@@ -115,14 +115,14 @@ class NodeCandidates:
             self.dearer[place] = False
             if hopeless is not None and hopeless[place]:
                 continue
-            if one := looked_at(self.question, self.candidates, place, below=below):
+            if one := victims_on_node(self.question, self.candidates, place, below=below):
                 best = one.cost if best is None else min(best, one.cost)
                 yield one
             elif hopeless is None and not below:  # computed only on a failure: usually the first node makes room
                 hopeless = hopeless_places(self.question, self.candidates)
 
 
-def _going(question: ReclaimAttempt, candidates: Candidates) -> Going:
+def _candidate_departures(question: ReclaimAttempt, candidates: Candidates) -> Going:
     """Return all candidates as pods that are evicted together, updated incrementally from the previous call."""
     there = question.nodes
     kept: dict[str, Going] = question.snapshot.once("deserved going", question.tree, dict)
@@ -130,25 +130,27 @@ def _going(question: ReclaimAttempt, candidates: Candidates) -> Going:
     return found
 
 
-def looked_at(question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False) -> Reclaimed | None:
+def victims_on_node(
+    question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
+) -> NodeVictims | None:
     """Return the victims that a node would need, or None if it cannot make room for the pending pod.
 
     With ``below``, pods of a queue are preempted even after it has come down to what it deserves.
     """
-    return _at(question, candidates, place, candidates.on(place), below=below)
+    return _find_victims(question, candidates, place, candidates.on(place), below=below)
 
 
-def _at(
+def _find_victims(
     question: ReclaimAttempt, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
-) -> Reclaimed | None:
-    room: Room = Anywhere(question) if place is None else OnNode(question, place)
-    turn = _Turn(question, candidates, room, below=below)
+) -> NodeVictims | None:
+    room: PlacementGoal = AnyNode(question) if place is None else SingleNode(question, place)
+    turn = _VictimSelection(question, candidates, room, below=below)
     taken = turn.take(pods)
     if not taken:
         return None
     victims = turn.needed(taken)
     put_back = tuple(pod for pod in taken if pod not in victims)
-    return Reclaimed(tuple(victims), put_back, _cost(candidates, victims, place), place)
+    return NodeVictims(tuple(victims), put_back, _cost(candidates, victims, place), place)
 
 
 def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> Cost:
@@ -163,18 +165,18 @@ def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> 
 
 def _lacks_all(question: ReclaimAttempt, candidates: Candidates) -> bool:
     """Return whether the pending pod would have no room anywhere even if all candidates were preempted."""
-    return _Turn(question, candidates, Anywhere(question), below=True).lacks(candidates.pods)
+    return _VictimSelection(question, candidates, AnyNode(question), below=True).lacks(candidates.pods)
 
 
-class _Turn:
+class _VictimSelection:
     """One selection of victims for the pending pod, from one node or from anywhere."""
 
-    def __init__(self, question: ReclaimAttempt, candidates: Candidates, room: Room, *, below: bool) -> None:
+    def __init__(self, question: ReclaimAttempt, candidates: Candidates, room: PlacementGoal, *, below: bool) -> None:
         self.question, self.candidates, self.room, self._below = question, candidates, room, below
 
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
         """Return the victims, in order, that make room for the pending pod; empty if it cannot have room."""
-        books, taken, lines = ShareBalances(self.question), list[Pod](), _lines(pods)
+        books, taken, lines = ShareBalances(self.question), list[Pod](), _pods_by_queue(pods)
         while self.lacks(taken):
             pod = next(self._open(books, taken, lines), None)
             if pod is None:
@@ -192,7 +194,7 @@ class _Turn:
                 needed = others
         return needed
 
-    def _open(self, books: ShareBalances, taken: list[Pod], lines: Mapping[str, "_Line"]) -> Iterator[Pod]:
+    def _open(self, books: ShareBalances, taken: list[Pod], lines: Mapping[str, "_QueuePods"]) -> Iterator[Pod]:
         """Yield the pods that may be preempted next, those of the most overused queue first."""
         short, gone = self.room.short(taken), {pod.uid for pod in taken}
         helps = self.room.helping(taken) if self.room.lacks(taken) else self._lies_under_hard
@@ -240,7 +242,7 @@ class _Turn:
         )
 
 
-class _Line:
+class _QueuePods:
     """The pods of one queue. Sorting is deferred, because there may be many and few queues are ever reached."""
 
     def __init__(self) -> None:
@@ -252,8 +254,8 @@ class _Line:
         return sorted(self.pods, key=lambda pod: (pod.priority, -pod.created_ms, pod.key))
 
 
-def _lines(pods: Iterable[Pod]) -> dict[str, _Line]:
-    found: defaultdict[str, _Line] = defaultdict(_Line)
+def _pods_by_queue(pods: Iterable[Pod]) -> dict[str, _QueuePods]:
+    found: defaultdict[str, _QueuePods] = defaultdict(_QueuePods)
     for pod in pods:
         found[pod.queue or ""].pods.append(pod)
     return found

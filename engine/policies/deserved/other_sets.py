@@ -9,7 +9,7 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.share_balances import ShareBalances
 
 
-class _Laws:
+class _VictimConstraints:
     """The conditions that a set of victims on one node has to meet."""
 
     def __init__(self, question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> None:
@@ -49,5 +49,5 @@ class _Laws:
 
 def search(question: ReclaimAttempt, candidates: Candidates, place: int, pods: Sequence[Pod]) -> VictimSetSearch:
     """Return the search for victims on a node, given the candidates in the order of preemption."""
-    laws = _Laws(question, candidates, place, pods)
+    laws = _VictimConstraints(question, candidates, place, pods)
     return VictimSetSearch(range(len(pods)), room=laws.room, may_go=laws.may_go, alike=laws.alike)

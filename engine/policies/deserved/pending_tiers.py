@@ -19,10 +19,10 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.decision import decide, surveyed
+from engine.policies.deserved.decision import decide, find_candidates
 from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.parameters import Parameters
-from engine.policies.deserved.placement_goal import Anywhere
+from engine.policies.deserved.placement_goal import AnyNode
 from engine.policies.deserved.trace import notice, trace_of
 
 
@@ -53,7 +53,7 @@ class _Judged:
         for tier in self._of_queues():
             passes &= tier.passes
             yield tier
-        survey, in_time = surveyed(self.question)  # the slowest step
+        survey, in_time = find_candidates(self.question)  # the slowest step
         node = self._node(survey)
         if passes and node.passes and not in_time:
             yield self._grace(survey)
@@ -193,7 +193,7 @@ class _Judged:
 
     def _anywhere(self, gone: Flags) -> Iterator[Need]:
         """Yield a need for each resource, over all nodes together."""
-        free = Anywhere(self.question).free
+        free = AnyNode(self.question).free
         for name, wanted in sorted(self.ask.requests.items()):
             held = int(self.columns.requests(name)[gone].sum())
             need = Need(resource=name, required=wanted, available=free.get(name, 0), evictable=held)

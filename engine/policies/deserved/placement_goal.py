@@ -7,10 +7,10 @@ import numpy as np
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, total
 from engine.policies.deserved.attempt import ReclaimAttempt
-from engine.policies.deserved.shares.share_status import waiting_rooms
+from engine.policies.deserved.shares.share_status import pending_reservations
 
 
-class OnNode:
+class SingleNode:
     """One node as the place for the pending pod, checked by all rules that decide whether a pod may run there."""
 
     def __init__(self, question: ReclaimAttempt, place: int) -> None:
@@ -29,7 +29,7 @@ class OnNode:
 
         If something else prevents the pod from running there, return all requested resources.
         """
-        return _lacking(self._wanted, self._free, gone) or self._wanted
+        return _short_resources(self._wanted, self._free, gone) or self._wanted
 
     def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
         """Return a function that tells whether evicting another pod would provide some of what is still missing."""
@@ -40,13 +40,13 @@ class OnNode:
         return [*self._leaving, *(pod.uid for pod in gone)]
 
 
-class Anywhere:
+class AnyNode:
     """All ready nodes together as the place for the pending pod. The scheduler decides on which of them it runs."""
 
     def __init__(self, question: ReclaimAttempt) -> None:
         columns = question.nodes.columns
         usable = ~columns.not_ready & ~columns.unschedulable
-        kept = total(room.requests for room in waiting_rooms(question.snapshot))
+        kept = total(room.requests for room in pending_reservations(question.snapshot))
         self._open = frozenset(columns.nodes[place].name for place in np.flatnonzero(usable).tolist())
         self._asked, self._wanted = question.ask.requests, question.wanted
         self.free: Amounts = {}
@@ -56,18 +56,18 @@ class Anywhere:
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
         """Return whether too little of any resource is free once these pods are evicted."""
-        return bool(_lacking(self._asked, self.free, self._freeing(gone)))
+        return bool(_short_resources(self._asked, self.free, self._freeing(gone)))
 
     def short(self, gone: Sequence[Pod]) -> Collection[str]:
         """Return the resources of which too little is free once these pods are evicted.
 
         If enough of all resources is free, return all requested resources.
         """
-        return _lacking(self._wanted, self.free, self._freeing(gone)) or self._wanted
+        return _short_resources(self._wanted, self.free, self._freeing(gone)) or self._wanted
 
     def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
         """Return a function that tells whether evicting another pod would provide some of what is still missing."""
-        short = _lacking(self._asked, self.free, self._freeing(gone))
+        short = _short_resources(self._asked, self.free, self._freeing(gone))
         return lambda pod: pod.node in self._open and any(pod.requests.get(name, 0) > 0 for name in short)
 
     def _freeing(self, gone: Sequence[Pod]) -> list[Pod]:
@@ -75,9 +75,9 @@ class Anywhere:
         return [pod for pod in gone if pod.node in self._open]
 
 
-Room = OnNode | Anywhere
+PlacementGoal = SingleNode | AnyNode
 
 
-def _lacking(wanted: Amounts, free: Amounts, gone: Sequence[Pod]) -> list[str]:
+def _short_resources(wanted: Amounts, free: Amounts, gone: Sequence[Pod]) -> list[str]:
     left = total([free, *(pod.requests for pod in gone)])
     return [name for name, amount in wanted.items() if left.get(name, 0) < amount]

@@ -24,7 +24,7 @@ class ExclusionReason(NamedTuple):
     detail: str = ""
 
 
-def stays(pod: Pod) -> ExclusionReason | None:
+def exclusion_reason(pod: Pod) -> ExclusionReason | None:
     """Return why a pod is never preempted, whatever pod is pending, or None."""
     if pod.namespace == SYSTEM:
         return ExclusionReason(PodReason.SYSTEM)
@@ -37,7 +37,7 @@ def stays(pod: Pod) -> ExclusionReason | None:
     return None
 
 
-class Alike:
+class PodKinds:
     """The kinds of pods, and the properties of each kind."""
 
     def __init__(self, ground: PodIndex, budgets: BudgetCoverage) -> None:
@@ -50,14 +50,14 @@ class Alike:
         self.priority: Numbers = np.array([pod.priority for pod in self.each], np.int64)
         self.budgeted = self._flags(lambda pod: budgets.kind(pod) is not None)
         """Kind -> whether a disruption budget covers its pods."""
-        why = [stays(pod) for pod in self.each]
+        why = [exclusion_reason(pod) for pod in self.each]
         reasons = dict.fromkeys(one.reason for one in why if one)
         self.staying = {
             reason: np.array([one is not None and one.reason is reason for one in why], np.bool_) for reason in reasons
         }
         """Reason for which pods are never preempted -> kind -> whether it applies."""
-        self.rows = Grouped(self.of, len(self.each))
-        self.rows_of_queue = Grouped(ground.row_queue, ground.nobody + 1)
+        self.rows = RowsByNumber(self.of, len(self.each))
+        self.rows_of_queue = RowsByNumber(ground.row_queue, ground.nobody + 1)
         self._amounts: dict[str, Numbers] = {}
         self._latest: tuple[Columns, Flags, Flags] | None = None
 
@@ -87,7 +87,7 @@ class Alike:
         return self._amounts[resource]
 
 
-class Grouped:
+class RowsByNumber:
     """Rows grouped by the number that each of them has."""
 
     def __init__(self, numbers: Rows, count: int) -> None:
@@ -99,9 +99,9 @@ class Grouped:
         return self._rows[self._first[number] : self._first[number + 1]]
 
 
-def alike(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> Alike:
+def pod_kinds_of(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> PodKinds:
     """Return the bound pods of a snapshot by kind, calculated once for a pass."""
-    return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: Alike(ground, budgets))
+    return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: PodKinds(ground, budgets))
 
 
 def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
@@ -116,14 +116,14 @@ def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
             columns.pods,
             columns.queue_kinds,
             columns.request_kinds,
-            columns.kinds(_alike),
+            columns.kinds(_kind_key),
             *([Kinds(columns.pods, budgets.kind)] if budgets.covers else []),
         ),
     )
     return made
 
 
-def _alike(pod: Pod) -> Hashable:
+def _kind_key(pod: Pod) -> Hashable:
     """Return a key of the pod's properties that decide whether it may be preempted.
 
     The controller counts only for pods of DaemonSets, because pods of jobs may each have a controller of their own.

@@ -1,6 +1,6 @@
 """The texts of policy ``deserved``."""
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.model.decision import PodReason, Reason
 from engine.model.message import gettext_noop
 from engine.policies.common.texts import PolicyTexts
@@ -28,13 +28,13 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
     PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class"),
 }
-LAWS: dict[Law, str] = {
-    Law.GUARANTEE: gettext_noop("No queue is taken below what is reserved for it"),
-    Law.MAX: gettext_noop("The ask’s queues stay within their hard limits"),
+LAWS: dict[Invariant, str] = {
+    Invariant.GUARANTEE: gettext_noop("No queue is taken below what is reserved for it"),
+    Invariant.MAX: gettext_noop("The ask’s queues stay within their hard limits"),
 }
-BROKEN: dict[Law, str] = {
-    Law.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its hard limit."),
-    Law.GUARANTEE: gettext_noop("Refused: a queue would be taken below what is reserved for it."),
+BROKEN: dict[Invariant, str] = {
+    Invariant.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its hard limit."),
+    Invariant.GUARANTEE: gettext_noop("Refused: a queue would be taken below what is reserved for it."),
 }
 TEXTS = PolicyTexts(
     summary=gettext_noop("Who uses more than it deserves is told, given time, and then gives back to who uses less."),

@@ -21,10 +21,10 @@ from engine.model.decision import (
 from engine.model.objects import Pod
 from engine.model.quantities import add, subtract, total
 from engine.policies.deserved.attempt import ReclaimAttempt
-from engine.policies.deserved.node_candidates import NodeCandidates, Reclaimed
+from engine.policies.deserved.node_candidates import NodeCandidates, NodeVictims
 from engine.policies.deserved.share_balances import ShareBalances
 
-_IN_FULL = 20
+_MAX_LISTED = 20
 """The maximum number of nodes, and of queues with reclaim notices, that are listed individually."""
 
 _Reasons = Sequence[tuple[NodeReason, Flags]]
@@ -40,8 +40,8 @@ def notices_of(question: ReclaimAttempt, survey: NodeCandidates, victims: Iterab
     others = chain.from_iterable(
         candidates.in_turn(candidates.beyond & told) for told in (question.told, ~question.told)
     )
-    queues = dict.fromkeys([*(pod.queue or "" for pod in victims), *islice(others, _IN_FULL)])
-    return tuple(notice(question, queue) for queue in list(queues)[:_IN_FULL])
+    queues = dict.fromkeys([*(pod.queue or "" for pod in victims), *islice(others, _MAX_LISTED)])
+    return tuple(notice(question, queue) for queue in list(queues)[:_MAX_LISTED])
 
 
 def notice(question: ReclaimAttempt, queue: str) -> ReclaimNotice:
@@ -77,7 +77,7 @@ def _figures(question: ReclaimAttempt, path: str, gone: Sequence[Pod]) -> Deserv
 
 
 def trace_of(
-    question: ReclaimAttempt, survey: NodeCandidates | None = None, best: Reclaimed | None = None, *, coming: bool
+    question: ReclaimAttempt, survey: NodeCandidates | None = None, best: NodeVictims | None = None, *, coming: bool
 ) -> Trace:
     """Return the trace of a decision.
 
@@ -93,8 +93,8 @@ def trace_of(
     return told if survey is None else _with_pods(told, question, survey, best)
 
 
-def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed | None) -> Trace:
-    useless, reasons = _useless(survey), list(_reasons(question, survey))
+def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims | None) -> Trace:
+    useless, reasons = _ruled_out(survey), list(_reasons(question, survey))
     counts = _node_counts(survey, useless, reasons)
     return Trace(
         fence=told.fence,
@@ -102,14 +102,14 @@ def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, be
         deserved=told.deserved,
         reprieved=tuple(_reprieved(question, survey, best)) if best else (),
         excluded=tuple(_excluded(question, survey, best)) if best else (),
-        nodes=tuple(_passed_over(question, survey, useless, reasons)),
+        nodes=tuple(_node_verdicts(question, survey, useless, reasons)),
         candidates=survey.candidates.count,
         excluded_counts={str(reason): count for reason, count in sorted(survey.candidates.counts.items()) if count},
         node_counts={str(reason): count for reason, count in sorted(counts.items())},
     )
 
 
-def _here(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed, *, going: bool) -> list[Pod]:
+def _kept_on_node(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims, *, going: bool) -> list[Pod]:
     """Return the pods of the chosen node that are kept, sorted by name.
 
     With ``going``, these are the candidates that are not victims; otherwise, the pods that are no candidates.
@@ -123,21 +123,21 @@ def _here(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed, *, 
     return sorted((pod for pod in here if pod.uid not in victims), key=lambda pod: pod.key)
 
 
-def _reprieved(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Iterator[PodVerdict]:
+def _reprieved(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Iterator[PodVerdict]:
     """Yield the candidates on the chosen node that are kept, each with the reason."""
     books = ShareBalances(question)
     for pod in best.victims:
         books.give(pod)
     why: dict[tuple[str | None, int], tuple[PodReason, str]] = {}
-    for pod in _here(question, survey, best, going=True):
+    for pod in _kept_on_node(question, survey, best, going=True):
         alike = pod.queue, id(pod.requests)  # most pods share the same object
         if alike not in why:
-            why[alike] = _stays(survey, books, pod)
+            why[alike] = _reprieve_reason(survey, books, pod)
         reason, detail = why[alike]
         yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
-def _stays(survey: NodeCandidates, books: ShareBalances, pod: Pod) -> tuple[PodReason, str]:
+def _reprieve_reason(survey: NodeCandidates, books: ShareBalances, pod: Pod) -> tuple[PodReason, str]:
     question = survey.question
     if not question.outranks and not survey.candidates.takes_beyond(pod, books, question.wanted):
         return PodReason.WITHIN_DESERVED, pod.queue or ""
@@ -146,30 +146,30 @@ def _stays(survey: NodeCandidates, books: ShareBalances, pod: Pod) -> tuple[PodR
     return PodReason.NOT_NEEDED, pod.queue or ""
 
 
-def _excluded(question: ReclaimAttempt, survey: NodeCandidates, best: Reclaimed) -> Iterator[PodVerdict]:
-    for pod in _here(question, survey, best, going=False):
+def _excluded(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Iterator[PodVerdict]:
+    for pod in _kept_on_node(question, survey, best, going=False):
         if why := survey.candidates.why_not(pod):
             yield PodVerdict(pod=PodFacts.of(pod), reason=why.reason, detail=why.detail)
 
 
-def _passed_over(
+def _node_verdicts(
     question: ReclaimAttempt, survey: NodeCandidates, useless: Flags, reasons: _Reasons
 ) -> Iterator[NodeVerdict]:
     """Yield the next best nodes, the cheapest first, then nodes that could not make room."""
     nodes, best = question.nodes.columns.nodes, survey.best
-    dearer = [one for one in survey.found[1 : _IN_FULL + 1] if one.place is not None]
+    dearer = [one for one in survey.found[1 : _MAX_LISTED + 1] if one.place is not None]
     for one in dearer:
         if best is not None and one.place is not None:
             detail = one.loses(best)
             yield NodeVerdict(
                 node=nodes[one.place].name, reason=NodeReason.DEARER, detail=detail, victims=len(one.victims)
             )
-    for place in np.flatnonzero(useless)[: _IN_FULL - len(dearer)].tolist():
+    for place in np.flatnonzero(useless)[: _MAX_LISTED - len(dearer)].tolist():
         reason = next(reason for reason, places in reasons if places[place])
         yield _verdict(question, survey, place, reason)
 
 
-def _useless(survey: NodeCandidates) -> Flags:
+def _ruled_out(survey: NodeCandidates) -> Flags:
     """Return for every node index whether the node is ruled out because preempting there makes no room."""
     useless: Flags = ~survey.dearer
     useless[[one.place for one in survey.found if one.place is not None]] = False

@@ -1,6 +1,6 @@
 """The texts of policy ``priority``."""
 
-from engine.audit import Law
+from engine.audit import Invariant
 from engine.model.decision import PodReason, Reason
 from engine.model.message import gettext_noop
 from engine.policies.common.texts import PolicyTexts
@@ -15,14 +15,16 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.NOT_NEEDED: gettext_noop("may go, but was put back: the ask fits beside it"),
     PodReason.OVER_BUDGET: gettext_noop("of the lower priority %(priority)s, beyond the disruption budget %(budget)s"),
 }
-LAWS: dict[Law, str] = {
-    Law.MAY_PREEMPT: gettext_noop("The ask is pending, its rules can be judged, and nothing forbids it to preempt"),
-    Law.PRIORITY: gettext_noop("Victims have a lower priority than the ask"),
-    Law.SHIELDED: gettext_noop("No protected pod"),
+LAWS: dict[Invariant, str] = {
+    Invariant.MAY_PREEMPT: gettext_noop(
+        "The ask is pending, its rules can be judged, and nothing forbids it to preempt"
+    ),
+    Invariant.PRIORITY: gettext_noop("Victims have a lower priority than the ask"),
+    Invariant.SHIELDED: gettext_noop("No protected pod"),
 }
-BROKEN: dict[Law, str] = {
-    Law.PRIORITY: gettext_noop("Refused: a victim’s priority is not lower than the ask’s."),
-    Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
+BROKEN: dict[Invariant, str] = {
+    Invariant.PRIORITY: gettext_noop("Refused: a victim’s priority is not lower than the ask’s."),
+    Invariant.SHIELDED: gettext_noop("Refused: a victim is protected."),
 }
 TEXTS = PolicyTexts(
     summary=gettext_noop("A pod takes from pods of lower priority, whatever queues are guaranteed."),

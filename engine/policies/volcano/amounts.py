@@ -20,13 +20,13 @@ SLACK = ONE // 10
 _THOUSANDTHS = 1000
 
 
-def fine(amounts: Mapping[str, int]) -> Fine:
+def to_fine(amounts: Mapping[str, int]) -> Fine:
     """Convert amounts from the engine's units."""
     found = {name: amount * ONE * (1 if name in ALWAYS else _THOUSANDTHS) for name, amount in amounts.items()}
     return {CPU: 0, MEMORY: 0} | found
 
 
-def written(amounts: Fine) -> dict[str, str]:
+def format_quantities(amounts: Fine) -> dict[str, str]:
     """Format amounts as quantities: ``1500m``, or memory in bytes."""
     rounded = {name: (amount + ONE // 2) // ONE for name, amount in amounts.items()}
     return {name: str(amount) if name == MEMORY else f"{amount}m" for name, amount in rounded.items()}
@@ -44,10 +44,10 @@ def is_empty(amounts: Fine) -> bool:
 
 def less(one: Fine, other: Fine) -> Fine:
     """Subtract the amounts ``other`` from ``one``."""
-    return merged(sub, one, other)
+    return combine_amounts(sub, one, other)
 
 
-def merged(pick: Callable[[int, int], int], one: Fine, other: Fine) -> Fine:
+def combine_amounts(pick: Callable[[int, int], int], one: Fine, other: Fine) -> Fine:
     """Combine two sets of amounts by applying ``pick`` to each resource that either of them has.
 
     A missing amount counts as 0.
@@ -55,16 +55,16 @@ def merged(pick: Callable[[int, int], int], one: Fine, other: Fine) -> Fine:
     return {name: pick(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
 
 
-def at_most(amounts: Fine, most: Fine) -> Fine:
+def limit_to(amounts: Fine, most: Fine) -> Fine:
     """Limit each amount; resources without a limit are unchanged."""
     return {name: min(amount, most.get(name, amount)) for name, amount in amounts.items()}
 
 
 def limits(capability: Amounts) -> Fine:
     """Return the limits that a capability sets. For cpu and memory, an amount of 0 means no limit."""
-    return {name: amount for name, amount in fine(capability).items() if amount > 0 or name not in ALWAYS}
+    return {name: amount for name, amount in to_fine(capability).items() if amount > 0 or name not in ALWAYS}
 
 
-def capped(amounts: Fine, most: Fine) -> Fine:
+def lower_limits(amounts: Fine, most: Fine) -> Fine:
     """Return the lower limits of the two; if only one of them limits a resource, its limit applies."""
-    return {**most, **at_most(amounts, most)}
+    return {**most, **limit_to(amounts, most)}

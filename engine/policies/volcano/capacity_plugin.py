@@ -5,15 +5,15 @@ Source: Volcano's pkg/scheduler/plugins/capacity, capacity.go: its preemptive an
 
 from engine.model.objects import VolcanoPod
 from engine.model.quantities import PODS
-from engine.policies.volcano.amounts import SLACK, Fine, fine, less, less_equal
-from engine.policies.volcano.comparison_order import Order
+from engine.policies.volcano.amounts import SLACK, Fine, less, less_equal, to_fine
+from engine.policies.volcano.comparison_order import ComparisonOrder
 from engine.policies.volcano.queue_hierarchy import ROOT
 from engine.policies.volcano.session import VolcanoSession
 
 Pods = list[VolcanoPod]
 
 
-def within(allocated: Fine, most: Fine, request: Fine) -> bool:
+def within_limit(allocated: Fine, most: Fine, request: Fine) -> bool:
     """Return whether the requested amounts fit below a limit.
 
     Only resources that are requested are compared. A missing limit counts as 0.
@@ -28,7 +28,7 @@ def within(allocated: Fine, most: Fine, request: Fine) -> bool:
 class CapacityPlugin:
     """The plugin ``capacity``, which decides by the current state of a session."""
 
-    def __init__(self, session: VolcanoSession, order: Order) -> None:
+    def __init__(self, session: VolcanoSession, order: ComparisonOrder) -> None:
         self._session, self._order = session, order
         self._deserved = session.of.deserved
 
@@ -41,7 +41,7 @@ class CapacityPlugin:
         request, most = self._session.requests[ask.pod.uid], self._session.of.most[queue]
         if self._session.of.above[queue]:  # in a tree, a missing limit means no limit, not 0
             request = {name: amount for name, amount in request.items() if name in most}
-        if not within(self._session.allocated[queue], most, request):
+        if not within_limit(self._session.allocated[queue], most, request):
             return False
         nearest = (queue, *(name for name in self._levels(queue) if name != ROOT))
         return any(self._below(name, self._session.requests[ask.pod.uid]) for name in nearest)
@@ -75,11 +75,11 @@ class CapacityPlugin:
         session = self._session
         queue, asking = session.group(one).queue, session.group(ask).queue
         request, asked = session.requests[one.pod.uid], session.requests[ask.pod.uid]
-        guarantee = fine(session.cluster.queues[queue].guarantee)
-        if not _common(request, asked) - {PODS} or not less_equal(guarantee, less(allocated[queue], request)):
+        guarantee = to_fine(session.cluster.queues[queue].guarantee)
+        if not _shared_resources(request, asked) - {PODS} or not less_equal(guarantee, less(allocated[queue], request)):
             return False
-        if not _common(request, self._deserved[queue]):
-            return not self._related(queue, asking) or bool(_common(asked, self._deserved[asking]))
+        if not _shared_resources(request, self._deserved[queue]):
+            return not self._related(queue, asking) or bool(_shared_resources(asked, self._deserved[asking]))
         return self._exceeds(queue, one, allocated)
 
     def _exceeds(self, queue: str, one: VolcanoPod, allocated: dict[str, Fine]) -> bool:
@@ -88,7 +88,7 @@ class CapacityPlugin:
         It is true if the queue deserves none of these resources.
         """
         request, deserved = self._session.requests[one.pod.uid], self._deserved[queue]
-        if not _common(request, deserved):
+        if not _shared_resources(request, deserved):
             return True
         names = (name for name, amount in request.items() if amount and deserved.get(name, 0) >= SLACK and name != PODS)
         return any(allocated[queue].get(name, 0) > deserved[name] for name in names)
@@ -106,6 +106,6 @@ class CapacityPlugin:
         return bool({*self._levels(queue)} & {*self._levels(asking)} - {ROOT})
 
 
-def _common(one: Fine, other: Fine) -> set[str]:
+def _shared_resources(one: Fine, other: Fine) -> set[str]:
     """Return the resources of which both amounts are positive."""
     return {name for name, amount in one.items() if amount >= SLACK and other.get(name, 0) >= SLACK}

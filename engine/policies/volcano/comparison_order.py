@@ -15,7 +15,7 @@ _PARTS = 3
 """The minimum number of parts in a pod's name for its last part to be the pod's index."""
 
 
-class Order:
+class ComparisonOrder:
     """The comparisons, which use the current state of a session."""
 
     def __init__(self, session: VolcanoSession) -> None:
@@ -37,7 +37,7 @@ class Order:
         """
         session, queue = self._session, self._session.cluster.queues[name]
         above = session.of.above[name]
-        next_below = _common(above, session.of.above[other]) + 1
+        next_below = _common_depth(above, session.of.above[other]) + 1
         by = above[next_below] if next_below < len(above) else name
         nothing = session.cluster.settings.plugin is SharePlugin.CAPACITY and is_empty(session.of.deserved[by])
         return -queue.priority, session.share[by], nothing, queue.created_ms, name
@@ -62,7 +62,7 @@ class Order:
         """
         if PRIORITY in self._plugins and one.pod.priority != other.pod.priority:
             return one.pod.priority > other.pod.priority
-        numbers = _number(one), _number(other)
+        numbers = _pod_index(one), _pod_index(other)
         if None not in numbers and numbers[0] != numbers[1]:
             return (numbers[0] or 0) < (numbers[1] or 0)
         return (one.pod.created_ms, one.pod.uid) < (other.pod.created_ms, other.pod.uid)
@@ -89,16 +89,16 @@ class Order:
         The closer relative of the reclaiming queue comes first, then the queue that would be served later.
         """
         above = self._session.of.above
-        near, far = (_common(above[name], above[asking]) for name in (one, other))
+        near, far = (_common_depth(above[name], above[asking]) for name in (one, other))
         return near > far if near != far else not self.queues(one, other)
 
 
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+def _common_depth(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     """Return the depth of the lowest common ancestor of two queues; 0 for the root, or if there is no tree."""
     depth = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     return max(0, (min(len(one), len(other)) if depth is None else depth) - 1)
 
 
-def _number(one: VolcanoPod) -> int | None:
+def _pod_index(one: VolcanoPod) -> int | None:
     parts = one.pod.name.split("-")
     return int(parts[-1]) if len(parts) >= _PARTS and parts[-1].isascii() and parts[-1].isdecimal() else None

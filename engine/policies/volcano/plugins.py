@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from engine.feasibility.selectors import matches
 from engine.model.objects import PodGroup, SharePlugin, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less, less_equal
-from engine.policies.volcano.capacity_plugin import CapacityPlugin, within
-from engine.policies.volcano.comparison_order import GANG, PRIORITY, Order
+from engine.policies.volcano.capacity_plugin import CapacityPlugin, within_limit
+from engine.policies.volcano.comparison_order import GANG, PRIORITY, ComparisonOrder
 from engine.policies.volcano.session import VolcanoSession
 
 Pods = list[VolcanoPod]
@@ -23,7 +23,7 @@ _CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
 class Plugins:
     """The plugins that a session's configuration enables."""
 
-    def __init__(self, session: VolcanoSession, order: Order) -> None:
+    def __init__(self, session: VolcanoSession, order: ComparisonOrder) -> None:
         self._session, self._capacity = session, CapacityPlugin(session, order)
         takes: Mapping[str, Takes] = {
             GANG: self._gang,
@@ -71,7 +71,7 @@ class Plugins:
             return False
         if session.cluster.settings.plugin is SharePlugin.CAPACITY:
             return self._capacity.may_take(queue, ask)
-        return within(session.allocated[queue], session.of.deserved[queue], session.requests[ask.pod.uid])
+        return within_limit(session.allocated[queue], session.of.deserved[queue], session.requests[ask.pod.uid])
 
     def taken(self, ask: VolcanoPod, pods: Pods) -> Pods:
         """Return the pods that may be reclaimed for a pending pod.

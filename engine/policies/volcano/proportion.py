@@ -12,12 +12,12 @@ from engine.policies.volcano.amounts import (
     ALWAYS,
     SLACK,
     Fine,
-    at_most,
-    capped,
-    fine,
+    combine_amounts,
     less_equal,
+    limit_to,
     limits,
-    merged,
+    lower_limits,
+    to_fine,
 )
 
 
@@ -27,15 +27,15 @@ def capabilities(cluster: VolcanoCluster, names: Collection[str]) -> dict[str, F
     What other queues are guaranteed is excluded. If guarantees use up all of a resource other than cpu and memory, that
     resource is not limited, instead of having nothing left.
     """
-    everything = fine(cluster.total)
-    promised = fine(total(queue.guarantee for queue in cluster.queues.values()))
+    everything = to_fine(cluster.total)
+    promised = to_fine(total(queue.guarantee for queue in cluster.queues.values()))
     left = {name: max(0, amount - promised.get(name, 0)) for name, amount in everything.items()}
     shared = {name: amount for name, amount in left.items() if amount > 0 or name in ALWAYS}
     return {name: _capability(shared, cluster.queues[name]) for name in names}
 
 
 def _capability(shared: Fine, queue: VolcanoQueue) -> Fine:
-    return capped(merged(add, shared, fine(queue.guarantee)), limits(queue.capability))
+    return lower_limits(combine_amounts(add, shared, to_fine(queue.guarantee)), limits(queue.capability))
 
 
 def deserved(cluster: VolcanoCluster) -> dict[str, Fine]:
@@ -53,10 +53,10 @@ class _Rounds:
     """
 
     def __init__(self, cluster: VolcanoCluster) -> None:
-        self.remaining = fine(cluster.total)
-        self.requests = {name: fine(amounts) for name, amounts in cluster.requests.items()}
+        self.remaining = to_fine(cluster.total)
+        self.requests = {name: to_fine(amounts) for name, amounts in cluster.requests.items()}
         self.capabilities = capabilities(cluster, self.requests)
-        self.guarantees = {name: fine(cluster.queues[name].guarantee) for name in self.requests}
+        self.guarantees = {name: to_fine(cluster.queues[name].guarantee) for name in self.requests}
         self.weights = {name: cluster.queues[name].weight for name in self.requests}
         self.deserved: dict[str, Fine] = {name: {} for name in self.requests}
         self.open = set(self.requests)
@@ -64,14 +64,14 @@ class _Rounds:
     def run(self) -> bool:
         """Run one round, and return whether something is left for another round."""
         weights = sum(self.weights[name] for name in self.open)
-        before, handed = self.remaining, fine({})
+        before, handed = self.remaining, to_fine({})
         for name in sorted(self.open):
             old, new = self.deserved[name], self._offered(name, weights)
-            handed = merged(add, handed, merged(sub, new, old))
+            handed = combine_amounts(add, handed, combine_amounts(sub, new, old))
             self.deserved[name] = new
             if less_equal(self.requests[name], new) or new == old:
                 self.open.discard(name)
-        self.remaining = {name: max(0, amount) for name, amount in merged(sub, before, handed).items()}
+        self.remaining = {name: max(0, amount) for name, amount in combine_amounts(sub, before, handed).items()}
         scarce = (amount for resource, amount in self.remaining.items() if resource != PODS)
         return self.remaining != before and any(amount >= SLACK for amount in scarce)
 
@@ -82,6 +82,6 @@ class _Rounds:
         """
         request, weight = self.requests[name], self.weights[name]
         more = {resource: amount * weight // weights for resource, amount in self.remaining.items()}
-        most = at_most(merged(add, self.deserved[name], more), self.capabilities[name])
+        most = limit_to(combine_amounts(add, self.deserved[name], more), self.capabilities[name])
         asked = {resource: min(amount, request.get(resource, 0)) for resource, amount in most.items()}
-        return merged(max, asked, self.guarantees[name])
+        return combine_amounts(max, asked, self.guarantees[name])

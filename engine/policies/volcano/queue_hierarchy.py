@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.model.objects import VolcanoCluster
 from engine.model.quantities import Amounts, total
-from engine.policies.volcano.amounts import Fine, at_most, capped, fine, limits, merged
+from engine.policies.volcano.amounts import Fine, combine_amounts, limit_to, limits, lower_limits, to_fine
 
 ROOT = "root"
 
@@ -23,7 +23,7 @@ def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fin
     """
     specs = {name: cluster.queues[name] for name in most}
     return {
-        name: merged(max, at_most(fine(queue.deserved), most[name]), fine(queue.guarantee))
+        name: combine_amounts(max, limit_to(to_fine(queue.deserved), most[name]), to_fine(queue.guarantee))
         for name, queue in specs.items()
     }
 
@@ -47,7 +47,7 @@ class QueueHierarchy:
         self.most: dict[str, Fine] = {ROOT: {}}
         for name in self.order:
             self._divide(name)
-        self.deserved[ROOT] = fine(total(self.queues[name].deserved for name in self.children[ROOT]))
+        self.deserved[ROOT] = to_fine(total(self.queues[name].deserved for name in self.children[ROOT]))
 
     @property
     def above(self) -> dict[str, tuple[str, ...]]:
@@ -80,12 +80,12 @@ class QueueHierarchy:
         A child can have what its parent can have, without the guarantees of its siblings, up to its own capability.
         """
         children = [self.queues[child] for child in self.children[name]]
-        promised = fine(total(child.guarantee for child in children))
+        promised = to_fine(total(child.guarantee for child in children))
         for child in children:
-            guarantee = fine(child.guarantee)
-            self.deserved[child.name] = merged(max, fine(child.deserved), guarantee)
+            guarantee = to_fine(child.guarantee)
+            self.deserved[child.name] = combine_amounts(max, to_fine(child.deserved), guarantee)
             left = {
                 resource: amount - promised.get(resource, 0) + guarantee.get(resource, 0)
                 for resource, amount in self.most[name].items()
             }
-            self.most[child.name] = capped(left, limits(child.capability))
+            self.most[child.name] = lower_limits(left, limits(child.capability))

@@ -11,7 +11,7 @@ import msgspec
 
 from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
 from engine.policies.volcano.amounts import Fine, less_equal
-from engine.policies.volcano.comparison_order import Order
+from engine.policies.volcano.comparison_order import ComparisonOrder
 from engine.policies.volcano.heap import Heap
 from engine.policies.volcano.plugins import Plugins
 from engine.policies.volcano.session import VolcanoSession
@@ -52,7 +52,7 @@ def reclaim(
 
 class _Action:
     def __init__(self, session: VolcanoSession, chance: FirstConsidered, may_run: MayRun) -> None:
-        self._session, self._order = session, Order(session)
+        self._session, self._order = session, ComparisonOrder(session)
         self._chance = chance
         self._nodes = sorted(session.idle, key=lambda node: (node != chance.node, node))
         judged = any(_PREDICATES in tier for tier in session.cluster.settings.tiers)

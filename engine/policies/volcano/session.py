@@ -6,7 +6,7 @@ Source: Volcano's pkg/scheduler/framework, session.go and statement.go, and pkg/
 from collections import Counter, defaultdict
 
 from engine.model.objects import PodGroup, Task, VolcanoCluster, VolcanoPod
-from engine.policies.volcano.amounts import Fine, fine, is_empty
+from engine.policies.volcano.amounts import Fine, is_empty, to_fine
 from engine.policies.volcano.queue_shares import share, shares
 
 _READY = frozenset({Task.BOUND, Task.RUNNING, Task.SUCCEEDED})
@@ -19,15 +19,15 @@ class VolcanoSession:
     def __init__(self, cluster: VolcanoCluster) -> None:
         self.cluster = cluster
         self.of = shares(cluster)
-        self.requests = {one.pod.uid: fine(one.pod.requests) for one in cluster.pods}
+        self.requests = {one.pod.uid: to_fine(one.pod.requests) for one in cluster.pods}
         self.tasks = {one.pod.uid: one.task for one in cluster.pods}
         self.members: dict[str, list[VolcanoPod]] = {key: [] for key in cluster.groups}
         self.on: dict[str, list[VolcanoPod]] = defaultdict(list)
         self._counts = {key: Counter[Task]() for key in cluster.groups}
-        self.idle = {name: fine(amounts) for name, amounts in cluster.nodes.items()}
+        self.idle = {name: to_fine(amounts) for name, amounts in cluster.nodes.items()}
         for one in cluster.pods:
             self._place(one)
-        self.allocated = {name: fine(amounts) for name, amounts in self.of.allocated.items()}
+        self.allocated = {name: to_fine(amounts) for name, amounts in self.of.allocated.items()}
         self.share = {
             name: share(self.allocated[name], own, cluster.settings.plugin) for name, own in self.of.deserved.items()
         }

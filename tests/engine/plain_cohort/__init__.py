@@ -10,7 +10,7 @@ from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Workloa
 from engine.policies.cohort import Strategy, WorkloadVerdict
 from engine.policies.cohort.flavor_assignment import SearchResult
 from engine.policies.cohort.search.quota_index import QuotaIndex as Warm
-from engine.policies.cohort.workload_decision import decided
+from engine.policies.cohort.workload_decision import decide_with
 from tests.engine.plain_cohort import classic, fair
 from tests.engine.plain_cohort.ground import Ground, Question
 
@@ -27,4 +27,4 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
             after.add(warm.tree.queue[target.workload.queue], target.workload.usage, -1)
         return SearchResult(search, after)
 
-    return decided(warm, ask, find, fair=strategies is not None)
+    return decide_with(warm, ask, find, fair=strategies is not None)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.audit import audit, broken
+from engine.audit import audit, failed_checks
 from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.queue_tree import QueueTree
 from tests.builders import preempting
@@ -55,7 +55,7 @@ class Answers(NamedTuple):
         pods = [pod_name(0, pod) for pod in pods_in(self.chosen[world, node])]
         decision = preempting(alone.snapshot, alone.asks[self.ask].name, pods, node=node_name(0, node))
         checks = audit(alone.snapshot, alone.tree(self.above, self.ask.size), decision)
-        return ", ".join(check.law for check in broken(checks))
+        return ", ".join(check.law for check in failed_checks(checks))
 
     def _told(self, world: int, node: int) -> str:
         may = [pods_in(one) for one in np.flatnonzero(self.lawful[world, node])]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from engine.model.quota import FlavorResource, Quantities, QuotaCluster, Take, Workload
 from engine.policies.cohort.search.quota_attempt import QuotaAttempt
-from engine.policies.cohort.search.quota_index import QuotaIndex, Ranked
+from engine.policies.cohort.search.quota_index import QuotaIndex, RankedWorkload
 
 
-def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[Ranked]:
+def preemptable_workloads(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[RankedWorkload]:
     """Yield the workloads of a queue that hold contested quota and that the pending workload's queue may preempt.
 
     Yield either those that are already being evicted (``leaving``) or the others, in the order of preemption.
@@ -35,7 +35,7 @@ def takeable(question: QuotaAttempt, queue: str, *, leaving: bool) -> Iterator[R
                 break
 
 
-def may_go(
+def preemption_candidates(
     cluster: QuotaCluster, ask: Workload, asked: Quantities, short: tuple[FlavorResource, ...]
 ) -> tuple[Workload, ...]:
     """Return the workloads that may be preempted for ``ask``, which is ``short`` of some of what it ``asked`` for."""
@@ -43,10 +43,15 @@ def may_go(
     tree = question.tree
     related = (name for name, node in tree.queue.items() if tree.root(node) == tree.root(question.node))
     lenders = (name for name in related if name == ask.queue or not question.within_nominal(tree.queue[name]))
-    ranked = (one for name in lenders for leaving in (True, False) for one in takeable(question, name, leaving=leaving))
+    ranked = (
+        one
+        for name in lenders
+        for leaving in (True, False)
+        for one in preemptable_workloads(question, name, leaving=leaving)
+    )
     return tuple(workload for _, workload in ranked)
 
 
-def any_takeable(question: QuotaAttempt, queue: str) -> bool:
+def has_preemptable_workloads(question: QuotaAttempt, queue: str) -> bool:
     """Return whether a queue has any workload that may be preempted."""
-    return any(True for leaving in (True, False) for _ in takeable(question, queue, leaving=leaving))
+    return any(True for leaving in (True, False) for _ in preemptable_workloads(question, queue, leaving=leaving))

@@ -9,12 +9,19 @@ from functools import partial
 from typing import NamedTuple
 
 from engine.model.quota import Take, Workload
-from engine.policies.cohort.search.candidates import any_takeable, takeable
+from engine.policies.cohort.search.candidates import has_preemptable_workloads, preemptable_workloads
 from engine.policies.cohort.search.quota_attempt import QuotaAttempt, left_after
-from engine.policies.cohort.search.targets import NOBODY, PreemptionReason, Target, TargetRemoval, TargetSearch, settled
+from engine.policies.cohort.search.targets import (
+    NO_TARGETS,
+    PreemptionReason,
+    Target,
+    TargetRemoval,
+    TargetSearch,
+    fill_back,
+)
 
 
-class _Lender(NamedTuple):
+class _BorrowingQueue(NamedTuple):
     """Another queue from which workloads may be preempted."""
 
     name: str
@@ -32,18 +39,18 @@ class _Lender(NamedTuple):
 
 
 def search(question: QuotaAttempt) -> TargetSearch:
-    """Return the workloads to preempt so that the pending workload fits, or ``NOBODY`` if that is impossible."""
-    lenders = [one for one in _lenders(question) if any_takeable(question, one.name)]
-    for borrowing in _attempts(question, lenders):
+    """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible."""
+    lenders = [one for one in _borrowing_queues(question) if has_preemptable_workloads(question, one.name)]
+    for borrowing in _borrowing_attempts(question, lenders):
         question.start_over()
         taking = TargetRemoval(question, partial(question.lacks, borrowing=borrowing))
-        for target in _in_order(question, lenders, borrowing=borrowing):
+        for target in _ordered_targets(question, lenders, borrowing=borrowing):
             if taking.take(target):
-                return settled(question, taking.targets, borrowing=borrowing)
-    return NOBODY
+                return fill_back(question, taking.targets, borrowing=borrowing)
+    return NO_TARGETS
 
 
-def _attempts(question: QuotaAttempt, lenders: Sequence[_Lender]) -> tuple[bool, ...]:
+def _borrowing_attempts(question: QuotaAttempt, lenders: Sequence[_BorrowingQueue]) -> tuple[bool, ...]:
     """Return for each attempt, in order, whether the pending workload may borrow."""
     forbidden = not question.queue.preemption.borrow.allowed
     full = any(
@@ -55,7 +62,7 @@ def _attempts(question: QuotaAttempt, lenders: Sequence[_Lender]) -> tuple[bool,
     return (False, True) if forbidden and not any(one.by_right for one in lenders) else (True, False)
 
 
-def _lenders(question: QuotaAttempt) -> Iterator[_Lender]:
+def _borrowing_queues(question: QuotaAttempt) -> Iterator[_BorrowingQueue]:
     """Yield the borrowing queues of the preemptor's cohorts, from the nearest cohort up.
 
     All cohorts between a queue and the cohort it shares with the preemptor borrow too.
@@ -65,14 +72,14 @@ def _lenders(question: QuotaAttempt) -> Iterator[_Lender]:
     by_right, left = left_after(question.usage, question.node, question.asked)
     visited = question.node
     for cohort in question.path[1:]:
-        for node, borrowing in _borrowing(question, cohort, visited):
-            yield _Lender(question.tree.names[node], borrowing, by_right)
+        for node, borrowing in _borrowing_queues_below(question, cohort, visited):
+            yield _BorrowingQueue(question.tree.names[node], borrowing, by_right)
         fits, left = left_after(question.usage, cohort, left)
         by_right = by_right or fits
         visited = cohort
 
 
-def _borrowing(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _borrowing_queues_below(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``."""
     pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
@@ -86,23 +93,25 @@ def _borrowing(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tu
                 pending.append((node, (node, *between)))
 
 
-def _in_order(question: QuotaAttempt, lenders: Sequence[_Lender], *, borrowing: bool) -> Iterator[Target]:
+def _ordered_targets(
+    question: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, borrowing: bool
+) -> Iterator[Target]:
     """Yield the targets in the order of preemption, given that all earlier targets are preempted."""
     owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
     for leaving in (True, False):
         for group in (owing, others):
-            yield from _of_others(question, group, leaving=leaving, borrowing=borrowing)
-        for _, one in takeable(question, question.ask.queue, leaving=leaving):
+            yield from _targets_in_other_queues(question, group, leaving=leaving, borrowing=borrowing)
+        for _, one in preemptable_workloads(question, question.ask.queue, leaving=leaving):
             yield Target(one, PreemptionReason.IN_QUEUE)
 
 
-def _of_others(
-    question: QuotaAttempt, lenders: Sequence[_Lender], *, leaving: bool, borrowing: bool
+def _targets_in_other_queues(
+    question: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, leaving: bool, borrowing: bool
 ) -> Iterator[Target]:
     """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow."""
     heap = []
     for lender in lenders:
-        following = takeable(question, lender.name, leaving=leaving)
+        following = preemptable_workloads(question, lender.name, leaving=leaving)
         for place, one in following:
             heap.append((place, one, lender, following))
             break
@@ -112,7 +121,7 @@ def _of_others(
         if any(map(question.within_nominal, lender.borrowing)):
             heapq.heappop(heap)  # for good: no workload of this queue is put back during this attempt
             continue
-        why = PreemptionReason.RECLAMATION if lender.by_right else _by_priority(question, one)
+        why = PreemptionReason.RECLAMATION if lender.by_right else _priority_reason(question, one)
         if lender.by_right or why is PreemptionReason.WHILE_BORROWING or not borrowing:
             yield Target(one, why)
         for place, successor in following:
@@ -122,7 +131,7 @@ def _of_others(
             heapq.heappop(heap)
 
 
-def _by_priority(question: QuotaAttempt, one: Workload) -> PreemptionReason:
+def _priority_reason(question: QuotaAttempt, one: Workload) -> PreemptionReason:
     """Return why a workload may be preempted, if the preemptor is not entitled to reclaim from its queue.
 
     Low-priority workloads may be preempted even while the preemptor's queue borrows.

@@ -9,18 +9,18 @@ from itertools import chain
 
 from engine.model.objects import KueueSettings
 from engine.model.quota import Take
-from engine.policies.cohort.search.candidates import takeable
-from engine.policies.cohort.search.quota_attempt import Lack, QuotaAttempt
-from engine.policies.cohort.search.quota_index import Ranked
-from engine.policies.cohort.search.target_queue_ordering import Ladder, Pick
+from engine.policies.cohort.search.candidates import preemptable_workloads
+from engine.policies.cohort.search.quota_attempt import MissingQuota, QuotaAttempt
+from engine.policies.cohort.search.quota_index import RankedWorkload
+from engine.policies.cohort.search.target_queue_ordering import TargetQueue, TargetQueueOrdering
 from engine.policies.cohort.search.targets import (
-    NOBODY,
+    NO_TARGETS,
     PreemptionReason,
     Target,
     TargetRemoval,
     TargetSearch,
-    alike,
-    settled,
+    fill_back,
+    usage_key,
 )
 
 
@@ -45,22 +45,22 @@ def strategies_of(sharing: KueueSettings) -> tuple[Strategy, ...] | None:
 
 
 def search(question: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
-    """Return the workloads to preempt so that the pending workload fits, or ``NOBODY`` if that is impossible.
+    """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible.
 
     The second strategy is used only if the first does not free enough quota.
     """
     candidates = _candidates(question)
     question.usage.add(question.node, question.asked)  # shares include the pending workload
-    taking = TargetRemoval(question, lambda: _lacks(question))
-    left: dict[int, list[Ranked]] = {}
-    found = _first(question, candidates, strategies[0], taking, left)
+    taking = TargetRemoval(question, lambda: _missing_quota(question))
+    left: dict[int, list[RankedWorkload]] = {}
+    found = _apply_first_strategy(question, candidates, strategies[0], taking, left)
     if not found and len(strategies) > 1:
-        found = _second(question, left, taking)
+        found = _apply_second_strategy(question, left, taking)
     question.usage.add(question.node, question.asked, -1)
-    return settled(question, taking.targets, borrowing=True) if found else NOBODY
+    return fill_back(question, taking.targets, borrowing=True) if found else NO_TARGETS
 
 
-def _lacks(question: QuotaAttempt) -> Lack | None:
+def _missing_quota(question: QuotaAttempt) -> MissingQuota | None:
     """Return what the pending workload, whose usage is already counted, has too little quota for."""
     question.usage.add(question.node, question.asked, -1)
     lack = question.lacks(borrowing=True)
@@ -68,7 +68,7 @@ def _lacks(question: QuotaAttempt) -> Lack | None:
     return lack
 
 
-def _candidates(question: QuotaAttempt) -> dict[int, Iterable[Ranked]]:
+def _candidates(question: QuotaAttempt) -> dict[int, Iterable[RankedWorkload]]:
     """Return the candidates by queue: the preemptor's own queue, and all borrowing queues in its cohorts."""
     tree, nodes = question.tree, [question.node]
     if question.queue.preemption.reclaim is not Take.NEVER:
@@ -77,45 +77,47 @@ def _candidates(question: QuotaAttempt) -> dict[int, Iterable[Ranked]]:
             for node in tree.within(question.path[-1])
             if tree.is_queue(node) and node != question.node and not question.within_nominal(node)
         ]
-    return {node: _in_order(question, tree.names[node]) for node in nodes}
+    return {node: _ordered_candidates(question, tree.names[node]) for node in nodes}
 
 
-def _in_order(question: QuotaAttempt, queue: str) -> Iterable[Ranked]:
-    return chain(takeable(question, queue, leaving=True), takeable(question, queue, leaving=False))
+def _ordered_candidates(question: QuotaAttempt, queue: str) -> Iterable[RankedWorkload]:
+    return chain(
+        preemptable_workloads(question, queue, leaving=True), preemptable_workloads(question, queue, leaving=False)
+    )
 
 
-def _first(
+def _apply_first_strategy(
     question: QuotaAttempt,
-    candidates: Mapping[int, Iterable[Ranked]],
+    candidates: Mapping[int, Iterable[RankedWorkload]],
     strategy: Strategy,
     taking: TargetRemoval,
-    left: dict[int, list[Ranked]],
+    left: dict[int, list[RankedWorkload]],
 ) -> bool:
     """Apply the first strategy and return whether the pending workload fits then.
 
     ``left`` is filled with the candidates that the shares did not allow to preempt.
     """
     entitled = question.within_nominal(question.node)
-    ladder = Ladder(question, candidates)
+    ladder = TargetQueueOrdering(question, candidates)
     while (pick := ladder.pick()) is not None:
         if pick.node == question.node:
             ranked, why = pick.pop(), PreemptionReason.IN_QUEUE
         elif entitled:
             ranked, why = pick.pop(), PreemptionReason.RECLAMATION
         else:
-            ranked, why = _allowed(pick, strategy, left.setdefault(pick.node, [])), PreemptionReason.FAIR_SHARING
+            ranked, why = _pop_allowed(pick, strategy, left.setdefault(pick.node, [])), PreemptionReason.FAIR_SHARING
         if ranked is not None and taking.take(Target(ranked[1], why)):
             return True
     return False
 
 
-def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | None:
+def _pop_allowed(pick: TargetQueue, strategy: Strategy, left: list[RankedWorkload]) -> RankedWorkload | None:
     """Return the first workload of the queue that the shares allow to preempt; add those before it to ``left``."""
     ask, before = pick.ranks()
     refused: set[Hashable] = set()
     while (ranked := pick.pop()) is not None:
         one = ranked[1]
-        if (likes := alike(one)) not in refused:
+        if (likes := usage_key(one)) not in refused:
             if ask <= pick.rank_without(one) if strategy is Strategy.FINAL else ask < before:
                 return ranked
             refused.add(likes)
@@ -123,12 +125,14 @@ def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | Non
     return None
 
 
-def _second(question: QuotaAttempt, left: Mapping[int, Iterable[Ranked]], taking: TargetRemoval) -> bool:
+def _apply_second_strategy(
+    question: QuotaAttempt, left: Mapping[int, Iterable[RankedWorkload]], taking: TargetRemoval
+) -> bool:
     """Apply the second strategy and return whether the pending workload fits then.
 
     Every queue is considered only once.
     """
-    ladder = Ladder(question, left)
+    ladder = TargetQueueOrdering(question, left)
     while (pick := ladder.pick()) is not None:
         ask, before = pick.ranks()
         if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], PreemptionReason.FAIR_SHARING)):

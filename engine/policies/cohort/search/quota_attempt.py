@@ -3,7 +3,7 @@
 from engine.model.quota import FlavorResource, Quantities, QuotaUsage, Workload
 from engine.policies.cohort.search.quota_index import QuotaIndex
 
-Lack = tuple[FlavorResource, int]
+MissingQuota = tuple[FlavorResource, int]
 """A flavor and resource with too little quota, and the amount that is missing."""
 
 
@@ -37,7 +37,7 @@ class QuotaAttempt:
         """Add the usage of a removed workload again."""
         self.usage.add(self.tree.queue[one.queue], one.usage)
 
-    def lacks(self, *, borrowing: bool) -> Lack | None:
+    def lacks(self, *, borrowing: bool) -> MissingQuota | None:
         """Return the first resource with too little quota and the missing amount, or None if the workload fits.
 
         Without ``borrowing``, it has to fit in the queue's own nominal quota.

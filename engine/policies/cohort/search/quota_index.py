@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from engine.model.quota import QuotaCluster, QuotaTree, QuotaUsage, Ranks, Workload
 
-Ranked = tuple[int, Workload]
+RankedWorkload = tuple[int, Workload]
 """A workload with its position in the cluster-wide order of preemption.
 
 The order does not consider whether a workload is in the preemptor's own queue.
@@ -16,9 +16,9 @@ The order does not consider whether a workload is in the preemptor's own queue.
 class Holders(NamedTuple):
     """The workloads of one queue that may be preempted at all, in the order of preemption."""
 
-    leaving: list[Ranked]
+    leaving: list[RankedWorkload]
     """They are already being evicted."""
-    staying: list[Ranked]
+    staying: list[RankedWorkload]
 
 
 class QuotaIndex:

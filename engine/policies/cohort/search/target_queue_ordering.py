@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping
 
 from engine.model.quota import NO_RANK, Rank, Workload
 from engine.policies.cohort.search.quota_attempt import QuotaAttempt
-from engine.policies.cohort.search.quota_index import Ranked
+from engine.policies.cohort.search.quota_index import RankedWorkload
 
 
-class Pick:
+class TargetQueue:
     """A queue to preempt from, with its remaining candidates."""
 
-    def __init__(self, question: QuotaAttempt, node: int, candidates: Iterable[Ranked]) -> None:
+    def __init__(self, question: QuotaAttempt, node: int, candidates: Iterable[RankedWorkload]) -> None:
         self.node, self._question = node, question
         self._candidates = iter(candidates)
         self.first = next(self._candidates, None)
         """The next candidate, or None if there are none left."""
 
-    def pop(self) -> Ranked | None:
+    def pop(self) -> RankedWorkload | None:
         """Remove the next candidate and return it."""
         first, self.first = self.first, next(self._candidates, None)
         return first
@@ -49,7 +49,7 @@ class Pick:
         return below[tree.parents[theirs]], theirs
 
 
-_Rung = tuple[bool, int, bool, tuple[str] | tuple[bool, bool, int], int]
+_SortKey = tuple[bool, int, bool, tuple[str] | tuple[bool, bool, int], int]
 """A node's sort key in its cohort, ending with the node; the lowest key comes first.
 
 Nodes are sorted by share, the highest first, with cohorts before queues. Among cohorts with equal shares, Kueue takes
@@ -57,32 +57,32 @@ any; here, the first by name is taken. Among queues it is the one whose first ca
 """
 
 
-class Ladder:
+class TargetQueueOrdering:
     """The candidates by queue; queues that have none left, or that no longer borrow, drop out.
 
     Preempting a workload changes only the shares of its queue and of the cohorts around it, which are the first nodes
     of their cohorts' heaps. So only the nodes that were picked are sorted anew before the next pick.
     """
 
-    def __init__(self, question: QuotaAttempt, candidates: Mapping[int, Iterable[Ranked]]) -> None:
+    def __init__(self, question: QuotaAttempt, candidates: Mapping[int, Iterable[RankedWorkload]]) -> None:
         self._question, self._tree = question, question.tree
-        picks = (Pick(question, node, those) for node, those in candidates.items())
+        picks = (TargetQueue(question, node, those) for node, those in candidates.items())
         self._picks = {pick.node: pick for pick in picks if pick.first is not None}
         self._heaps = self._hung()
         self._moved: set[int] = set()
         """The nodes on the path of the last pick, from the queue up."""
 
-    def drop(self, pick: Pick) -> None:
+    def drop(self, pick: TargetQueue) -> None:
         """Stop preempting from a queue."""
         del self._picks[pick.node]
 
-    def pick(self) -> Pick | None:
+    def pick(self) -> TargetQueue | None:
         """Return the queue reached by the highest share at every level, or None if no candidates are left."""
         return self._highest(self._question.path[-1])
 
-    def _hung(self) -> dict[int, list[_Rung]]:
+    def _hung(self) -> dict[int, list[_SortKey]]:
         """Build the heap of every cohort, with those of its nodes that lead to candidates."""
-        heaps: dict[int, list[_Rung]] = {}
+        heaps: dict[int, list[_SortKey]] = {}
         parents = self._tree.parents
         for node in {at for queue in self._picks for at in self._tree.paths[queue]}:
             parent, rung = parents[node], self._rung(node)
@@ -92,7 +92,7 @@ class Ladder:
             heapq.heapify(heap)
         return heaps
 
-    def _highest(self, node: int) -> Pick | None:
+    def _highest(self, node: int) -> TargetQueue | None:
         """Return the queue to preempt from in the subtree of a node, or None."""
         if self._tree.is_queue(node):
             return self._left(node)
@@ -110,14 +110,14 @@ class Ladder:
         return None
 
     @staticmethod
-    def _move(heap: list[_Rung], rung: _Rung | None) -> None:
+    def _move(heap: list[_SortKey], rung: _SortKey | None) -> None:
         """Move the first entry of a heap to its new position, or remove it if ``rung`` is None."""
         if rung is None:
             heapq.heappop(heap)
         else:
             heapq.heapreplace(heap, rung)
 
-    def _rung(self, node: int) -> _Rung | None:
+    def _rung(self, node: int) -> _SortKey | None:
         """Return the current sort key of a node, or None if it drops out."""
         question = self._question
         rank = question.ground.ranks.of(question.usage, node)
@@ -134,7 +134,7 @@ class Ladder:
         place, one = pick.first
         return not infinite, -share, True, (not one.evicted, node == question.node, place), node
 
-    def _left(self, queue: int) -> Pick | None:
+    def _left(self, queue: int) -> TargetQueue | None:
         """Return a queue with its candidates, or None if it has none left."""
         pick = self._picks.get(queue)
         return pick if pick is not None and pick.first is not None else None

@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.model.quota import Workload
-from engine.policies.cohort.search.quota_attempt import Lack, QuotaAttempt
+from engine.policies.cohort.search.quota_attempt import MissingQuota, QuotaAttempt
 
 
 class PreemptionReason(StrEnum):
@@ -37,7 +37,7 @@ class TargetSearch(msgspec.Struct, frozen=True):
     """Whether the pending workload may borrow then. Otherwise it has to fit in its queue's own quota."""
 
 
-NOBODY = TargetSearch()
+NO_TARGETS = TargetSearch()
 
 
 class TargetRemoval:
@@ -47,9 +47,9 @@ class TargetRemoval:
     removed.
     """
 
-    def __init__(self, question: QuotaAttempt, lacks: Callable[[], Lack | None]) -> None:
+    def __init__(self, question: QuotaAttempt, lacks: Callable[[], MissingQuota | None]) -> None:
         self._question, self._lacks = question, lacks
-        self._lack: Lack | None = None
+        self._lack: MissingQuota | None = None
         self.targets: list[Target] = []
 
     def take(self, target: Target) -> bool:
@@ -66,7 +66,7 @@ class TargetRemoval:
         return self._lack is None
 
 
-def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
+def fill_back(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
     """Return the targets that really have to be preempted, out of those taken to make the pending workload fit.
 
     Afterwards, only these targets are removed from ``question``. All but the last are tried in turn, the latest first.
@@ -76,7 +76,7 @@ def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool)
     needed: set[Hashable] = set()
     for place in reversed(range(len(targets) - 1)):
         one = targets[place].workload
-        if (likes := alike(one)) in needed:
+        if (likes := usage_key(one)) in needed:
             continue  # no more quota is free now than when an equal workload was tried
         question.put_back(one)
         if question.lacks(borrowing=borrowing) is None:
@@ -89,6 +89,6 @@ def settled(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool)
     return TargetSearch(tuple(targets), tuple(taken), tuple(put_back), borrowing)
 
 
-def alike(one: Workload) -> Hashable:
+def usage_key(one: Workload) -> Hashable:
     """Return a key that is equal for workloads of one queue that hold, and thus free, the same amounts."""
     return one.queue, *one.usage.items()

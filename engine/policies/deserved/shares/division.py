@@ -12,8 +12,8 @@ from engine.model.queue_tree import QueueTree
 from engine.policies.deserved.shares.claims import Claims
 from engine.policies.deserved.shares.progressive_filling import ShareBounds, fill
 from engine.policies.deserved.shares.requested_amounts import DeservedByPath, RequestedAmounts, Requests
-from engine.policies.deserved.shares.rounding import raisable, raised, whole
-from engine.policies.deserved.shares.share_reuse import Ceilings, Lasting
+from engine.policies.deserved.shares.rounding import raisable_rows, raise_alone, round_shares
+from engine.policies.deserved.shares.share_reuse import Ceilings, ReusableShares
 from engine.policies.deserved.shares.tree_columns import frame_of
 
 
@@ -34,47 +34,47 @@ def deserved(
     Only resources that the cluster has are divided. Resources of which a queue deserves nothing are left out. Entries
     of the requests and of the result are never modified: if an entry is the same object, nothing has changed.
     """
-    kept = _kept(tree, method)
+    kept = _cache_of(tree, method)
     latest = kept.latest
     shares, exact = (
         (latest.shares, latest.exact)
         if latest and latest.holds(requests, capacity)
         else _shares(kept, requests, capacity)
     )
-    kept.latest = Lasting(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
+    kept.latest = ReusableShares(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
     return shares
 
 
-class _Kept:
+class _DivisionCache:
     """The results of the previous division, from which the next one is updated incrementally."""
 
     def __init__(self, tree: QueueTree, method: Method) -> None:
         self.tree, self.method = tree, method
-        self.latest: Lasting | None = None
+        self.latest: ReusableShares | None = None
         self.asked: dict[tuple[str, ...], RequestedAmounts] = {}
         self.told: DeservedByPath | None = None
 
 
 @lru_cache(maxsize=16)
-def _kept(tree: QueueTree, method: Method) -> _Kept:
-    return _Kept(tree, method)
+def _cache_of(tree: QueueTree, method: Method) -> _DivisionCache:
+    return _DivisionCache(tree, method)
 
 
 def _shares(
-    kept: _Kept, requests: Requests, capacity: Mapping[str, int]
+    kept: _DivisionCache, requests: Requests, capacity: Mapping[str, int]
 ) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
     """Return what each queue deserves, and by resource the upper bounds of the exact shares, as far as known."""
     there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
     if not there:
         return {path: {} for path in frame_of(kept.tree, (), np.int64).paths}, {}
     together = [there] if kept.method is Method.DRF else [{name: amount} for name, amount in there.items()]
-    divisions = [_Division(_asked(kept, requests, some), some) for some in together]
+    divisions = [_Division(_requested(kept, requests, some), some) for some in together]
     amounts = np.concatenate([division.run() for division in divisions], axis=1)
     kept.told = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, kept.told)
     return kept.told.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
 
 
-def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
+def _requested(kept: _DivisionCache, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
     names = tuple(there)
     kept.asked[names] = found = RequestedAmounts(kept.tree, requests, there, kept.asked.get(names))
     return found
@@ -144,7 +144,7 @@ class _Division:
         if claims.all_fit:
             return claims.enough
         self.filled.append(fill(claims))
-        return whole(claims, self.filled[-1])
+        return round_shares(claims, self.filled[-1])
 
     def _claims(
         self, rows: slice, request: Numbers, floors: Numbers | None = None, pool: list[int] | None = None
@@ -177,14 +177,14 @@ class _Division:
         """Return for every row whether the queue could still have more."""
         room = self._room()
         found = np.zeros(len(room), np.bool_)
-        for row in raisable(self.all, self.held, self.all.usable, room).tolist():
+        for row in raisable_rows(self.all, self.held, self.all.usable, room).tolist():
             found[row] = any(self._alone(row, room[row]))
         return found
 
     def _alone(self, row: int, room: Numbers) -> list[int]:
         """Return how much more a leaf could have if it alone were given what is idle."""
         lines = (self.requests[row], self.held[row], self.all.usable[row], room)
-        return raised(*(line.tolist() for line in lines))
+        return raise_alone(*(line.tolist() for line in lines))
 
     def _room(self) -> Numbers:
         """Return for every row how much more the queue could have.

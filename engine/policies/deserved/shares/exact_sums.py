@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import gcd
 
 
-def added(fractions: Iterable[tuple[int, int]]) -> Fraction:
+def sum_fractions(fractions: Iterable[tuple[int, int]]) -> Fraction:
     """Sum many fractions, each given as a numerator and a denominator.
 
     Fractions with equal denominators are added first, then pairs of sums. That way few numbers ever become large.

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.deserved.shares.claims import SLACK, Claims, Floats
-from engine.policies.deserved.shares.exact_sums import added
+from engine.policies.deserved.shares.exact_sums import sum_fractions
 
 
 class ShareBounds(NamedTuple):
@@ -27,7 +27,7 @@ class ShareBounds(NamedTuple):
     high: Numbers
 
 
-class _Stretch(NamedTuple):
+class _LevelInterval(NamedTuple):
     """The state of all claimants for one resource, between two levels at which something changes."""
 
     begun: Flags
@@ -35,12 +35,12 @@ class _Stretch(NamedTuple):
     stopped: Flags
 
 
-class _End(NamedTuple):
+class _Exhaustion(NamedTuple):
     """The level at which a resource is used up."""
 
     level: Fraction
     resource: int
-    stretch: _Stretch
+    stretch: _LevelInterval
 
 
 def fill(claims: Claims) -> ShareBounds:
@@ -95,7 +95,7 @@ class _Filling:
             self._stop(first)
             open_.remove(first.resource)
 
-    def _end(self, resource: int) -> _End | None:
+    def _end(self, resource: int) -> _Exhaustion | None:
         """Return where a resource is used up, or None if it never is."""
         pool, grows = self.claims.pool[resource], self.grows[:, resource]
         if not (grows & ~self.done).any() or self._used(resource, inf) < pool * (1 - SLACK):
@@ -105,11 +105,11 @@ class _Filling:
         first = bisect_left(points, pool * (1 - SLACK), key=lambda level: self._used(resource, level))
         last = bisect_right(points, pool * (1 + SLACK), key=lambda level: self._used(resource, level))
         low, high = points[first - 1] if first else -1.0, points[last] if last < len(points) else inf
-        stretch = _Stretch(self.begins[:, resource] <= low, (stops <= low) | (self.held >= 0))
+        stretch = _LevelInterval(self.begins[:, resource] <= low, (stops <= low) | (self.held >= 0))
         if last > first:
             self._tell_apart(resource, stretch, low, high)
         fixed, speed = self._line(resource, stretch)
-        return _End((pool - fixed) / speed, resource, stretch) if speed else None
+        return _Exhaustion((pool - fixed) / speed, resource, stretch) if speed else None
 
     def _used(self, resource: int, level: float) -> float:
         """Return what all claimants together have of a resource at a level.
@@ -119,7 +119,7 @@ class _Filling:
         risen = np.minimum(self.stops, level) * self.speeds[:, resource]
         return float(np.maximum(risen, self.claims.floors[:, resource]).sum())
 
-    def _tell_apart(self, resource: int, stretch: _Stretch, low: float, high: float) -> None:
+    def _tell_apart(self, resource: int, stretch: _LevelInterval, low: float, high: float) -> None:
         """Determine exactly which claimants begin or stop between two levels before the resource is used up.
 
         Updates ``stretch`` in place.
@@ -154,7 +154,7 @@ class _Filling:
         for (amount, each, part), those in alike.items():
             yield Fraction(amount, each) * (1 if part is None else part), those
 
-    def _line(self, resource: int, stretch: _Stretch) -> tuple[Fraction, Fraction]:
+    def _line(self, resource: int, stretch: _LevelInterval) -> tuple[Fraction, Fraction]:
         """Return the usage of a resource in a stretch: a fixed amount, and the amount added for each level."""
         claims, request = self.claims, self.claims.request[:, resource]
         up = self.grows[:, resource] & stretch.begun
@@ -165,7 +165,7 @@ class _Filling:
         own[capped] = False
         fixed += int(request[own].sum())
         pairs = ((self.parts[row] * int(request[row])).as_integer_ratio() for row in capped)
-        fixed += added(pairs)
+        fixed += sum_fractions(pairs)
         for number, level in enumerate(self.levels):
             fixed += level * self._speed(resource, done & (self.held == number))
         return fixed, self._speed(resource, up & ~stretch.stopped)
@@ -174,9 +174,9 @@ class _Filling:
         """Return what the claimants ``who`` together get of a resource at a level of 1."""
         amounts, wide = self.claims.ratios(resource)
         pace = self.claims.pace
-        return added((pace[row] * amounts[row], wide[row]) for row in np.flatnonzero(who).tolist())
+        return sum_fractions((pace[row] * amounts[row], wide[row]) for row in np.flatnonzero(who).tolist())
 
-    def _stop(self, end: _End) -> None:
+    def _stop(self, end: _Exhaustion) -> None:
         """Stop all claimants that get more of a resource at the level at which it is used up.
 
         Claimants that have not exceeded their floors yet stop where they would.
@@ -205,7 +205,7 @@ class _Filling:
         low[full] = high[full] = claims.request[full]
         for row, part in self.parts.items():
             for resource in np.flatnonzero(full[row]).tolist():
-                low[row, resource], high[row, resource] = _between(part * int(claims.request[row, resource]))
+                low[row, resource], high[row, resource] = _floor_and_ceiling(part * int(claims.request[row, resource]))
         for number, level in enumerate(self.levels):
             self._at_level(level, (self.held == number)[:, None] & self.grows, low, high)
         return ShareBounds(low, high)
@@ -214,7 +214,7 @@ class _Filling:
         low, high = self.claims.reserved.copy(), self.claims.reserved.copy()
         for resource, kept in enumerate(self.claims.kept):
             if kept != 1:
-                pairs = [_between(kept * amount) for amount in low[:, resource].tolist()]
+                pairs = [_floor_and_ceiling(kept * amount) for amount in low[:, resource].tolist()]
                 low[:, resource], high[:, resource] = [down for down, _ in pairs], [up for _, up in pairs]
         return low, high
 
@@ -232,6 +232,6 @@ class _Filling:
             high[row, resource] = low[row, resource] + bool(left)
 
 
-def _between(share: Fraction) -> tuple[int, int]:
+def _floor_and_ceiling(share: Fraction) -> tuple[int, int]:
     down, left = divmod(share.numerator, share.denominator)
     return down, down + bool(left)

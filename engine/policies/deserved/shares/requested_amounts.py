@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Requests = Mapping[str, Mapping[str, int]]
 
 
-def changed(before: Requests, now: Requests) -> list[str]:
+def changed_leaves(before: Requests, now: Requests) -> list[str]:
     """Return the leaves, out of the same leaves, whose requests may have changed.
 
     An entry is never modified, so the same object means the same requests.
@@ -48,7 +48,7 @@ class RequestedAmounts:
         if list(self.requests) != list(before.requests):
             return False
         self.frame, self.rows = before.frame, before.rows.copy()
-        paths = [path for path in changed(before.requests, self.requests) if path in self.frame.leaves]
+        paths = [path for path in changed_leaves(before.requests, self.requests) if path in self.frame.leaves]
         numbers = [self.frame.number[path] for path in paths]
         self.rows[numbers] = self._of(paths)
         self.sum = before.sum + _sum(self.rows[numbers]) - _sum(before.rows[numbers])

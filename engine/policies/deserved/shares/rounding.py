@@ -12,7 +12,7 @@ from engine.policies.deserved.shares.claims import SLACK, Claims
 from engine.policies.deserved.shares.progressive_filling import ShareBounds
 
 
-def whole(claims: Claims, shares: ShareBounds) -> Numbers:
+def round_shares(claims: Claims, shares: ShareBounds) -> Numbers:
     """Return the shares in whole units; rows are in the order of names.
 
     Each claimant gets at least its exact share rounded down. The rest first raises claimants to their exact shares
@@ -22,14 +22,14 @@ def whole(claims: Claims, shares: ShareBounds) -> Numbers:
     free = np.array(claims.pool, found.dtype) - found.sum(axis=0)
     asked = claims.request > 0
     for most in (np.where(asked, shares.high, 0), claims.usable):
-        for row in raisable(claims, found, most, free).tolist():
-            more = raised(claims.request[row].tolist(), found[row].tolist(), most[row].tolist(), free.tolist())
+        for row in raisable_rows(claims, found, most, free).tolist():
+            more = raise_alone(claims.request[row].tolist(), found[row].tolist(), most[row].tolist(), free.tolist())
             found[row] += more
             free -= more
     return found
 
 
-def raisable(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Rows:
+def raisable_rows(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Rows:
     """Return the rows of claimants that may get something more; all others certainly get nothing.
 
     A claimant gets nothing if nothing is left of the resource of which it has the smallest part of its request.
@@ -42,7 +42,7 @@ def raisable(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Ro
     return np.flatnonzero(claims.rising & can.any(axis=1))
 
 
-def raised(request: Sequence[int], given: Sequence[int], most: Sequence[int], free: Sequence[int]) -> list[int]:
+def raise_alone(request: Sequence[int], given: Sequence[int], most: Sequence[int], free: Sequence[int]) -> list[int]:
     """Return what a claimant gets in addition if it alone is raised with what is free.
 
     Of each resource it gets as much as it can use.

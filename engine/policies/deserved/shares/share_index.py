@@ -33,9 +33,9 @@ class ShareIndex(msgspec.Struct, frozen=True, kw_only=True):
     """Pending pods that would fit on no node even if all were empty; their requests do not count."""
 
 
-def ground(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
+def share_index_of(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
     """Return the amounts that ``deserved`` divides. Requests of terminating pods do not count."""
-    bound: _Bound = snapshot.once("deserved", tree, lambda: _Bound(snapshot.columns, tree))
+    bound: _BoundSums = snapshot.once("deserved", tree, lambda: _BoundSums(snapshot.columns, tree))
     moment = bound.at(snapshot)
     left = subtract(bound.capacity, moment.sums.system)
     return ShareIndex(
@@ -67,25 +67,25 @@ class _Sums:
     def count(self, pod: Pod, times: int) -> None:
         """Count a pod, ``times`` times; a pod outside the tree counts for no queue."""
         if pod.namespace == SYSTEM:
-            self.system = _more(self.system, pod.requests, times)
+            self.system = _add_times(self.system, pod.requests, times)
             return
         leaf = _leaf(self.tree, pod)
         for path in self.tree.lineage(leaf) if leaf is not None else ():
-            self.asked[path] = _more(self.asked[path], pod.requests, times)
+            self.asked[path] = _add_times(self.asked[path], pod.requests, times)
             if pod.node is not None:
-                self.used[path] = _more(self.used[path], pod.requests, times)
+                self.used[path] = _add_times(self.used[path], pod.requests, times)
         if leaf is not None:
             self.requests[leaf] = self.asked[leaf]
 
 
-class _Moment(NamedTuple):
+class _SnapshotSums(NamedTuple):
     columns: Columns
     asks: tuple[Pod, ...]
     too_large: tuple[Pod, ...]
     sums: _Sums
 
 
-class _Bound:
+class _BoundSums:
     """What all pods on nodes request, including terminating ones, and the capacity of ready nodes."""
 
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
@@ -103,9 +103,9 @@ class _Bound:
         """The capacity of ready nodes, less what pods outside the tree use."""
         self.rooms = list({frozenset(room.items()): room for room in ready}.values())
         """The distinct allocatable amounts of ready nodes."""
-        self.latest: _Moment | None = None
+        self.latest: _SnapshotSums | None = None
 
-    def at(self, snapshot: Snapshot) -> _Moment:
+    def at(self, snapshot: Snapshot) -> _SnapshotSums:
         """Return the sums of a snapshot, updated incrementally from those of the previous call."""
         latest, columns = self.latest, snapshot.columns
         gone = None
@@ -116,17 +116,17 @@ class _Bound:
         sums = latest.sums.copied()
         for row in gone.tolist():
             sums.count(columns.pods[row], -1)
-        self.latest = found = _Moment(columns, snapshot.asks, latest.too_large, sums)
+        self.latest = found = _SnapshotSums(columns, snapshot.asks, latest.too_large, sums)
         return found
 
-    def _first(self, snapshot: Snapshot) -> _Moment:
+    def _first(self, snapshot: Snapshot) -> _SnapshotSums:
         """Return the sums of a snapshot as if no pod on a node were terminating."""
         too_large = tuple(pod for pod in snapshot.asks if not self.fits_somewhere(pod))
         unfit, sums = {pod.uid for pod in too_large}, self.sums.copied()
         for pod in (*snapshot.asks, *snapshot.columns.stray):
             if pod.uid not in unfit and not pod.terminating:
                 sums.count(pod, 1)
-        return _Moment(snapshot.columns, snapshot.asks, too_large, sums)
+        return _SnapshotSums(snapshot.columns, snapshot.asks, too_large, sums)
 
     def fits_somewhere(self, pod: Pod) -> bool:
         """Return whether some ready node would hold a pod if it were empty."""
@@ -137,16 +137,16 @@ def _leaf(tree: QueueTree, pod: Pod) -> str | None:
     return pod.queue if pod.queue is not None and pod.queue in tree and tree.is_leaf(pod.queue) else None
 
 
-def _more(amounts: Amounts, requests: Amounts, times: int) -> Amounts:
+def _add_times(amounts: Amounts, requests: Amounts, times: int) -> Amounts:
     sums = dict(amounts)
     for name, amount in requests.items():
         sums[name] = sums.get(name, 0) + times * amount
     return {name: amount for name, amount in sums.items() if amount}
 
 
-def _is_systems(pod: Pod) -> bool:
+def _is_system_pod(pod: Pod) -> bool:
     return pod.namespace == SYSTEM
 
 
 def _in_system(columns: Columns) -> Kinds:
-    return columns.kinds(_is_systems)
+    return columns.kinds(_is_system_pod)

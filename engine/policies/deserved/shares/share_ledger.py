@@ -8,7 +8,7 @@ import numpy as np
 from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.queue_tree import QueueTree
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.deserved.shares.share_status import Standings, reserved
+from engine.policies.deserved.shares.share_status import ShareStatuses, reserved
 
 
 class ShareLedger:
@@ -17,12 +17,12 @@ class ShareLedger:
     Queues are numbered as in the pod index; the number for no queue has zero amounts.
     """
 
-    def __init__(self, ground: PodIndex, standings: Standings) -> None:
+    def __init__(self, ground: PodIndex, standings: ShareStatuses) -> None:
         self._ground, self._standings = ground, standings
         self._used: dict[str, Numbers] = {}
         self._deserved: dict[str, Numbers] = {}
 
-    def moved(self, standings: Standings) -> "ShareLedger":
+    def moved(self, standings: ShareStatuses) -> "ShareLedger":
         """Return a later ledger, in which only queues whose amounts have changed since are recalculated."""
         later = ShareLedger(self._ground, standings)
         later._used = self._amended(self._used, standings.changed(self._standings), standings.used)
@@ -35,7 +35,9 @@ class ShareLedger:
         """Return the arrays with the amounts of some queues replaced."""
         changed = [(self._ground.number[path], path) for path in paths]
         return {
-            name: _amended(amounts, ((number, amount(path, name)) for number, path in changed)) if changed else amounts
+            name: _replace_amounts(amounts, ((number, amount(path, name)) for number, path in changed))
+            if changed
+            else amounts
             for name, amounts in before.items()
         }
 
@@ -69,7 +71,7 @@ class ShareLedger:
         return least
 
 
-class Reserved:
+class ReservedAmounts:
     """The reserved amounts of one resource, by queue number."""
 
     def __init__(self, tree: QueueTree, resource: str) -> None:
@@ -80,10 +82,10 @@ class Reserved:
 
 
 @lru_cache(maxsize=16)
-def reserved_of(tree: QueueTree) -> dict[str, Reserved]:
+def reserved_of(tree: QueueTree) -> dict[str, ReservedAmounts]:
     """Return the reserved amounts of every resource that is reserved anywhere, never more than the hard limits."""
     names = {name for queue in tree.queues.values() for name in queue.guaranteed}
-    return {name: Reserved(tree, name) for name in sorted(names)}
+    return {name: ReservedAmounts(tree, name) for name in sorted(names)}
 
 
 def column(amounts: Sequence[int]) -> Numbers:
@@ -91,7 +93,7 @@ def column(amounts: Sequence[int]) -> Numbers:
     return np.array(amounts, np.int64 if max(map(abs, amounts), default=0) <= SAFE else object)
 
 
-def _amended(before: Numbers, amounts: Iterable[tuple[int, int]]) -> Numbers:
+def _replace_amounts(before: Numbers, amounts: Iterable[tuple[int, int]]) -> Numbers:
     found = list(amounts)
     large = any(abs(amount) > SAFE for _, amount in found)
     after = before.astype(object if large else before.dtype)

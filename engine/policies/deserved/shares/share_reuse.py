@@ -8,7 +8,7 @@ import msgspec
 from engine.model.columns.node_columns import Numbers
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.policies.deserved.shares.requested_amounts import Requests, changed
+from engine.policies.deserved.shares.requested_amounts import Requests, changed_leaves
 
 
 class Ceilings(NamedTuple):
@@ -23,7 +23,7 @@ class Ceilings(NamedTuple):
         return int(self.amounts[self.number[path] - 1])
 
 
-class Lasting(msgspec.Struct, frozen=True, kw_only=True):
+class ReusableShares(msgspec.Struct, frozen=True, kw_only=True):
     """What all queues deserve, with the requests and the capacity from which that was calculated."""
 
     tree: QueueTree
@@ -37,7 +37,9 @@ class Lasting(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether the shares are certain to be right for these requests and this capacity too."""
         if capacity != self.capacity or list(requests) != list(self.requests):
             return False
-        return all(self._stays(leaf, self.requests[leaf], requests[leaf]) for leaf in changed(self.requests, requests))
+        return all(
+            self._stays(leaf, self.requests[leaf], requests[leaf]) for leaf in changed_leaves(self.requests, requests)
+        )
 
     def _stays(self, leaf: str, before: Mapping[str, int], after: Mapping[str, int]) -> bool:
         """Return whether the changed requests of a leaf change no shares.

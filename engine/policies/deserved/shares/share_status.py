@@ -8,8 +8,8 @@ from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.deserved.shares.division import Method, deserved
-from engine.policies.deserved.shares.requested_amounts import changed
-from engine.policies.deserved.shares.share_index import ShareIndex, ground
+from engine.policies.deserved.shares.requested_amounts import changed_leaves
+from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
 
 
 class ShareStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class ShareStatus(msgspec.Struct, frozen=True, kw_only=True):
         return {name: amount for name, amount in beyond if amount > 0}
 
 
-class Standings(Mapping[str, ShareStatus]):
+class ShareStatuses(Mapping[str, ShareStatus]):
     """The share status of all queues by path. Each is created on first access, because a decision needs only a few."""
 
     def __init__(
@@ -76,15 +76,15 @@ class Standings(Mapping[str, ShareStatus]):
         used, kept = self._there.used[path], self._kept.get(path)
         return add(used, kept) if kept else used
 
-    def changed(self, before: "Standings") -> list[str]:
+    def changed(self, before: "ShareStatuses") -> list[str]:
         """Return the queues whose usage may differ from ``before``, under the same tree."""
         used, kept = before._there.used, before._kept  # noqa: SLF001 - same class
         rooms = (path for path in {**kept, **self._kept} if self._kept.get(path) is not kept.get(path))
-        return [*changed(used, self._there.used), *rooms]
+        return [*changed_leaves(used, self._there.used), *rooms]
 
-    def moved(self, before: "Standings") -> list[str]:
+    def moved(self, before: "ShareStatuses") -> list[str]:
         """Return the queues whose deserved amounts may differ from ``before``, under the same tree."""
-        return [] if self.shares is before.shares else changed(before.shares, self.shares)
+        return [] if self.shares is before.shares else changed_leaves(before.shares, self.shares)
 
     def _make(self, path: str, queue: Queue) -> ShareStatus:
         there = self._there
@@ -102,18 +102,20 @@ def reserved(queue: Queue) -> Amounts:
     return {name: min(amount, queue.max.get(name, amount)) for name, amount in queue.guaranteed.items()}
 
 
-def standing(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, ShareStatus]:
+def share_statuses(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, ShareStatus]:
     """Return the share status of every queue by its path."""
-    there = ground(snapshot, tree)
-    return standing_on(there, snapshot, tree, deserved(tree, there.requests, there.capacity, method))
+    there = share_index_of(snapshot, tree)
+    return share_statuses_from(there, snapshot, tree, deserved(tree, there.requests, there.capacity, method))
 
 
-def standing_on(there: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]) -> Standings:
+def share_statuses_from(
+    there: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]
+) -> ShareStatuses:
     """Return the share status of every queue, given the share index and the deserved amounts."""
-    return Standings(there, tree, shares, _kept(snapshot, tree))
+    return ShareStatuses(there, tree, shares, _reserved_for_pending(snapshot, tree))
 
 
-def waiting_rooms(snapshot: Snapshot, since: int = 0) -> list[Reservation]:
+def pending_reservations(snapshot: Snapshot, since: int = 0) -> list[Reservation]:
     """Return the reservations of open decisions whose pending pods are not on a node yet.
 
     The first ``since`` reservations are skipped.
@@ -122,7 +124,7 @@ def waiting_rooms(snapshot: Snapshot, since: int = 0) -> list[Reservation]:
     return [room for room, ask in asks if ask is None or ask.node is None]
 
 
-def _kept(snapshot: Snapshot, tree: QueueTree) -> dict[str, Amounts]:
+def _reserved_for_pending(snapshot: Snapshot, tree: QueueTree) -> dict[str, Amounts]:
     """Return what is reserved in each queue for pending pods that are not on a node yet, summed up the tree.
 
     Queues without reservations are left out. The result is updated incrementally; an entry is never modified.
@@ -133,7 +135,7 @@ def _kept(snapshot: Snapshot, tree: QueueTree) -> dict[str, Amounts]:
     if snapshot.reservations[: len(before)] != before:
         before, known = (), {}
     kept = dict(known)
-    for room in waiting_rooms(snapshot, len(before)):
+    for room in pending_reservations(snapshot, len(before)):
         if room.queue in tree and tree.is_leaf(room.queue):
             for path in tree.lineage(room.queue):
                 kept[path] = add(kept.get(path, {}), room.requests)
