@@ -1,1 +1,1 @@
-"""Deciding, explaining and carrying out preemption: no Django, no database, importable alone."""
+"""The preemption engine: it decides, explains and carries out preemption. It needs neither Django nor a database."""

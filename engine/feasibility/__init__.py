@@ -1,4 +1,4 @@
-"""May this pod run on that node, once some pods have left? As kube-scheduler's filters judge it."""
+"""Decides whether a pod can run on a node once some pods have left, as kube-scheduler's filters do."""
 
 from engine.feasibility.checks import NodeRefusal
 from engine.feasibility.node_feasibility import FITS, Feasibility, Spot

@@ -1,4 +1,4 @@
-"""Inter-pod affinity and anti-affinity: whom the pod wants near, keeps away from, and who keeps away from it.
+"""Inter-pod affinity and anti-affinity: pods that the pod must be near, and pods that must be kept apart from it.
 
 Source: kube-scheduler's plugin InterPodAffinity.
 """
@@ -18,16 +18,16 @@ from engine.model.snapshot import Snapshot
 
 
 def affinities(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """Its own affinity first, then its anti-affinity, then that of other pods."""
+    """Yield the checks of the pod's affinity, then of its anti-affinity, then of other pods' anti-affinity."""
     yield from _near(snapshot, pod, nominated)
     yield from _apart(snapshot, pod, nominated)
     yield from _kept_out(snapshot, pod, nominated)
 
 
 def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """A pod that meets all terms must be in each one's topology.
+    """Yield the checks that the topology of each term contains a pod that matches all terms.
 
-    Where no pod in the cluster does, and the ask itself would, it may be the first of its kind.
+    If no pod in the cluster matches, and the pending pod itself would, it may be the first of its kind.
     """
     columns = snapshot.columns
     if not pod.affinity:
@@ -69,7 +69,7 @@ def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Amoun
 
 
 class _Meant:
-    """How many of the ask's terms, of one topology, mean a pod."""
+    """Counts how many of the pending pod's terms, of one topology, select a pod."""
 
     def __init__(self, snapshot: Snapshot, terms: tuple[AffinityTerm, ...]) -> None:
         self.snapshot, self.terms = snapshot, terms
@@ -82,7 +82,7 @@ class _Meant:
 
 
 class _Keeping:
-    """How many terms of a pod, of one topology, keep it away from the ask."""
+    """Counts how many of a pod's anti-affinity terms, of one topology, keep the pending pod away."""
 
     def __init__(self, snapshot: Snapshot, ask: Pod, key: str) -> None:
         self.ask, self.key = ask, key
@@ -98,7 +98,10 @@ class _Keeping:
 
 
 def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
-    """Where neither the ask nor a running pod has such a rule, kube-scheduler does not ask those nominated either."""
+    """Yield the checks that no other pod's anti-affinity keeps the pending pod out.
+
+    If neither the pending pod nor a running pod has a rule, kube-scheduler ignores the rules of nominated pods as well.
+    """
     columns = snapshot.columns
     with_terms = [one for one in columns.anti_kinds.each if one.anti_affinity]
     coming = [one for pods in nominated.values() for one in pods if one.anti_affinity]
@@ -114,7 +117,7 @@ def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Am
 def _none_of(
     columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _Keeping
 ) -> AmountCheck:
-    """None of the pods that count may be in the node's topology; a node outside any has none."""
+    """Return the check that no counted pod is in the node's topology; a node without the label is in no topology."""
     weight = times.column(columns)
     labelled = columns.label(key)[0] >= 0
     weight = np.where(labelled[columns.node], weight, 0)
@@ -125,23 +128,24 @@ def _none_of(
 
 
 def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
-    """Whether a term of the ask means another pod.
+    """Return whether a term of the pending pod selects another pod.
 
-    kube-scheduler asks namespaces without labels in any case: a selector that those meet, it takes every one to meet.
+    kube-scheduler also tests namespaces as if they had no labels: a namespace selector that matches the empty set of
+    labels therefore matches every namespace.
     """
     about = snapshot.namespaces.get(other.namespace, {})
     return any(means(term, other.namespace, other.labels, labels) for labels in (about, {}))
 
 
 def _counting(columns: Columns, flags: Flags, key: str) -> Numbers:
-    """Row -> 1 for pods with the flag whose node has the label, else 0."""
+    """Return, by row, 1 for pods with the flag whose node has the label, else 0."""
     return (flags & (columns.label(key)[0] >= 0)[columns.node]).astype(np.int64)
 
 
 def _in_topology(columns: Columns, key: str, weight: Numbers) -> Numbers:
-    """Place -> the sum of the weights of all pods in its topology; nothing where the node has no such label."""
+    """Return, by node index, the sum of the weights of all pods in its topology; 0 if the node lacks the label."""
     numbers, values = columns.label(key)
-    by_topology: Any = np.zeros(len(values) + 1, np.int64)  # the last one is for nodes without the label
+    by_topology: Any = np.zeros(len(values) + 1, np.int64)  # the last entry is for nodes without the label
     rows = np.flatnonzero(weight)
     np.add.at(by_topology, numbers[columns.node[rows]], weight[rows])
     by_topology[-1] = 0

@@ -1,4 +1,4 @@
-"""What pods take away from others on a node: resources, host ports, claims of one pod at a time.
+"""Checks of what pods compete for on a node: resources, host ports, and claims that one pod at a time may use.
 
 Sources: kube-scheduler's plugins NodeResourcesFit, NodePorts and VolumeRestrictions.
 """
@@ -15,21 +15,21 @@ from engine.model.quantities import PODS
 from engine.model.snapshot import Snapshot
 
 Nominated = Mapping[int, tuple[Pod, ...]]
-"""By a node's place: the pods nominated to it that the ask must make way for."""
+"""Node index -> the pods nominated to the node that the pending pod must leave room for."""
 
 
 def adding(nominated: Nominated, amount: Callable[[Pod], int]) -> dict[int, int]:
-    """By place: the sum of an amount over the pods nominated there."""
+    """Return, by node index, the sum of an amount over the pods nominated there."""
     return {place: sum(map(amount, pods)) for place, pods in nominated.items()}
 
 
 def whole(columns: Columns) -> Numbers:
-    """Nothing, by place."""
+    """Return an array of zeros with one entry per node."""
     return np.zeros(len(columns.nodes), np.int64)
 
 
 def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """The host ports that the pod wants, none of which may be taken."""
+    """Yield the check that none of the host ports that the pod wants is taken."""
     if not pod.host_ports:
         return
 
@@ -54,7 +54,10 @@ def _conflict(wanted: HostPort, taken: HostPort) -> bool:
 
 
 def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """Every resource that the pod requests, the number of pods first; of those that no node has, the first will do."""
+    """Yield the checks of every resource that the pod requests, the number of pods first.
+
+    Of the resources that no node has, only the first is checked.
+    """
     wanted = [name for name, amount in pod.requests.items() if amount > 0]
     known = [name for name in wanted if name in columns.resources or name == PODS]
     unknown = min((name for name in wanted if name not in columns.resources and name != PODS), default=None)
@@ -78,9 +81,10 @@ def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Chec
 
 
 def claims(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
-    """Claims of access mode ReadWriteOncePod, which one pod at a time may use.
+    """Yield the check of claims with access mode ReadWriteOncePod, which one pod at a time may use.
 
-    ``miscounting``: as kube-scheduler, a pod of another namespace with a claim of the same name counts as leaving it.
+    ``miscounting``: as in kube-scheduler, a pod of another namespace that has a claim of the same name counts as
+    leaving that claim.
     """
     columns = snapshot.columns
     own = {

@@ -1,8 +1,8 @@
-"""What may keep a pod off a node, for all nodes of a snapshot at once.
+"""Checks of what may keep a pod off a node, for all nodes of a snapshot at once.
 
-A rule holds or not whoever leaves the node. A limit is an amount that must not be exceeded, and that sinks as pods
-leave: what they request, ports they take, pods of a topology that must not be there. What must be there is a limit
-too, counted below nothing.
+A rule holds or not, whichever pods leave the node. A limit is an amount that must not be exceeded, and that shrinks as
+pods leave: what they request, ports they take, pods of a topology that must not be there. A pod that must be there is a
+limit too, with negative amounts.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ CURABLE = frozenset(
         NodeReason.KEPT_OUT,
     }
 )
-"""What the leaving of pods may cure."""
+"""The reasons that may no longer apply once pods leave."""
 
 
 class NodeRefusal(msgspec.Struct, frozen=True):
@@ -34,27 +34,30 @@ class NodeRefusal(msgspec.Struct, frozen=True):
 
     @property
     def curable(self) -> bool:
-        """Whether it may be otherwise once pods have left the node."""
+        """Return whether the reason may no longer apply once pods have left the node."""
         return self.reason in CURABLE
 
 
 class RuleCheck:
-    """Keeps the pod off where ``refused``, whoever leaves. ``detail`` takes a node's place."""
+    """A check that refuses the nodes in ``refused``, whichever pods leave.
+
+    ``detail``: a text, or a function that returns it for a node index.
+    """
 
     def __init__(self, reason: NodeReason, refused: Flags, detail: Callable[[int], str] | str = "") -> None:
         self.reason, self.refused, self._detail = reason, refused, detail
 
     def refusal(self, place: int) -> NodeRefusal:
-        """What it says at a node that it refuses."""
+        """Return why the check refuses the node with this index."""
         return NodeRefusal(self.reason, self._detail if isinstance(self._detail, str) else self._detail(place))
 
 
 class AmountCheck:
-    """Keeps the pod off where ``held``, less the ``weight`` of each pod that leaves, is above ``cap``.
+    """A check that refuses nodes where ``held``, less the ``weight`` of each pod that leaves, is above ``cap``.
 
-    ``added``, by place: what pods nominated to the node hold beside. ``upto``: the running sum of ``weight``, where it
-    is known. ``mends``: whether pods that come back can only mend it. ``unless``: a sum of the same kind, of weight
-    ``unless_weight``, with which the limit is lifted once it is down to nothing.
+    ``added``: by node index, what pods nominated to the node hold in addition. ``upto``: the running sum of ``weight``,
+    if it is known. ``mends``: whether pods that come back can only help. ``unless``: a sum of the same kind, with the
+    weights ``unless_weight``; once it is down to 0, the limit does not apply.
     """
 
     def __init__(
@@ -78,11 +81,11 @@ class AmountCheck:
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
 
     def refusal(self) -> NodeRefusal:
-        """What it says at a node that it refuses."""
+        """Return why the check refuses a node."""
         return NodeRefusal(self.reason, self.detail)
 
     def more(self) -> Numbers:
-        """Place -> ``added``."""
+        """Return ``added`` as an array by node index."""
         small = max(map(abs, self.added.values()), default=0) <= SAFE
         more = np.zeros(len(self.held), self.held.dtype if small else object)
         for place, amount in self.added.items():

@@ -1,4 +1,4 @@
-"""One pod asked of every node: may it run there, once some pods have left?"""
+"""Evaluates for every node whether a pod can run there once some pods have left."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -16,14 +16,14 @@ from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
 
 FITS = -1
-"""In place of a check's number: none refuses."""
+"""Returned in place of the number of a check if no check refuses."""
 
 
 class Feasibility:
-    """Every check of a pod over a snapshot, in the order in which kube-scheduler makes them.
+    """Every check of a pod over a snapshot, in the order in which kube-scheduler performs them.
 
     Room is left for pods of the same or higher priority that are nominated to a node: the pod must fit with them and
-    without them. ``miscounting``: whether to count as kube-scheduler also where it is wrong.
+    without them. ``miscounting``: whether to count as kube-scheduler does even where it is wrong.
     """
 
     def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
@@ -53,9 +53,10 @@ class Feasibility:
         yield from affinities(snapshot, pod, self.nominated)
 
     def refusing(self, without: Leaving | None = None, *, surely: Leaving | None = None) -> Rows:
-        """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does.
+        """Return, by node index, the number of the first check that refuses the pod, or FITS.
 
-        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        ``without``: the pods that leave. ``surely``: the pods among them that leave in any case; then only those
+        refusals count that hold whichever of the others stay.
         """
         gone: list[Numbers | int] = []
         for limit in self.limits:
@@ -84,7 +85,10 @@ class Feasibility:
         return first
 
     def binding(self, without: Leaving, places: Rows) -> Iterator[tuple[Numbers, Numbers]]:
-        """Limits that pods coming back to these places may exceed: weights by row, and the room left at each place."""
+        """Yield the limits that pods coming back to these nodes may exceed.
+
+        For each limit, these are the weights by row, and what is left of the limit at each node.
+        """
         for limit in self.limits:
             if limit.mends:
                 continue
@@ -96,12 +100,12 @@ class Feasibility:
                 yield limit.weight, room
 
     def refusal(self, number: int, place: int) -> NodeRefusal:
-        """What the check of that number says at a node that it refuses."""
+        """Return why the check of that number refuses a node."""
         check = self.checks[number]
         return check.refusal(place) if isinstance(check, RuleCheck) else check.refusal()
 
     def on(self, place: int) -> "Spot":
-        """The same for one node, to be asked many times."""
+        """Return the checks of the pod on one node, for repeated questions."""
         return Spot(self, place)
 
 
@@ -116,13 +120,13 @@ def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
 
 
 class Spot:
-    """One pod asked of one node."""
+    """The checks of one pod on one node."""
 
     def __init__(self, feasibility: Feasibility, place: int) -> None:
         columns = feasibility.columns
         rows = columns.rows(place)
         self._turn = {pod.uid: turn for turn, pod in enumerate(columns.on(place))}
-        """A uid -> how many of the node's pods come before it."""
+        """Uid of a pod -> how many of the node's pods come before it."""
         self._checks: list[tuple[NodeRefusal, _Line | None]] = []
         for check in feasibility.checks:
             if isinstance(check, AmountCheck):
@@ -131,9 +135,10 @@ class Spot:
                 self._checks.append((check.refusal(place), None))
 
     def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> NodeRefusal | None:
-        """The first reason why the pod can't run there once these pods (uids) have left; others are passed over.
+        """Return the first reason why the pod can't run there once the pods ``gone`` have left, or None.
 
-        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        Pods are given by uid; those of other nodes are ignored. ``surely``: the pods among them that leave in any case;
+        then only refusals count that hold whichever of the others stay.
         """
         turns = self._turns(gone)
         sure = turns if surely is None else self._turns(surely)
@@ -144,7 +149,10 @@ class Spot:
         return None
 
     def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
-        """Uids of the pods whose leaving lowers what is exceeded once those have left; None where nothing is."""
+        """Return the uids of pods whose leaving lowers a limit that is still exceeded without the pods ``gone``.
+
+        Return None if no limit is exceeded.
+        """
         turns = self._turns(gone)
         exceeded = (
             line
@@ -158,13 +166,13 @@ class Spot:
         return frozenset(uid for uid, weight in weights if weight > 0)
 
     def far(self, gone: Collection[str] = ()) -> bool:
-        """Whether the pod would not be near what it wants to be near, once these (uids) have left."""
+        """Return whether the pod would lack a pod that it must be near, once the pods ``gone`` (uids) have left."""
         turns = self._turns(gone)
         near = (line for _, line in self._checks if line and line.limit.mends)
         return any(line.exceeded(turns, turns, nominated=False) for line in near)
 
     def weights(self, uid: str) -> tuple[int, ...]:
-        """What a pod of the node weighs in every limit."""
+        """Return the weight of one of the node's pods in every limit."""
         turn = self._turn[uid]
         return tuple(int(line.weights[turn]) for _, line in self._checks if line)
 
@@ -173,18 +181,18 @@ class Spot:
 
 
 class _Line:
-    """A limit at one node."""
+    """A limit at one node, in plain integers."""
 
     def __init__(self, limit: AmountCheck, place: int, rows: range) -> None:
         self.limit = limit
         self.weights: list[int] = limit.weight[rows.start : rows.stop].tolist()
-        """Of the node's pods, in their turn."""
+        """The weights of the node's pods, in their order."""
         self._unless: list[int] = limit.unless_weight[rows.start : rows.stop].tolist()
         self.over = int(limit.held[place]) - int(limit.cap[place])
         self.more = limit.added.get(place, 0)
 
     def exceeded(self, gone: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
-        """Whether it is, whoever of the pods ``gone`` stays but those that leave ``surely``."""
+        """Return whether the limit is exceeded, whichever of the pods ``gone`` stay other than those of ``surely``."""
         limit = self.limit
         leaving = surely if limit.mends else gone
         over = self.over + (self.more if nominated else 0) - sum([self.weights[turn] for turn in leaving])

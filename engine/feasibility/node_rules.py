@@ -1,4 +1,4 @@
-"""What keeps a pod off a node whoever leaves it: the node's own state, and where the pod wants to be.
+"""Rules that keep a pod off a node whichever pods leave: the node's own state, and where the pod wants to be.
 
 Sources: kube-scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity, VolumeBinding and VolumeZone.
 """
@@ -15,11 +15,11 @@ from engine.model.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
 from engine.model.snapshot import Snapshot
 
 RESERVED_TAINT_KEY = "scheduler-admin.io/reserved-for"
-"""Ours: the node is kept for the ask whose UID is the value."""
+"""The key of our own taint: the node is reserved for the pending pod whose UID is the taint's value."""
 
 
 def node_state(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
-    """Nodes that can't be read, are cordoned, or have a taint that the pod does not tolerate."""
+    """Yield the checks for nodes that can't be read, are cordoned, or have a taint that the pod does not tolerate."""
     if columns.unread_nodes.any():
         yield RuleCheck(NodeReason.UNREAD, columns.unread_nodes)
     if columns.unschedulable.any() and not tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
@@ -33,7 +33,7 @@ def node_state(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
 
 
 def keeping(pod: Pod, node: Node) -> Taint | None:
-    """The taint that keeps a pod off a node. Our own reservation never keeps out the ask that it is for."""
+    """Return the taint that keeps a pod off a node, or None. Our reservation never keeps out the pod that it is for."""
     taints = (taint for taint in node.taints if (taint.key, taint.value) != (RESERVED_TAINT_KEY, pod.uid))
     return untolerated(pod.tolerations, taints)
 
@@ -47,7 +47,7 @@ def _told(taint: Taint | None) -> str:
 
 
 def wanted_nodes(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
-    """The pod's node selector and required node affinity."""
+    """Yield the checks of the pod's node selector and required node affinity."""
     for key, value in sorted(pod.node_selector.items()):
         rule = Requirement(key, "In", (value,))
         yield RuleCheck(NodeReason.SELECTOR, ~having(columns, rule), f"{key}={value}")
@@ -56,7 +56,7 @@ def wanted_nodes(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
 
 
 def meeting(columns: Columns, terms: Iterable[NodeSelectorTerm]) -> Flags:
-    """Place -> whether the node meets one of the terms; an empty term is met by none."""
+    """Return, by node index, whether the node matches one of the terms; an empty term matches no node."""
     met = np.zeros(len(columns.nodes), np.bool_)
     for term in terms:
         if term.expressions or term.fields:
@@ -75,7 +75,7 @@ def _all(columns: Columns, term: NodeSelectorTerm) -> Flags:
 
 
 def having(columns: Columns, rule: Requirement) -> Flags:
-    """Place -> whether the node's labels meet an expression; each value of the label is asked once."""
+    """Return, by node index, whether the node's labels match an expression; each label value is tested once."""
     numbers, values = columns.label(rule.key)
     answers = [matches((rule,), {rule.key: value}) for value in values]
     answers.append(matches((rule,), {}))  # number -1: nodes without the label
@@ -83,13 +83,13 @@ def having(columns: Columns, rule: Requirement) -> Flags:
 
 
 def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
-    """The volumes that the pod's claims are bound to: some are reached from a few nodes only."""
+    """Yield the checks of the volumes that the pod's claims are bound to, as some are reachable from few nodes only."""
     columns = snapshot.columns
     for name in dict.fromkeys((*pod.claims, *pod.own_claims)):
         claim = snapshot.claims.get((pod.namespace, name))
         volume = snapshot.volumes.get(claim.volume) if claim else None
         if volume is None:
-            continue  # ``unbound`` has refused it
+            continue  # ``unbound`` refuses the pod already
         if volume.node_affinity:
             yield RuleCheck(NodeReason.VOLUME, ~meeting(columns, volume.node_affinity), name)
     zoned = np.zeros(len(columns.nodes), np.bool_)
@@ -103,9 +103,9 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
 
 
 def unbound(snapshot: Snapshot, pod: Pod) -> str | None:
-    """The first of the pod's claims that is not there, or not bound to a volume that is there.
+    """Return the first of the pod's claims that is missing, or not bound to a volume that exists; else None.
 
-    A claim of its own must be made for it, not for another pod.
+    A claim of an ephemeral volume must have been created for this pod, not for another pod.
     """
     for name in (*pod.claims, *pod.own_claims):
         claim = snapshot.claims.get((pod.namespace, name))
@@ -117,14 +117,14 @@ def unbound(snapshot: Snapshot, pod: Pod) -> str | None:
 
 
 def unjudged(snapshot: Snapshot, pod: Pod) -> tuple[str, ...]:
-    """The rules of a pod on where it may run that can't be judged: such an ask is left alone."""
+    """Return the placement rules of a pod that can't be evaluated; a pending pod with any is not decided."""
     claims = (snapshot.claims.get((pod.namespace, name)) for name in (*pod.claims, *pod.own_claims))
     waiting = any(claim is not None and claim.waiting for claim in claims)
     return (*pod.unread_rules, "unboundClaims") if waiting else pod.unread_rules
 
 
 def contradictory(pod: Pod) -> bool:
-    """Whether each term of the pod's node affinity names nodes, but none that all its fields agree on."""
+    """Return whether the pod's node affinity names nodes only, and no node that all fields of a term agree on."""
     named: set[str] = set()
     for term in pod.node_affinity:
         fields = [set(rule.values) for rule in term.fields if (rule.key, rule.operator) == ("metadata.name", "In")]
@@ -140,11 +140,14 @@ ZONES = {
     "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region": "topology.kubernetes.io/region",
 }
-"""Labels that say where a node is -> the one of today that says the same."""
+"""Labels that say where a node is -> the current label with the same meaning."""
 
 
 def _in_zone(columns: Columns, rule: Requirement) -> Flags:
-    """A node without a label of former days is asked by the one of today."""
+    """Return, by node index, whether the node is in a zone.
+
+    If the node lacks a deprecated label, the current label with the same meaning counts.
+    """
     has = columns.label(rule.key)[0] >= 0
     today = Requirement(ZONES[rule.key], rule.operator, rule.values)
     return np.where(has, having(columns, rule), having(columns, today))

@@ -1,7 +1,7 @@
-"""May this pod run on that node, worked out from the objects alone, one node at a time.
+"""Evaluates whether a pod can run on a node from the objects alone, one node at a time.
 
-The slow way: every pod that counts is looked at anew for every question. It shares nothing with ``node_feasibility``
-but what a selector or toleration means; the audit and the tests compare that with this.
+This is the slow way: every pod that counts is looked at again for every question. It shares nothing with
+``node_feasibility`` except the meaning of selectors and tolerations; the audit and the tests compare the two.
 """
 
 from collections import Counter
@@ -35,11 +35,11 @@ def refusal(
     nominated: bool = True,
     miscounting: bool = False,
 ) -> NodeRefusal | None:
-    """The first reason why ``ask`` can't run on ``node`` once these pods of the node (uids) have left.
+    """Return the first reason why ``ask`` can't run on ``node`` once its pods ``gone`` (uids) have left, or None.
 
-    ``come``: pods bound since, wherever. ``nominated``: whether room is left for pods nominated to the node.
-    ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and without the
-    pods nominated to the node.
+    ``come``: pods that were bound since, on any node. ``nominated``: whether room is left for pods nominated to the
+    node. ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and without
+    the pods nominated to the node.
     """
     others = _made_way_for(snapshot, ask, node) if nominated else []
     for added in ([others] if others else []) + [[]]:
@@ -60,7 +60,7 @@ def _made_way_for(snapshot: Snapshot, ask: Pod, node: Node) -> list[Pod]:
 
 
 class _View:
-    """The cluster with some pods of one node gone and others there instead."""
+    """The cluster without some pods of one node, and with other pods added."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _View:
                 yield NodeRefusal(NodeReason.SPREAD, constraint.topology_key)
 
     def _counts(self, constraint: SpreadConstraint, keys: Collection[str]) -> Counter[str]:
-        """Topology -> the pods there that count, of those with a node that counts."""
+        """Return the number of pods that count, by topology, over the nodes that count."""
         key, counts = constraint.topology_key, Counter[str]()
         counted = {name for name, one in self.nodes.items() if self._counts_on(constraint, one, keys)}
         counts.update({self.nodes[name].labels[key]: 0 for name in counted})
@@ -252,7 +252,7 @@ class _View:
         bound = [(pod, self.nodes[pod.node or ""]) for pod in keeping]
         at_all = self.ask.affinity or self.ask.anti_affinity
         if not at_all and not any(self._keep_out(pod, where) for pod, where in bound):
-            return  # kube-scheduler then does not look at those nominated either
+            return  # kube-scheduler then ignores nominated pods as well
         staying = [(pod, where) for pod, where in bound if pod.uid not in self.left]
         coming = [(pod, self.node) for pod in self.added]
         for pod, where in sorted([*staying, *coming], key=lambda one: one[0].key):
@@ -268,17 +268,17 @@ class _View:
         meant = [where for pod, where in self.everywhere if all(self._is_meant(term, pod) for term in terms)]
         counted = [where for where in meant if any(term.topology_key in where.labels for term in terms)]
         if not counted and all(self._is_meant(term, self.ask) for term in terms):
-            return  # the first of its kind
+            return  # the pod is the first of its kind
         for term in terms:
             if not any(self._same(term.topology_key, where) for where in meant):
                 yield NodeRefusal(NodeReason.POD_AFFINITY, term.topology_key)
 
     def _same(self, key: str, where: Node) -> bool:
-        """Whether another node is of the same topology."""
+        """Return whether another node is in the same topology."""
         return key in where.labels and self.node.labels.get(key) == where.labels[key]
 
     def _keep_out(self, pod: Pod, where: Node) -> set[str]:
-        """The topologies, of those its node is in, that a pod wants to have without the ask."""
+        """Return the topology keys, of those that its node has, with which a pod keeps the pending pod away."""
         ask, about = self.ask, self.snapshot.namespaces.get(self.ask.namespace, {})
         terms = (term for term in pod.anti_affinity if term.topology_key in where.labels)
         return {term.topology_key for term in terms if means(term, ask.namespace, ask.labels, about)}

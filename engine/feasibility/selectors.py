@@ -1,4 +1,4 @@
-"""Whether labels, nodes and taints are what a selector or toleration means."""
+"""Evaluates selectors, affinity terms and tolerations on labels, nodes and taints."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,12 +11,12 @@ _LARGEST = 2**63 - 1
 
 
 def matches(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
-    """Whether labels meet every expression, as apimachinery's label selectors read them."""
+    """Return whether labels match every expression, as apimachinery's label selectors evaluate it."""
     return all(_meets(expression, labels.get(expression.key)) for expression in expressions)
 
 
 def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
-    """Whether labels meet a selector; none is met by nothing."""
+    """Return whether labels match a selector; None matches nothing."""
     return selector is not None and matches(selector, labels)
 
 
@@ -44,39 +44,39 @@ def _compares(rule: Requirement, value: str | None) -> bool:
 
 
 def _integer(text: str) -> int | None:
-    """As Go's ParseInt reads it: plain digits, of 64 bits."""
+    """Return the integer that Go's ParseInt reads from a text: plain digits, within 64 bits. Otherwise return None."""
     if _INTEGER.fullmatch(text) is None or not -_LARGEST - 1 <= int(text) <= _LARGEST:
         return None
     return int(text)
 
 
 def term_matches(term: NodeSelectorTerm, node: Node) -> bool:
-    """Whether a node meets a term; an empty one is met by none."""
+    """Return whether a node matches a term; an empty term matches no node."""
     if not term.expressions and not term.fields:
         return False
     return matches(term.expressions, node.labels) and matches(term.fields, {"metadata.name": node.name})
 
 
 def wants_node(pod: Pod, node: Node) -> bool:
-    """Whether a node is one that the pod's node selector and required node affinity ask for."""
+    """Return whether a node matches the pod's node selector and required node affinity."""
     if any(node.labels.get(key) != value for key, value in pod.node_selector.items()):
         return False
     return not pod.node_affinity or any(term_matches(term, node) for term in pod.node_affinity)
 
 
 def means(term: AffinityTerm, namespace: str, labels: Mapping[str, str], about: Mapping[str, str]) -> bool:
-    """Whether a pod of a namespace, with these labels, is one that a term means; ``about``: the namespace's labels."""
+    """Return whether a term selects a pod with this namespace and labels; ``about``: the namespace's labels."""
     return (namespace in term.namespaces or selects(term.namespace_selector, about)) and selects(term.selector, labels)
 
 
 def untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> Taint | None:
-    """The first taint that keeps new pods away and is not tolerated."""
+    """Return the first taint that keeps new pods away and is not tolerated, or None."""
     kept = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
     return next((taint for taint in kept if not tolerated(taint, tolerations)), None)
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether one of the tolerations covers the taint."""
+    """Return whether at least one of the tolerations covers the taint."""
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 

@@ -1,8 +1,8 @@
-"""Topology spread: how far the numbers of pods in zones, or on nodes, may lie apart.
+"""Topology spread: how much the numbers of pods in zones, or on nodes, may differ.
 
-Source: kube-scheduler's plugin PodTopologySpread. It leaves pods on their way out uncounted, yet takes them off when
-it tries what would be without them; and it counts none for an empty selector, yet takes off every one. ``miscounting``
-does the same.
+Source: kube-scheduler's plugin PodTopologySpread. It does not count terminating pods, yet subtracts them when it tries
+what would be without them; and it counts no pod for an empty selector, yet subtracts every pod. ``miscounting`` does
+the same.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ NO_CAP = np.iinfo(np.int64).max // 2
 
 
 def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
-    """For each constraint the label that nodes must have, and how many pods may be in a topology."""
+    """Yield, for each constraint, a check of the label that nodes must have and a limit of pods per topology."""
     if not pod.spread:
         return
     labelled = np.ones(len(columns.nodes), np.bool_)
@@ -37,7 +37,7 @@ def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bo
 
 
 def _counted(columns: Columns, pod: Pod, constraint: SpreadConstraint) -> Flags:
-    """Place -> whether pods there count."""
+    """Return, by node index, whether pods there count."""
     counted = np.ones(len(columns.nodes), np.bool_)
     if constraint.honor_affinity:
         for rule in wanted_nodes(columns, pod):
@@ -83,7 +83,7 @@ def _limit(
 
 
 def _least_elsewhere(by_topology: Numbers, known: Flags) -> Numbers:
-    """Topology -> the least number of pods in another known one; NO_CAP where there is no other."""
+    """Return, by topology, the least number of pods in another known topology; NO_CAP if there is no other."""
     least = np.full(len(by_topology), NO_CAP)
     order = np.flatnonzero(known)[np.argsort(by_topology[known], kind="stable")]
     if len(order):

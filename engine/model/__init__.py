@@ -1,1 +1,1 @@
-"""What everything is made of: quantities, the queue tree, a cluster at one moment, and what was decided."""
+"""The data model of the engine: quantities, the queue tree, snapshots of a cluster, and decisions."""

@@ -1,21 +1,21 @@
-"""What could be otherwise about an ask, a victim or a queue, and how far it could."""
+"""The kinds of changes to a pending pod, a victim or a queue with which a decision would have been different."""
 
 from enum import StrEnum
 
 
 class Change(StrEnum):
-    """What would have to be otherwise."""
+    """What would have to change for a decision to be different."""
 
     REQUEST = "request"
     PRIORITY = "priority"
     BUDGET = "budget"
     MAY_PREEMPT = "may-preempt"
     OWN_REQUEST = "own-request"
-    """The victim's, where ``request`` is the ask's."""
+    """The victim's request; ``request`` is that of the pending pod."""
     START = "start"
     GUARANTEE = "guarantee"
     LESS_GUARANTEED = "less-guaranteed"
-    """Of the queue that victims are of, where ``guarantee`` is the ask's own."""
+    """A lower guarantee of the victims' queue; ``guarantee`` is that of the pending pod's own queue."""
     WEIGHT = "weight"
     MAX = "max"
     HARD = "hard"

@@ -1,4 +1,4 @@
-"""What was decided for one ask, and the trace that explains it: plain data, serialisable, stable."""
+"""The decision about a pending pod, and the trace that explains it: plain, serializable, stable data."""
 
 from enum import StrEnum
 
@@ -13,17 +13,17 @@ from engine.model.snapshot import Reservation, Snapshot
 class Outcome(StrEnum):
     PREEMPT = "preempt"
     FITS = "fits"
-    """A node has room without any eviction."""
+    """A node has enough free capacity without any eviction."""
     NO_CANDIDATE = "no-candidate"
-    """The ask may preempt, but no set of pods that may go makes room."""
+    """The pod may preempt, but no set of evictable pods makes enough room."""
     SEARCH_LIMIT = "search-limit"
-    """The ask may preempt, and among more sets of pods than were tried one may make room: none was found."""
+    """The pod may preempt, but none of the sets that were tried makes enough room, and there are more sets."""
     NOT_ELIGIBLE = "not-eligible"
-    """The ask may not preempt."""
+    """The pod may not preempt."""
 
 
 class Reason(StrEnum):
-    """Why a decision ended as it did. engine.explain has the sentences."""
+    """Why a decision ended as it did. The sentences for these reasons are in engine.explain."""
 
     BELOW_GUARANTEE = "below-guarantee"
     DAEMONSET = "daemonset"
@@ -32,84 +32,84 @@ class Reason(StrEnum):
     """Pods of lower priority make room."""
     FITS = "fits"
     FITS_SOON = "fits-soon"
-    """It fits once pods that are on their way out are gone."""
+    """The pod fits once terminating pods have left."""
     NO_QUEUE = "no-queue"
     WAITING_FOR_VICTIMS = "waiting-for-victims"
-    """Pods are on their way out for it already, on the node that it is nominated to."""
+    """Pods are already being evicted for it, on the node that it is nominated to."""
     NEVER = "preemption-policy-never"
     DISABLED = "preemption-disabled"
     NOT_TRIED = "not-tried"
-    """The scheduler has not yet found the ask unschedulable."""
+    """The scheduler has not yet found the pod unschedulable."""
     DELAY = "delay"
     NO_GUARANTEE = "no-guarantee"
     AT_GUARANTEE = "at-guarantee"
     OVER_MAX = "over-max"
     OVER_GUARANTEE = "over-guarantee"
-    """The ask does not fit wholly into what is left of its queue's guarantee, as YuniKorn demands."""
+    """The pod does not fit wholly into what is left of its queue's guarantee, as YuniKorn demands."""
     QUEUE_FULL = "queue-full"
-    """A max is reached, and no pod that may go lies under it."""
+    """A max is reached, and no evictable pod counts against that max."""
     TURNED_OFF = "turned-off"
     """Preemption is turned off for the whole partition."""
     VICTIMS_TOO_SMALL = "victims-too-small"
-    """The victims hold less than the ask requests, whatever is free besides."""
+    """The victims hold less than the pod requests, whatever else is free."""
     LOWERED_MAX = "lowered-max"
-    """Pods go because their queue's max was lowered below its usage."""
+    """Pods are evicted because their queue's max was lowered below its usage."""
     UNREAD_RULES = "unread-rules"
     UNREAD = "unread"
-    """A pod of a queue whose guarantee is claimed, or whose max counts, can't be read: what it uses is not known."""
+    """A pod that counts against a claimed guarantee or a max can't be read, so the usage is unknown."""
     FENCE = "fence"
-    """The fence leaves no other queue to take from."""
+    """The fence leaves no other queue to preempt in."""
     NO_CANDIDATES = "no-candidates"
     NO_ROOM = "no-room"
-    """There are candidates, but on no node do they make room."""
+    """There are candidates, but on no node do they make enough room."""
     SEARCH_LIMIT = "search-limit"
-    """There are candidates, and not all of their sets were tried."""
+    """There are candidates, but not all sets of them were tried."""
     # Of policies that give quota (BY_QUOTA):
     SHORT_OF_QUOTA = "short-of-quota"
-    """Its queue has too little quota left, and others give some back."""
+    """Its queue has too little quota left, and other queues give some back."""
     DECIDED_WITH = "decided-with"
-    """It is one of several pods that get room together; ``detail`` names the one that was asked for."""
+    """The pod is one of several that get quota together; ``detail`` names the pod that was considered for all."""
     BEYOND_QUOTA = "beyond-quota"
-    """Its queue could not have so much if all others had nothing; ``detail`` names the queue and the resource."""
+    """Its queue could not get that much even if all others had nothing; ``detail`` names queue and resource."""
     BORROWS = "borrows"
-    """Its queue would have to borrow, and may not take from others for that; ``detail`` as above."""
+    """Its queue would have to borrow, and may not preempt for that; ``detail`` names queue and resource."""
     # Of policy ``deserved``:
     BELOW_DESERVED = "below-deserved"
-    """Its queue uses less than it deserves, and others more."""
+    """Its queue uses less than it deserves, and other queues use more."""
     HIGH_PRIORITY = "high-priority"
-    """Its queue would have more than it deserves, but pods of its priority class may take beyond that."""
+    """Its queue would have more than it deserves, but pods of its priority class may preempt beyond that."""
     GRACE = "grace"
-    """Those that use more than they deserve are told to give back; ``detail`` names the queue whose grace ends last."""
+    """Queues that use more than they deserve are notified; ``detail`` names the queue whose grace period ends last."""
     BEYOND_DESERVED = "beyond-deserved"
-    """With it its queue would have more than it deserves; ``detail`` names the queue and the resource."""
+    """With the pod its queue would have more than it deserves; ``detail`` names queue and resource."""
 
 
 class PodReason(StrEnum):
-    """Why a pod is a victim, stays, or never was a candidate."""
+    """Why a pod is a victim, is reprieved, or never was a candidate."""
 
     OVER_GUARANTEE = "over-guarantee"
     LAST_RESORT = "last-resort"
     LOWER_PRIORITY = "lower-priority"
     OVER_BUDGET = "over-budget"
-    """The disruption budgets that cover it do not allow for it; ``detail`` names them."""
+    """The disruption budgets that cover the pod do not allow its eviction; ``detail`` names them."""
     NOT_NEEDED = "not-needed"
-    """A candidate: the others make the room."""
+    """The pod is a candidate, but the other victims make enough room."""
     GUARANTEE = "guarantee"
-    """Without it its queue, or one above, would be below its guarantee."""
+    """Without the pod its queue, or a queue above, would be below its guarantee."""
     NO_HELP = "no-help"
-    """Holds nothing of what is missing."""
+    """The pod holds none of the resources that are missing."""
     WANTED_NEAR = "wanted-near"
-    """The ask runs only near it, or near one like it."""
+    """The pending pod can run only near this pod, or near a similar pod."""
     SAME_QUEUE = "same-queue"
     SAME_APPLICATION = "same-application"
     ENTITLED_SUBTREE = "entitled-subtree"
-    """Inside the queue whose guarantee is claimed: taking from it would gain nothing."""
+    """The pod is inside the queue whose guarantee is claimed, so that evicting it would gain nothing."""
     OUTSIDE_FENCE = "outside-fence"
     HIGHER_PRIORITY = "higher-priority"
     OUTSIDE_SCOPE = "outside-scope"
-    """It is in none of the queues and namespaces that we act within."""
+    """The pod is in none of the queues and namespaces that this engine acts in."""
     PAUSED = "paused"
-    """People have paused its queue, or one above; ``detail`` names that."""
+    """Its queue, or a queue above, is paused; ``detail`` names that queue."""
     DISABLED = "preemption-disabled"
     OPTED_OUT = "opted-out"
     DAEMONSET = "daemonset"
@@ -118,37 +118,37 @@ class PodReason(StrEnum):
     SHIELDED = "shielded"
     # Of policies that give quota:
     IN_QUEUE = "in-queue"
-    """Its own queue's ask takes its place."""
+    """A pending pod of the same queue takes its place."""
     RECLAIMED = "reclaimed"
-    """Its queue borrows, and what it borrows is claimed back."""
+    """Its queue borrows, and what it borrows is reclaimed."""
     RECLAIMED_BORROWING = "reclaimed-while-borrowing"
-    """The same, and the ask's queue borrows as well."""
+    """Its queue borrows, and what it borrows is reclaimed by a queue that borrows as well."""
     FAIR_SHARING = "fair-sharing"
-    """Its queue has the larger share."""
+    """Its queue has the larger share under fair sharing."""
     RULES = "rules"
-    """The rules of the ask's queue let it take nothing there."""
+    """The settings of the pending pod's queue do not let it preempt there."""
     NOT_BORROWING = "not-borrowing"
-    """Its queue borrows nothing of what is short, or no longer by then."""
+    """Its queue borrows none of the missing resources, or no longer does so by then."""
     NOT_WHILE_BORROWING = "not-while-borrowing"
-    """The ask's queue may take it only while it borrows nothing itself."""
+    """The pending pod's queue may preempt the pod only while that queue borrows nothing itself."""
     SHARE = "share"
-    """The ask's side would have the larger share."""
+    """The side of the pending pod would have the larger share."""
     # Of policy ``deserved``:
     OVER_DESERVED = "over-deserved"
     """Its queue uses more than it deserves."""
     WITHIN_DESERVED = "within-deserved"
-    """Its queue, or one above, uses no more than it deserves, or would by then; ``detail`` names it."""
+    """Its queue, or one above, uses no more than it deserves, or would not by then; ``detail`` names that queue."""
     IN_GRACE = "in-grace"
-    """Its queue uses more than it deserves, and still has time to give back by itself."""
+    """Its queue uses more than it deserves, but still has time to give back by itself."""
     SYSTEM = "system"
-    """Of the cluster's own namespace, which deserves all that it asks."""
+    """The pod is in the cluster's own namespace, which deserves all that it requests."""
 
 
 class NodeReason(StrEnum):
-    """Why a node was passed over."""
+    """Why a node was not chosen."""
 
     DEARER = "dearer"
-    """Its victims would cost more; ``detail`` names the first thing in which it loses."""
+    """Its victims would cost more; ``detail`` names the first criterion in which it loses."""
     UNSCHEDULABLE = "unschedulable"
     NOT_READY = "not-ready"
     TAINT = "taint"
@@ -156,48 +156,48 @@ class NodeReason(StrEnum):
     AFFINITY = "affinity"
     HOST_PORT = "host-port"
     TOO_SMALL = "too-small"
-    """It can't hold so much of a resource even when it is empty."""
+    """The node can't hold that much of a resource even when it is empty."""
     INSUFFICIENT = "insufficient"
     """Too little of a resource is free."""
     CLAIM_IN_USE = "claim-in-use"
-    """Another pod uses a claim that one pod at a time may use."""
+    """Another pod uses a claim that only one pod at a time may use."""
     UNBOUND_CLAIM = "unbound-claim"
     VOLUME = "volume"
-    """It can't reach the volume of a claim."""
+    """The node can't reach the volume of a claim."""
     VOLUME_ZONE = "volume-zone"
     SPREAD = "spread"
     """The topology would have too many of the pods that are to be spread."""
     SPREAD_KEY = "spread-key"
-    """It lacks the label by which pods are to be spread."""
+    """The node lacks the label by which pods are to be spread."""
     POD_AFFINITY = "pod-affinity"
-    """No pod that the ask wants to be near is there."""
+    """No pod is there that the pending pod must be near."""
     ANTI_AFFINITY = "anti-affinity"
-    """A pod that the ask keeps away from is there."""
+    """A pod is there that the pending pod must keep away from."""
     KEPT_OUT = "kept-out"
-    """A pod there keeps away from the ask."""
+    """A pod there keeps the pending pod away."""
     RESERVED = "reserved"
     UNREAD = "unread"
-    """The node, or a pod on it, can't be read: what is free there is not known."""
+    """The node, or a pod on it, can't be read, so that its free capacity is unknown."""
     NO_CANDIDATES = "no-candidates"
     NOT_ENOUGH = "not-enough"
-    """All candidates together don't make room."""
+    """All candidates together do not make enough room."""
 
 
 class Interlock(StrEnum):
-    """A limit on carrying out, which holds a whole decision back."""
+    """A limit on carrying out decisions, which holds back a decision as a whole."""
 
     PAUSED = "paused"
     QUEUE_PAUSED = "queue-paused"
-    """The ask's queue, a victim's, or one above."""
+    """The pending pod's queue, a victim's queue, or a queue above one of these is paused."""
     DENY_WINDOW = "deny-window"
     ALLOW_WINDOW = "allow-window"
-    """It is none of the hours in which evictions are allowed there."""
+    """The present time is in none of the windows in which evictions are allowed there."""
     WATCH_GAP = "watch-gap"
-    """A kind of objects has not been followed for a while."""
+    """A kind of objects has not been watched for a while."""
     CLOCK_SKEW = "clock-skew"
     NODES_NOT_READY = "nodes-not-ready"
     FAILING_WRITES = "failing-writes"
-    """The API server does not do what we ask it to."""
+    """The API server does not do what this engine requests."""
     EVICTIONS_PER_PASS = "evictions-per-pass"  # noqa: S105 - no password
     EVICTIONS_PER_MINUTE = "evictions-per-minute"
     EVICTIONS_PER_QUEUE = "evictions-per-queue"
@@ -206,21 +206,21 @@ class Interlock(StrEnum):
     RESERVED_NODES = "reserved-nodes"
     DISRUPTION_BUDGET = "disruption-budget"
     COOL_DOWN = "cool-down"
-    """Its ask was evicted for in vain a moment ago."""
+    """Pods were evicted for the pending pod in vain a moment ago."""
     LEASE = "lease"
     """Another installation acts on this cluster."""
     RIVAL = "rival"
-    """Another scheduler has appeared in the cluster since somebody let us act there."""
+    """Another scheduler has appeared in the cluster since this engine was allowed to act there."""
     SCOPE = "scope"
-    """We act for some queues and namespaces alone, and it concerns others."""
+    """This engine acts for some queues and namespaces only, and the decision concerns others."""
     STOPPED = "stopped"
     """Somebody stopped all engines in the cluster itself."""
     NO_LEASE = "no-lease"
-    """Nobody holds the lease, and we can't take it."""
+    """Nobody holds the lease, and this engine can't acquire it."""
 
 
 class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a decision keeps of a pod."""
+    """The facts about a pod that a decision records."""
 
     uid: str
     namespace: str
@@ -239,11 +239,11 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     controller: str = ""
     grace_s: int = 30
     unschedulable: str = ""
-    """What the cluster's scheduler itself says of a pod that it finds no room for."""
+    """The message of the cluster's own scheduler about a pod for which it finds no node."""
 
     @classmethod
     def of(cls, pod: Pod) -> "PodFacts":
-        """The facts of a pod of a snapshot."""
+        """Return the facts about a pod of a snapshot."""
         return cls(
             uid=pod.uid,
             namespace=pod.namespace,
@@ -266,12 +266,12 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def key(self) -> str:
-        """``namespace/name``."""
+        """Return the pod's ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
 
 class PodVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A pod with the reason why it goes or stays; ``detail`` names the queue, priority or resource meant."""
+    """A pod with the reason why it is evicted or kept; ``detail`` names the queue, priority or resource meant."""
 
     pod: PodFacts
     reason: PodReason
@@ -279,35 +279,35 @@ class PodVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class JointLimit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What lets pods of one node go one by one, but not together, though together they would make the room."""
+    """A limit that lets pods of a node be evicted one by one but not together, though together they would make room."""
 
     queue: str = ""
-    """Whose guarantee it is; empty: it is a disruption budget's."""
+    """The queue whose guarantee is the limit; empty: the limit is a disruption budget."""
     resource: str = ""
     guaranteed: int = 0
     used: int = 0
-    """What the queue uses of the resource, pods on their way out left aside."""
+    """What the queue uses of the resource, terminating pods excluded."""
     budget: str = ""
-    """``namespace/name``."""
+    """The disruption budget's ``namespace/name``."""
     left: int
-    """So much of the resource, or so many of the budget's pods, may go for the ask."""
+    """How much of the resource, or how many of the budget's pods, may be evicted for the pending pod."""
     held: int
-    """So much goes where all go that are needed."""
+    """How much is evicted if all needed pods are."""
 
 
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why a node was passed over; ``detail`` names what its reason's sentence does."""
+    """Why a node was not chosen; ``detail`` names what the sentence of the reason mentions."""
 
     node: str
     reason: NodeReason
     detail: str = ""
     victims: int = 0
     limit: JointLimit | UnsetType = UNSET
-    """With reason ``not-enough``, what stops those who would make the room. Unset where they would not."""
+    """With reason ``not-enough``, what stops the pods that would make room. Unset if there are no such pods."""
 
 
 class QueueFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A queue before and after: usage as the laws count it, rolled up."""
+    """A queue's usage before and after a decision, as the invariants count it, summed up the tree."""
 
     path: str
     before: Amounts
@@ -317,26 +317,26 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class QuotaFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A resource of which a queue has too little quota left for what is asked."""
+    """A resource of which a queue has too little quota left for what is requested."""
 
     queue: str
     resource: str
     asked: int
     available: int
-    """What the queue could still have, of its own and of what others lend it."""
+    """What the queue could still get, of its own quota and of what others lend it."""
     nominal: int
-    """Its own."""
+    """The queue's own quota."""
     used: int
 
 
 class ShareFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The share of a queue, or of all below it, under fair sharing: of the resource that it borrows most of."""
+    """The share of a queue or cohort under fair sharing, for the resource that it borrows most of."""
 
     queue: str
     text: str
-    """``187.5``: in thousandths of what could be lent, by the weight."""
+    """The share in thousandths of what could be lent, divided by the weight: ``187.5``."""
     after: str
-    """The same once the decision has come about."""
+    """The share once the decision has been carried out."""
     resource: str = ""
     borrowed: int = 0
     lendable: int = 0
@@ -344,68 +344,71 @@ class ShareFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class DeservedFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A queue under policy ``deserved``: what it asks, uses and deserves, rolled up."""
+    """A queue under policy ``deserved``: what it requests, uses and deserves, summed up the tree."""
 
     queue: str
     requested: Amounts
     used: Amounts
     after: Amounts
-    """What it uses once the decision has come about."""
+    """What the queue uses once the decision has been carried out."""
     reserved: Amounts
     hard: Amounts
     deserved: Amounts
 
 
 class ReclaimNotice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A queue that is told to give back."""
+    """A notice to a queue to give back what it uses beyond what it deserves."""
 
     queue: str
     over: Amounts
-    """What it uses beyond what it deserves."""
+    """What the queue uses beyond what it deserves."""
     due_ms: int
-    """From when on pods may be taken from it."""
+    """When pods of the queue may first be preempted."""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a decision rests on. Pods and nodes in full for the chosen node and the twenty best; the rest counted."""
+    """What a decision rests on.
+
+    Pods and nodes are listed in full for the chosen node and the twenty best nodes; the others are counted.
+    """
 
     fence: str = ""
-    """The queue whose fence bounds the ask; empty: none does."""
+    """The queue whose fence bounds the pending pod's preemption; empty: none does."""
     entitling: dict[str, str] = {}
-    """Resource -> the queue whose guarantee the ask claims."""
+    """Resource -> the queue whose guarantee the pending pod claims."""
     queues: tuple[QueueFigures, ...] = ()
-    """The ask's queue and all above it first, then those of the victims and all above them."""
+    """The pending pod's queue and all above it, then the victims' queues and all above them."""
     reprieved: tuple[PodVerdict, ...] = ()
     excluded: tuple[PodVerdict, ...] = ()
     """Pods of the chosen node that never were candidates."""
     nodes: tuple[NodeVerdict, ...] = ()
     candidates: int = 0
     excluded_counts: dict[str, int] = {}
-    """PodReason -> number of pods of the whole cluster."""
+    """PodReason -> number of pods in the whole cluster."""
     node_counts: dict[str, int] = {}
-    """NodeReason -> number of nodes passed over."""
+    """NodeReason -> number of nodes that were not chosen."""
     short: tuple[QuotaFigures, ...] = ()
-    """Under policies that give quota: what there is too little of."""
+    """Under policies that give quota: the resources of which there is too little quota."""
     shares: tuple[ShareFigures, ...] = ()
     """Under ``fair-share``: the queues and cohorts on both sides."""
     deserved: tuple[DeservedFigures, ...] = ()
-    """Under ``deserved``: the ask's queue and all above it first, then those of the victims and all above them."""
+    """Under ``deserved``: the pending pod's queue and all above it, then the victims' queues and all above them."""
 
 
 BY_QUOTA = frozenset({"cohort", "fair-share"})
-"""The policies that give quota, on no node: where its pods run then is for the scheduler."""
+"""The policies that give quota and choose no node; the scheduler then decides where the pods run."""
 
 
 class Safeguard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What holds back a decision for as long as it is there."""
+    """A restriction that holds back a decision for as long as it exists."""
 
     interlock: Interlock
     detail: str
-    """The queue that is paused, the disruption budgets (``namespace/name``), or the queue that we do not act in."""
+    """The paused queue, the disruption budgets (``namespace/name``), or the queue in which this engine does not act."""
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ask, what was found, what was chosen."""
+    """The decision about one pending pod: what was found and what was chosen."""
 
     policy: str
     dialect: str = ""
@@ -413,34 +416,37 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     outcome: Outcome
     reason: Reason
     detail: str = ""
-    """What the reason's sentence names: a queue, a resource, a rule."""
+    """What the sentence of the reason mentions: a queue, a resource, a rule."""
     due_ms: int | None = None
-    """With reason ``delay`` or ``grace``: when the ask may preempt."""
+    """With reason ``delay`` or ``grace``: when the pod may preempt."""
     node: str | None = None
     victims: tuple[PodVerdict, ...] = ()
     together: tuple[PodFacts, ...] = ()
     """The other pods of its workload, which get quota with it."""
     notices: tuple[ReclaimNotice, ...] = ()
-    """Under ``deserved``: who is told to give back for the ask."""
+    """Under ``deserved``: the notices to the queues that are to give back for the pod."""
     safeguard: Safeguard | UnsetType = UNSET
-    """What lastingly holds it back, as no set of victims is let through. Unset where nothing does: then it is not
-    written either, as it was not before there were any."""
+    """What lastingly holds the decision back, because no set of victims is permitted. Unset if nothing does: then it is
+    not written, just as it is missing in decisions that are older than this field."""
     trace: Trace = Trace()
 
     @property
     def by_quota(self) -> bool:
-        """Whether it is about quota alone, and not about a node."""
+        """Return whether the decision is about quota alone, and not about a node."""
         return self.policy in BY_QUOTA
 
     @property
     def admits(self) -> tuple[PodFacts, ...]:
-        """The pods that quota is given to."""
+        """Return the pods to which the decision gives quota."""
         given = self.by_quota and (self.evicts or self.outcome is Outcome.FITS)
         return (self.ask, *self.together) if given else ()
 
     @property
     def rooms(self) -> tuple[Reservation, ...]:
-        """What is kept from now on: for the ask on a node, or on any, or quota for all that get some."""
+        """Return what is reserved from now on.
+
+        It is capacity for the pending pod on one node or on any node, or quota for all pods that get some.
+        """
         anywhere = self.reason in (Reason.BELOW_DESERVED, Reason.HIGH_PRIORITY)
         pods = self.admits or ((self.ask,) if self.evicts and (self.node is not None or anywhere) else ())
         return tuple(
@@ -449,17 +455,17 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def to_evict(self) -> tuple[PodVerdict, ...]:
-        """The victims that have to be told to go: not those that are on their way out already."""
+        """Return the victims that have to be evicted, without those that are terminating already."""
         return tuple(verdict for verdict in self.victims if verdict.reason is not PodReason.TERMINATING)
 
     @property
     def evicts(self) -> bool:
-        """Whether pods go for it, though all of them may be on their way out already."""
+        """Return whether pods are evicted for the decision, even if all of them are terminating already."""
         return self.outcome is Outcome.PREEMPT and bool(self.victims)
 
 
 def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
-    """The snapshot as the next ask sees it: the victims on their way out, the room kept for those who get it."""
+    """Return the snapshot that the next pending pod sees: the victims terminate, and capacity is reserved."""
     rooms = decision.rooms
     if not rooms:
         return snapshot
@@ -471,7 +477,7 @@ def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
 
 
 def encode(decision: Decision) -> bytes:
-    """Canonical JSON: the same decision gives the same bytes."""
+    """Return the decision as canonical JSON: the same decision gives the same bytes."""
     return msgspec.json.encode(decision, order="sorted")
 
 

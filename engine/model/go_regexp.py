@@ -1,6 +1,6 @@
-"""Regular expressions of configurations, as Go reads them: RE2, whose time grows with the text and never beyond.
+"""Regular expressions of configurations, as Go reads them: RE2, whose time is bounded by the length of the text.
 
-Whoever names a user must not be able to stop a pass, and whoever writes an expression must not either.
+Therefore neither a user's name nor an expression in a configuration can stall a pass.
 """
 
 from functools import lru_cache
@@ -9,15 +9,15 @@ from typing import Any
 import re2
 
 LONGEST_EXPRESSION = 1_000
-"""In characters."""
+"""The longest expression that is accepted, in characters."""
 LONGEST_TEXT = 256
-"""A longer text matches nothing: no user and no group is called so."""
+"""The longest text that can match, in characters: no user and no group has a longer name."""
 _MOST_MEMORY = 1 << 20
-"""Bytes that a compiled expression may take; what it costs to match a text is bounded by them too."""
+"""The most memory that a compiled expression may take, in bytes. It also bounds the cost of matching a text."""
 
 
 class ExpressionError(ValueError):
-    """An expression that can't be read. ``str()`` says why."""
+    """An expression that can't be read. ``str()`` gives the reason."""
 
 
 def check(expression: str) -> None:
@@ -37,7 +37,7 @@ def _compiled(expression: str) -> Any:
     if len(expression) > LONGEST_EXPRESSION:
         raise ExpressionError(f"it has more than {LONGEST_EXPRESSION} characters")
     options = re2.Options()
-    options.log_errors = False  # the expression is somebody's text
+    options.log_errors = False  # the expression is user input, which must not get into the log
     options.max_mem = _MOST_MEMORY
     try:
         return re2.compile(_bytes(expression), options)

@@ -1,10 +1,10 @@
-"""How a pod finds its leaf by the rules of a tree, and how the tree grows the leaves that are there with their pods.
+"""Finds the leaf of a pod by the placement rules of a tree, and adds the dynamic leaves of pods to the tree.
 
-Source: YuniKorn's placement rules (its documentation, and its packages scheduler/placement and objects: a filter, then
-the parent's rule, then the name; dots in names become ``_dot_``; a rule that names a parent is passed over, one that
-fails refuses the pod; root.default at last). One thing is other than there: whether a queue exists is asked of the tree
-as it is written, so that where a pod belongs never depends on who else is there. A queue that a pod names by a former
-path is the one that had it. Access lists are not read.
+Source: YuniKorn's placement rules (its documentation, and its packages scheduler/placement and objects): a filter, then
+the parent's rule, then the name; dots in names become ``_dot_``; a rule that names a parent is skipped; a rule that
+fails rejects the pod; root.default comes last. There is one difference: whether a queue exists is determined by the
+tree as it is written, so that the leaf of a pod never depends on other pods. If a pod names a queue by a former path,
+the queue that had this path is meant. Access lists are not read.
 """
 
 from collections.abc import Iterable
@@ -15,38 +15,38 @@ from engine.model.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Filter
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, Settings, is_queue_name
 
 DEFAULT_LEAF = f"{ROOT}.default"
-"""Where pods run that no rule gives a leaf, if the tree has it."""
+"""The leaf of pods to which no rule gives a leaf, if the tree has it."""
 DEFAULT_USER = "nobody"
-"""Who submitted a pod that does not say it."""
+"""The user of a pod that does not name its user."""
 _EXPRESSION = frozenset("^$*+?()[{}|")
-"""What no name has. Source: SpecialRegExp of YuniKorn's configuration."""
+"""Characters that mark an expression, as no name has them. Source: SpecialRegExp of YuniKorn's configuration."""
 
 
 class Submission(NamedTuple):
-    """What rules look at."""
+    """The properties of a pod that placement rules look at."""
 
     queue: str = ""
-    """The queue label."""
+    """The pod's queue label."""
     user: str = ""
-    """Empty: DEFAULT_USER."""
+    """The user who submitted the pod; empty: DEFAULT_USER."""
     groups: tuple[str, ...] = ()
     namespace: str = ""
     parent_queue: str = ""
-    """What the annotation of the namespace names."""
+    """The queue that the annotation of the namespace names."""
 
     def tag(self, name: str) -> str:
-        """What a tag says; empty: it is not there."""
+        """Return the value of a tag; empty if the pod does not have it."""
         return {NAMESPACE_TAG: self.namespace, PARENT_QUEUE_TAG: self.parent_queue}.get(name.lower(), "")
 
 
 class _RefusedError(Exception):
-    """A rule failed: the pod has no queue, whatever other rules say."""
+    """A rule failed, so that the pod has no queue, whatever other rules say."""
 
 
 def leaf_for(tree: QueueTree, pod: Submission) -> str | None:
-    """The leaf that the tree's rules give, written or dynamic; None where they give none.
+    """Return the leaf that the tree's rules give, written or dynamic; None if they give none.
 
-    A dynamic one has its new names in lower case. It need not be in the tree: see ``grown``.
+    The new names of a dynamic leaf are in lower case. The leaf need not be in the tree: see ``grown``.
     """
     try:
         for rule in tree.placement:
@@ -63,11 +63,11 @@ def leaf_for(tree: QueueTree, pod: Submission) -> str | None:
 
 
 def grown(tree: QueueTree, leaves: Iterable[str]) -> QueueTree:
-    """The tree with these leaves, and the parents that they need, as dynamic queues where it does not have them.
+    """Return the tree with these leaves, and the parents that they need, added as dynamic queues where it lacks them.
 
-    In their order: one that would lie below a leaf, or is a parent by now, is left out. Settings of a leaf come from
-    the template of the nearest queue above that has one, those of a parent are none. Source: NewDynamicQueue,
-    addChildQueue and applyTemplate of YuniKorn's queues.
+    They are added in order; a leaf that would lie below another leaf, or that is a parent by now, is left out. The
+    settings of a leaf come from the template of the nearest queue above that has one; a parent has no settings. Source:
+    NewDynamicQueue, addChildQueue and applyTemplate of YuniKorn's queues.
     """
     added: dict[str, Queue] = {}
     for leaf in leaves:
@@ -85,7 +85,7 @@ def grown(tree: QueueTree, leaves: Iterable[str]) -> QueueTree:
 
 
 def template_of(tree: QueueTree, path: str) -> Settings:
-    """What a dynamic leaf of this path is set to. Where no queue above has a template: nothing."""
+    """Return the settings of a dynamic leaf with this path: the nearest template above, or else no settings."""
     above = path
     while "." in above:
         above = above.rpartition(".")[0]
@@ -96,12 +96,15 @@ def template_of(tree: QueueTree, path: str) -> Settings:
 
 
 def is_expression(name: str) -> bool:
-    """Whether a filter's only entry is an expression rather than a name."""
+    """Return whether the only entry of a filter is an expression rather than a name."""
     return not _EXPRESSION.isdisjoint(name)
 
 
 def _holds_queues(tree: QueueTree, queue: Queue) -> bool:
-    """Whether queues may be below; the root is no leaf where there are rules, even while it holds none."""
+    """Return whether queues may be below a queue.
+
+    With placement rules the root is never a leaf, even while it holds no queues.
+    """
     return queue.path == tree.root or queue.parent_declared or bool(tree.children.get(queue.path))
 
 
@@ -110,7 +113,7 @@ def _from_template(path: str, template: Settings) -> Queue:
 
 
 def _given(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
-    """The path that a rule gives; None: it gives none. Raises _RefusedError."""
+    """Return the path that a rule gives, or None if it gives none. Raises _RefusedError."""
     name = _name(rule, pod)
     if not name or not _allows(rule.filter, pod):
         return None
@@ -148,7 +151,7 @@ def _above(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
 
 
 def _new_leaf(tree: QueueTree, path: str) -> str | None:
-    """The path with names as written down to where it leaves the tree, None where nothing may be below."""
+    """Return the path with names as written up to where it leaves the tree, or None where nothing may be below."""
     names = path.lower().split(".")
     for depth in range(len(names) - 1, 0, -1):
         known = tree.written.get(".".join(names[:depth]))
@@ -159,7 +162,10 @@ def _new_leaf(tree: QueueTree, path: str) -> str | None:
 
 
 def _allows(whom: Filter, pod: Submission) -> bool:
-    """Users first, then groups. Source: YuniKorn's Filter.allowUser; a filter that lists nobody is for everybody."""
+    """Return whether a filter admits a pod, by its user first, then by its groups.
+
+    Source: YuniKorn's Filter.allowUser. An allowing filter that lists nobody admits everybody, a denying one nobody.
+    """
     if not whom.users and not whom.groups:
         return not whom.deny
     listed = _lists(whom.users, pod.user or DEFAULT_USER) or any(_lists(whom.groups, group) for group in pod.groups)

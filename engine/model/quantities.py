@@ -1,7 +1,7 @@
 """Kubernetes quantities as exact integers.
 
 Amounts are held in one integer unit per resource: thousandths of a core for ``cpu``, and the base unit (bytes, devices,
-pods) for everything else. A fraction of such a unit is rounded up, as Kubernetes' ``MilliValue`` and ``Value`` do.
+pods) for everything else. A fraction of a unit is rounded up, as Kubernetes' ``MilliValue`` and ``Value`` do.
 """
 
 import re
@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 Amounts = dict[str, int]
-"""Resource name -> amount in its integer unit. A resource that is missing is nothing asked, or no limit given."""
+"""Resource name -> amount in its integer unit. A missing resource means that nothing is requested, or not limited."""
 
 CPU = "cpu"
 PODS = "pods"
 DOMINANT = "dominant-share"
-"""Where amounts are told by resource: the ``dominant_share``, in millionths of the cluster."""
+"""The key of ``dominant_share``, in millionths of the cluster, where amounts are reported by resource."""
 FLAVOR = "@"
-"""Between a resource and the flavor of nodes that an amount of it is of: ``cpu@spot``."""
+"""The separator between a resource and the flavor of nodes that an amount of it is for: ``cpu@spot``."""
 
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {
@@ -37,8 +37,8 @@ _WHOLE = (
     tuple(reversed(_BINARY.items())),
     tuple((suffix, int(scale)) for suffix, scale in reversed(_DECIMAL.items()) if scale > 1),
 )
-"""Units of bytes, each kind with the largest first."""
-_NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python reads no number of very many digits
+"""The units of bytes, each kind with the largest first."""
+_NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python refuses to read a number of very many digits
 _QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
@@ -47,12 +47,12 @@ _NAME = re.compile(rf"({_DOMAIN}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9]
 
 
 def is_resource_name(name: str) -> bool:
-    """Whether it is what Kubernetes would take as a resource (``cpu``, ``nvidia.com/gpu``), or that of a flavor."""
+    """Return whether the name is valid for a Kubernetes resource (``cpu``, ``nvidia.com/gpu``), a flavor aside."""
     return _NAME.fullmatch(name) is not None
 
 
 def base(resource: str) -> str:
-    """The resource without a flavor: ``cpu`` of ``cpu@spot``."""
+    """Return the resource without its flavor: ``cpu`` for ``cpu@spot``."""
     return resource.partition(FLAVOR)[0]
 
 
@@ -60,9 +60,9 @@ class QuantityError(ValueError):
     """A text that is not a Kubernetes quantity. ``str()`` of it is a sentence for the person who typed it."""
 
 
-@lru_cache(maxsize=8192, typed=True)  # a tree says the same few hundred amounts many times
+@lru_cache(maxsize=8192, typed=True)  # a tree repeats the same few hundred amounts many times
 def parse_quantity(text: str | float) -> Fraction:
-    """The exact value of a Kubernetes quantity such as ``1500m``, ``32Gi``, ``1e3`` or ``2``.
+    """Return the exact value of a Kubernetes quantity such as ``1500m``, ``32Gi``, ``1e3`` or ``2``.
 
     Raises QuantityError for anything else. Source: the grammar of k8s.io/apimachinery/pkg/api/resource.
     """
@@ -75,48 +75,48 @@ def parse_quantity(text: str | float) -> Fraction:
 
 
 def parse_amount(resource: str, text: str | float) -> int:
-    """A quantity of ``resource`` in its integer unit, rounded up. Raises QuantityError."""
+    """Return a quantity of ``resource`` in its integer unit, rounded up. Raises QuantityError."""
     value = parse_quantity(text) * (1000 if base(resource) == CPU else 1)
     return -((-value.numerator) // value.denominator)
 
 
 def is_bytes(resource: str) -> bool:
-    """Whether amounts of the resource are bytes."""
+    """Return whether amounts of the resource are bytes."""
     resource = base(resource)
     return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
 
 
 def column(resource: str) -> tuple[bool, bool, str]:
-    """Its place among others where people read them: cpu and memory first, then by name."""
+    """Return the sort key of a resource where people read lists of them: cpu and memory first, then by name."""
     return base(resource) != CPU, base(resource) != "memory", resource
 
 
 def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts:
-    """Every quantity of a Kubernetes resource list in its integer unit. Raises QuantityError."""
+    """Return every quantity of a Kubernetes resource list in its integer unit. Raises QuantityError."""
     return {resource: parse_amount(resource, text) for resource, text in (quantities or {}).items()}
 
 
 def format_amount(resource: str, amount: int) -> str:
-    """The amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
+    """Return the amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
     if base(resource) == CPU:
         return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
     return _bytes(amount) if is_bytes(resource) and amount else str(amount)
 
 
 def _bytes(amount: int) -> str:
-    """In the unit that leaves the shortest number: ``80G`` is 80G, not 78125000Ki; ``1000Ki`` stays."""
+    """Return bytes in the unit with the shortest number: ``80G`` gives 80G, not 78125000Ki; ``1000Ki`` is kept."""
     whole = (next(((amount // scale, unit) for unit, scale in units if amount % scale == 0), None) for units in _WHOLE)
     number, unit = min((one for one in whole if one), key=lambda one: len(str(one[0])), default=(amount, ""))
     return f"{number}{unit}"
 
 
 def format_amounts(amounts: Mapping[str, int]) -> dict[str, str]:
-    """Every amount as people type it, in the mapping's order."""
+    """Return every amount as people type it, in the order of the mapping."""
     return {resource: format_amount(resource, amount) for resource, amount in amounts.items()}
 
 
 def total(many: Iterable[Mapping[str, int]]) -> Amounts:
-    """The sum of many amounts, resource by resource."""
+    """Return the sum of many amounts, resource by resource."""
     result: Amounts = {}
     for amounts in many:
         for resource, amount in amounts.items():
@@ -125,21 +125,21 @@ def total(many: Iterable[Mapping[str, int]]) -> Amounts:
 
 
 def add(left: Mapping[str, int], right: Mapping[str, int]) -> Amounts:
-    """``left + right``; a resource missing on one side counts as nothing there."""
+    """Return ``left + right``; a resource that is missing on one side counts as 0 there."""
     return total((left, right))
 
 
 def subtract(left: Mapping[str, int], right: Mapping[str, int]) -> Amounts:
-    """``left - right``; a resource missing on one side counts as nothing there. May be negative."""
+    """Return ``left - right``, which may be negative; a resource that is missing on one side counts as 0 there."""
     return total((left, {resource: -amount for resource, amount in right.items()}))
 
 
 def fits(request: Mapping[str, int], free: Mapping[str, int]) -> bool:
-    """Whether every requested resource is free in that amount; one that is not listed as free has none."""
+    """Return whether every requested resource is free in that amount; nothing is free of an unlisted resource."""
     return all(amount <= free.get(resource, 0) for resource, amount in request.items() if amount > 0)
 
 
 def dominant_share(held: Mapping[str, int], capacity: Mapping[str, int]) -> Fraction:
-    """The largest part that is held of any resource of a cluster; pods themselves are not counted as one."""
+    """Return the largest share that is held of any resource of a cluster, not counting the number of pods."""
     parts = (Fraction(amount, capacity[name]) for name, amount in held.items() if name != PODS and capacity.get(name))
     return max(parts, default=Fraction(0))

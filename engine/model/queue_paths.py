@@ -1,20 +1,21 @@
-"""Paths of queues: what lies inside which, and what a queue was called before."""
+"""Paths of queues: which queue lies inside which, and what a queue was called before."""
 
 from collections.abc import Iterator
 
 Renames = tuple[tuple[str, str], ...]
-"""(former path, path now) of queues."""
+"""Pairs of a former path of a queue and its present path."""
 
 
 def is_inside(path: str, subtree: str) -> bool:
-    """Whether a queue is the top of a subtree or lies below it."""
+    """Return whether a queue is the top of a subtree or lies below it."""
     return path == subtree or path.startswith(f"{subtree}.")
 
 
 def known_as(path: str, among: Renames, *, alone: bool = False) -> frozenset[str]:
-    """The former paths of a queue, and of those below it unless ``alone``; without those that lie inside it.
+    """Return the former paths of a queue, and of those below it unless ``alone``.
 
-    Such a path follows from a former path of the queue, of one below, or of one above it; each counts once.
+    Former paths that lie inside the queue's present path are left out. A path follows from a former path of the queue,
+    of a queue below it, or of a queue above it; each of these is applied once.
     """
     found: set[str] = set()
     pending = [(path, frozenset[tuple[str, str]]())]
@@ -33,7 +34,7 @@ def known_as(path: str, among: Renames, *, alone: bool = False) -> frozenset[str
 
 
 def called_now(path: str, among: Renames) -> str:
-    """What a queue is called by now that was called so before; else the same path."""
+    """Return the present path of a queue that was called ``path`` before; the same path if it was not renamed."""
     left = dict(among)
     while above := next((was for was in upwards(path) if was in left), None):
         path = left.pop(above) + path[len(above) :]
@@ -41,7 +42,7 @@ def called_now(path: str, among: Renames) -> str:
 
 
 def upwards(path: str) -> Iterator[str]:
-    """A path, and those of the queues above it, nearest first."""
+    """Yield a path, and those of the queues above it, nearest first."""
     while path:
         yield path
         path = path.rpartition(".")[0]

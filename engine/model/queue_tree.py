@@ -1,4 +1,4 @@
-"""The queue tree: who is promised what, and where a fence stops preemption."""
+"""The queue tree: what each queue is guaranteed, and where a fence stops preemption."""
 
 import re
 from collections import Counter
@@ -13,50 +13,50 @@ from engine.model.quantities import Amounts, add, total
 from engine.model.queue_paths import upwards
 
 DEFAULT_DELAY_MS = 30_000
-"""How long an ask waits before it may preempt where its leaf says nothing (YuniKorn's default)."""
+"""How long a pending pod waits before it may preempt, if its leaf does not set a delay (YuniKorn's default)."""
 
 
 ROOT = "root"
-"""What the root is called in every tree that people write."""
+"""The name of the root in every tree that people write."""
 
 LONGEST_PATH = 500
-"""In characters."""
+"""The most characters that a queue path may have."""
 
 _NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def is_queue_name(name: str) -> bool:
-    """Whether a queue may be called so: up to 64 letters, digits and ``_:#/@-``, as in YuniKorn."""
+    """Return whether a queue may have this name: up to 64 letters, digits and ``_:#/@-``, as in YuniKorn."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_queue_path(path: str) -> bool:
-    """Whether a queue below the root may have this path, written from the root on."""
+    """Return whether a queue below the root may have this path, written from the root on."""
     top, *names = path.split(".")
     return top == ROOT and bool(names) and all(map(is_queue_name, names)) and len(path) <= LONGEST_PATH
 
 
 def is_namespace(name: str) -> bool:
-    """Whether a namespace of Kubernetes may be called so."""
+    """Return whether a Kubernetes namespace may have this name."""
     return _NAMESPACE.fullmatch(name) is not None
 
 
 LONGEST_DELAY_MS = 2**31 - 1
-"""Some 24 days."""
+"""The longest delay that a queue may have: some 24 days."""
 
 WEIGHT_ONE = 10**9
-"""A weight of 1: weights are kept in billionths, the finest that a Kubernetes quantity can say."""
+"""A weight of 1: weights are kept in billionths, the finest that a Kubernetes quantity can express."""
 
 
 def write_weight(weight: int) -> str:
-    """A weight as people type it: ``1.5``."""
+    """Return a weight as people type it: ``1.5``."""
     whole, rest = divmod(weight, WEIGHT_ONE)
     return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
 
 
 class PreemptionPolicy(StrEnum):
-    """What a queue says of preemption (YuniKorn's property ``preemption.policy``)."""
+    """The preemption policy of a queue (YuniKorn's property ``preemption.policy``)."""
 
     DEFAULT = "default"
     FENCE = "fence"
@@ -71,7 +71,7 @@ class PriorityPolicy(StrEnum):
 
 
 class Take(StrEnum):
-    """Whom a queue may preempt, compared to its own asks; Kueue's words."""
+    """Which pods a queue may preempt, compared with its own pending pods, in Kueue's words."""
 
     NEVER = "Never"
     LOWER_PRIORITY = "LowerPriority"
@@ -80,23 +80,23 @@ class Take(StrEnum):
 
 
 TAKES_WITHIN = (Take.NEVER, Take.LOWER_PRIORITY, Take.LOWER_OR_NEWER_EQUAL_PRIORITY)
-"""Those that there are inside one queue."""
+"""The values that are possible inside a queue."""
 TAKES_RECLAIM = (Take.NEVER, Take.LOWER_PRIORITY, Take.ANY)
-"""Those that there are towards other queues."""
+"""The values that are possible towards other queues."""
 
 
 class GuaranteeStatus(StrEnum):
-    """A queue's usage of one resource against its guarantee."""
+    """A queue's usage of one resource compared with its guarantee."""
 
     BELOW = "below"
     AT = "at"
     ABOVE = "above"
     NONE = "none"
-    """Nothing is guaranteed, nothing is used."""
+    """Nothing is guaranteed, and nothing is used."""
 
     @classmethod
     def of(cls, used: int, guaranteed: int | None) -> "GuaranteeStatus":
-        """Where ``used`` stands; without a guarantee all use is above it."""
+        """Return the status of ``used``; without a guarantee any usage is above it."""
         if guaranteed is None:
             return cls.ABOVE if used else cls.NONE
         return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
@@ -107,61 +107,62 @@ Shares = dict[str, int]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a queue may be set to, and a template sets the leaves to that come into being below it."""
+    """The settings of a queue, or those that a template gives to dynamic leaves below it."""
 
     guaranteed: Amounts = {}
     max: Amounts = {}
-    """A resource that is missing is not limited here."""
+    """A limit on the usage; a resource that is missing is not limited here."""
     guaranteed_share: Shares = {}
-    """Of which resources the amount was given as a share of what the nearest queue above sets, else of the cluster."""
+    """The guarantees that were given as a share: of what the nearest queue above sets, else of the cluster."""
     max_share: Shares = {}
     preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
     delay_ms: int | None = None
-    """Only a leaf's own has an effect; None is DEFAULT_DELAY_MS."""
+    """How long pending pods of the leaf wait before they may preempt; not inherited. None is DEFAULT_DELAY_MS."""
     quota_delay_ms: int | None = None
-    """How long after its max was lowered below its usage pods go until it is kept, in YuniKorn; None: as above it."""
+    """How long YuniKorn waits before it enforces a max that was lowered below the usage; None: as the queue above."""
     priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
     priority_offset: int = 0
     evict_uncontrolled: bool = False
     """Whether pods without a controller, which nothing would create again, may be victims."""
     weight: int = WEIGHT_ONE
-    """In billionths: what its borrowing is divided by under fair sharing. Of 0 any borrowing is the most there is."""
+    """The divisor of its borrowing under fair sharing, in billionths. With 0, any borrowing is the highest share."""
     lendable: Amounts = {}
-    """The most that it lends of what it is guaranteed; a resource that is missing is lent whole."""
+    """The most that it lends of its guarantee; a resource that is missing is lent as a whole."""
     take_within: Take | None = None
-    """Whom a leaf's asks may preempt in the leaf itself, never Any; None: as the policy's parameters say."""
+    """Which pods of the leaf its pending pods may preempt, never Any; None: as the policy's parameters say."""
     take_reclaim: Take | None = None
-    """Whom in other queues that borrow; None as above."""
+    """Which pods they may preempt in other queues that borrow; None: as the policy's parameters say."""
     take_borrowing: bool | None = None
-    """Whether from others while it borrows itself; None as above."""
+    """Whether they may preempt in other queues while their own queue borrows; None: as the policy's parameters say."""
     take_threshold: int | None = None
-    """Of which priority at most those may be that it takes then; None: of any below its own."""
+    """The highest priority of the pods that they may preempt then; None: any priority below their own."""
 
 
 class Queue(Settings, frozen=True, kw_only=True, omit_defaults=True):
-    """A node of the tree, with its own settings only; what is inherited is asked of the QueueTree."""
+    """A node of the tree with its own settings only; the QueueTree determines what is inherited."""
 
     path: str
-    """Dotted, from ``root`` down: ``root.tenant-1.queue-b``."""
+    """The dotted path, from ``root`` down: ``root.tenant-1.queue-b``."""
     namespaces: tuple[str, ...] = ()
-    """Pods of these namespaces that name no queue run in this leaf."""
+    """The namespaces whose pods run in this leaf if they name no queue."""
     former_paths: tuple[str, ...] = ()
-    """What it was called before. Pods that name one of these, or what was below it, run where it is by now."""
+    """What the queue was called before. Pods that name one of these paths, or a path below, run where the queue is
+    now."""
     parent_declared: bool = False
-    """True for a queue that may only hold queues, even while it holds none."""
+    """Whether the queue may only hold queues, even while it holds none."""
     template: Settings | None = None
-    """What dynamic leaves below it are set to, down to the next queue that has a template of its own."""
+    """The settings of dynamic leaves below it, down to the next queue that has a template of its own."""
     dynamic: bool = False
-    """Whether it is there because of its pods; never so in a tree as people write it."""
+    """Whether the queue exists because of its pods; never true in a tree as people write it."""
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """Return the last part of the path."""
         return self.path.rpartition(".")[2]
 
     @property
     def parent(self) -> str | None:
-        """The path of the queue above, None for the root."""
+        """Return the path of the queue above, or None for the root."""
         return self.path.rpartition(".")[0] or None
 
 
@@ -170,9 +171,11 @@ class TreeError(ValueError):
 
 
 class QueueTree:
-    """An immutable tree of queues, with the rules by which pods find their leaf; without any they name it themselves.
+    """An immutable tree of queues, with the rules by which pods find their leaf.
 
-    A share (see Settings) has been worked out: beside it stands the amount, which alone counts.
+    Without placement rules pods name their leaf themselves.
+
+    Shares (see Settings) are resolved already: beside each share is the amount, which alone counts.
 
     Raises TreeError when a path occurs twice, a parent is missing, or there is not exactly one root.
     """
@@ -182,7 +185,7 @@ class QueueTree:
     ) -> None:
         self.placement = tuple(placement)
         self.capacity: Amounts = dict(capacity or {})
-        """What shares of the whole cluster are of, as it was when they were worked out; of other resources nothing."""
+        """The cluster's capacity when shares of it were resolved, for the resources that have such shares."""
         self.queues: dict[str, Queue] = {}
         for queue in queues:
             if queue.path in self.queues:
@@ -209,44 +212,47 @@ class QueueTree:
         return self.queues[path]
 
     def is_leaf(self, path: str) -> bool:
-        """Whether pods run in this queue."""
+        """Return whether pods run in this queue."""
         return not self.children[path] and not self.queues[path].parent_declared
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """The paths of all leaves, in the tree's order."""
+        """Return the paths of all leaves, in the order of the tree."""
         return tuple(path for path in self.walk() if self.is_leaf(path))
 
     @cached_property
     def written(self) -> dict[str, str]:
-        """Path in lower case -> path, of the queues that people wrote: YuniKorn doesn't look at case."""
+        """Return the paths of the queues that people wrote, by path in lower case, as YuniKorn ignores case."""
         return {path.lower(): path for path, queue in self.queues.items() if not queue.dynamic}
 
     @property
     def dynamic(self) -> tuple[Queue, ...]:
-        """The queues that are there because of their pods, parents before children."""
+        """Return the queues that exist because of their pods, parents before children."""
         return tuple(self.queues[path] for path in self.walk() if self.queues[path].dynamic)
 
     @cached_property
     def leaf_by_namespace(self) -> dict[str, str]:
-        """Namespace -> path of the leaf that claims it; of several the first by path: in that order trees are kept."""
+        """Return the leaf that claims each namespace.
+
+        If several leaves claim it, it is the first by path, which is the order in which trees are stored.
+        """
         ordered = sorted(self.leaves, key=lambda leaf: leaf.split("."), reverse=True)
         return {name: leaf for leaf in ordered for name in self.queues[leaf].namespaces}
 
     @cached_property
     def former_paths(self) -> dict[str, str]:
-        """Former path -> path of the queue that had it, the first by path, unless a queue has it now."""
+        """Return the queue that had each former path; the first by path, unless a queue has that path now."""
         ordered = sorted(self.queues, key=lambda path: path.split("."), reverse=True)
         had = {was: path for path in ordered for was in self.queues[path].former_paths}
         return {was: path for was, path in had.items() if was.lower() not in self.written}
 
     @cached_property
     def by_former_path(self) -> dict[str, str]:
-        """The same, former paths in lower case."""
+        """Return ``former_paths`` with the former paths in lower case."""
         return {was.lower(): path for was, path in self.former_paths.items()}
 
     def now(self, path: str) -> str:
-        """What a path that the tree does not have is called by now, or the queue above it; else the path itself."""
+        """Return what a path is called now if its queue, or a queue above, was renamed; otherwise the path itself."""
         for _rename in range(len(self.by_former_path)):
             if path in self.queues or path.lower() in self.written:
                 break
@@ -258,12 +264,12 @@ class QueueTree:
 
     @cached_property
     def leaf_by_name(self) -> dict[str, str]:
-        """Name -> path, of the leaves that share theirs with no other leaf."""
+        """Return the leaf of each name, without names that several leaves share."""
         names = Counter(self.queues[leaf].name for leaf in self.leaves)
         return {name: leaf for leaf in self.leaves if names[name := self.queues[leaf].name] == 1}
 
     def walk(self, path: str | None = None) -> tuple[str, ...]:
-        """The paths of a subtree (default: all), parents before children, siblings in the order given."""
+        """Return the paths of a subtree (default: all), parents before children, siblings in the order given."""
         if path is None:
             return self._order
         first = self.turn[path]
@@ -279,7 +285,7 @@ class QueueTree:
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        """How many queues a subtree has."""
+        """Return how many queues each subtree has."""
         sizes: dict[str, int] = {}
         for path in reversed(self._order):
             sizes[path] = 1 + sum(sizes[child] for child in self.children[path])
@@ -287,7 +293,7 @@ class QueueTree:
 
     @cached_property
     def turn(self) -> dict[str, int]:
-        """A path -> how many come before it in the tree's order."""
+        """Return the position of each path in the order of the tree."""
         return {path: number for number, path in enumerate(self._order)}
 
     @cached_property
@@ -300,15 +306,15 @@ class QueueTree:
         return lineages
 
     def lineage(self, path: str) -> tuple[str, ...]:
-        """The queue and all above it, from the queue up to the root."""
+        """Return the queue and all queues above it, from the queue up to the root."""
         return self._lineages[path]
 
     def contains(self, above: str, path: str) -> bool:
-        """Whether ``path`` is ``above`` or lies in its subtree."""
+        """Return whether ``path`` is ``above`` or lies in its subtree."""
         return above in self._lineages[path]
 
     def fence(self, leaf: str) -> str | None:
-        """The nearest queue from the leaf upwards, the leaf included, with a fence; a fence on the root is none."""
+        """Return the nearest queue with a fence, from the leaf upwards, or None; a fence on the root does not count."""
         return self._fences[leaf]
 
     @cached_property
@@ -316,7 +322,7 @@ class QueueTree:
         return self._nearest(PreemptionPolicy.FENCE)
 
     def disabled_by(self, path: str) -> str | None:
-        """The nearest queue from ``path`` upwards that turns preemption off (inherited), None if none does."""
+        """Return the nearest queue, from ``path`` upwards, that turns preemption off (inherited), or None."""
         return self._disabled[path]
 
     @cached_property
@@ -324,7 +330,7 @@ class QueueTree:
         return self._nearest(PreemptionPolicy.DISABLED)
 
     def _nearest(self, policy: PreemptionPolicy) -> dict[str, str | None]:
-        """Path -> the nearest queue from it upwards, the root left out, that says so."""
+        """Return, by path, the nearest queue from it upwards that has this policy, leaving out the root."""
         found: dict[str, str | None] = {self.root: None}
         for path in self._order:
             for child in self.children[path]:
@@ -332,30 +338,30 @@ class QueueTree:
         return found
 
     def delay_by(self, leaf: str, *, inherited: bool = False) -> str | None:
-        """The queue that says how long asks of a leaf wait before they may preempt, None if none does.
+        """Return the queue whose delay applies to pending pods of a leaf before they may preempt, or None if none does.
 
-        ``inherited``: as in YuniKorn, where a leaf takes what a queue above says.
+        ``inherited``: as in YuniKorn, where a leaf inherits the delay of a queue above.
         """
         said = self.lineage(leaf) if inherited else (leaf,)
         return next((path for path in said if self.queues[path].delay_ms is not None), None)
 
     def delay_ms(self, leaf: str, *, inherited: bool = False) -> int:
-        """How long they wait, in milliseconds."""
+        """Return how long pending pods of a leaf wait before they may preempt, in milliseconds."""
         by = self.delay_by(leaf, inherited=inherited)
         said = self.queues[by].delay_ms if by is not None else None
         return DEFAULT_DELAY_MS if said is None else said
 
     def quota_delay_ms(self, path: str) -> int | None:
-        """How long after its max was lowered a queue is brought under it (inherited), None if it never is."""
+        """Return how long after its max was lowered a queue is brought under it (inherited), or None if it never is."""
         by = self.quota_delay_by(path)
         return None if by is None else self.queues[by].quota_delay_ms
 
     def quota_delay_by(self, path: str) -> str | None:
-        """The queue that says so, None if none does."""
+        """Return the queue whose ``quota_delay_ms`` applies to this queue, or None if none does."""
         return next((above for above in self.lineage(path) if self.queues[above].quota_delay_ms is not None), None)
 
     def entitling(self, leaf: str, resource: str) -> str | None:
-        """E(r): the nearest queue from the leaf upwards that has a guarantee in the resource."""
+        """Return E(r): the nearest queue from the leaf upwards that has a guarantee in the resource, or None."""
         for path in self.lineage(leaf):
             if resource in self.queues[path].guaranteed:
                 return path
@@ -363,21 +369,24 @@ class QueueTree:
 
     @cached_property
     def promised(self) -> dict[str, Amounts]:
-        """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are."""
+        """Return what each queue is guaranteed, by path.
+
+        For a resource that a queue does not name, it is what the queues below it are promised.
+        """
         return {path: below | self.queues[path].guaranteed for path, below in self.promised_below.items()}
 
     @cached_property
     def promised_below(self) -> dict[str, Amounts]:
-        """Path -> what the queues right below it are promised together."""
+        """Return what the queues directly below each queue are promised together."""
         found: dict[str, Amounts] = {}
         for path in reversed(self._order):
             found[path] = total(found[child] | self.queues[child].guaranteed for child in self.children[path])
         return found
 
     def unkept(self, path: str, resource: str) -> str | None:
-        """The nearest queue, from one upwards, whose guarantee or max is less than what is promised there and below.
+        """Return the nearest queue, from ``path`` upwards, that can't keep what is promised there and below.
 
-        None where every promise of the resource on the way can be kept.
+        Its guarantee or max is less than that. None means that every promise of the resource on the way can be kept.
         """
         for above in self.lineage(path):
             queue, below = self.queues[above], self.promised_below[above].get(resource, 0)
@@ -387,12 +396,12 @@ class QueueTree:
         return None
 
     def distance(self, one: str, other: str) -> int:
-        """Steps from one queue to the other through the nearest queue above both."""
+        """Return the number of steps from one queue to the other through the nearest queue above both."""
         shared = len(set(self.lineage(one)) & set(self.lineage(other)))
         return len(self.lineage(one)) + len(self.lineage(other)) - 2 * shared
 
     def roll_up(self, by_leaf: Mapping[str, Mapping[str, int]]) -> dict[str, Amounts]:
-        """Amounts of every queue from those of the leaves: a parent's are the sum below it."""
+        """Return the amounts of every queue from those of the leaves: a parent's are the sum below it."""
         result: dict[str, Amounts] = {path: {} for path in self.queues}
         for leaf, amounts in by_leaf.items():
             for path in self.lineage(leaf):
@@ -401,4 +410,4 @@ class QueueTree:
 
 
 BARE = QueueTree([Queue(path=ROOT)])
-"""A root alone: where there is no tree."""
+"""A tree that has only a root, used where there is no tree."""

@@ -1,1 +1,1 @@
-"""Questions to the queue tree alone: what is wrong with it, who may preempt whom, who lends what to whom."""
+"""Analysis of the queue tree alone: its mistakes, which queues may preempt which, and which lend what to which."""

@@ -1,8 +1,9 @@
-"""Who has what of whom: what some use beyond what they are promised is what others are promised and don't use.
+"""Matches what queues use beyond their promise with what others are promised and do not use.
 
-What a queue is promised is its guarantee, or under policy ``deserved`` what it deserves. A parent that says nothing is
-promised what those below it are together; one that says more lends the rest itself, to those below it first. The
-nearest lend first: what queues below one parent use of each other is none of what the parent borrows or lends.
+The promise of a queue is its guarantee, or under policy ``deserved`` what it deserves. A parent without a promise of
+its own is promised what those below it are promised together; a parent with more lends the rest itself, to those below
+it first. The nearest queues lend first: what queues below a parent use of each other is no part of what the parent
+borrows or lends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,11 +15,11 @@ import msgspec
 from engine.model.queue_tree import QueueTree
 
 NOBODY = ""
-"""Lends what is used beyond what anybody is promised."""
+"""The lender of what is used beyond all promises."""
 
 
 class Loan(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one queue uses of what another is promised, in one resource. Queues are leaves, or parents with a rest."""
+    """What one queue uses of another queue's promise, in one resource. Queues are leaves, or parents with a rest."""
 
     borrower: str
     lender: str
@@ -26,7 +27,7 @@ class Loan(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What queues below one parent have of each other that don't share a nearer one: both sides have one sum."""
+    """What queues borrow from each other whose nearest common parent is ``parent``. Both sides have the same sum."""
 
     parent: str
     borrowed: dict[str, int]
@@ -34,29 +35,30 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class _Side(msgspec.Struct, kw_only=True, gc=False):
-    """A queue towards those beside it."""
+    """A queue as it is seen by the queues beside it."""
 
     promised: int
     within: int
-    """What those below it use of what it is promised."""
+    """What it, or the queues below it, use of its promise."""
     over: dict[str, int]
     idle: dict[str, int]
 
     @property
     def left(self) -> int:
-        """What of its promise nobody below it uses."""
+        """Return what nobody below the queue uses of its promise."""
         return max(0, self.promised - self.within)
 
     def take(self, found: Match) -> None:
-        """Count what was found below it."""
+        """Count a match that was found below the queue."""
         self.within += sum(found.lent.values())
         self.over, self.idle = _less(self.over, found.borrowed), _less(self.idle, found.lent)
 
 
 def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int]) -> Iterator[Match]:
-    """Of one resource, below every parent that has any, the deepest first; last what is nobody's.
+    """Yield the matches of one resource below every parent that has any, the deepest first.
 
-    ``used``: leaf -> amount. ``promised``: path -> amount; missing: what is promised below it.
+    The last match is what is used beyond all promises. ``used``: leaf -> amount. ``promised``: path -> amount; if
+    missing, what is promised below that path.
     """
     sides: dict[str, _Side] = {}
     for path in reversed(tree.walk()):
@@ -74,9 +76,10 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
 
 
 def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, ...]:
-    """Of all matches of one resource, what a queue with those below it borrows and lends, by the borrowers' names.
+    """Return what a queue, with those below it, borrows and lends of one resource, by the borrowers' names.
 
-    Each borrower has of every lender in proportion to what that lends there. Exact to the unit.
+    ``matched``: all matches of the resource. Each borrower borrows from every lender in proportion to what that lends
+    there. The amounts are exact to the unit.
     """
     above = {NOBODY, *tree.lineage(path)} - {path}
     near = [found for found in matched if found.parent in above]
@@ -84,7 +87,7 @@ def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, .
 
 
 def lent(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
-    """Likewise, path -> what it, with those below it, lends to queues beside and above it; not if nothing."""
+    """Return by path what a queue, with those below it, lends to queues beside and above it, unless that is nothing."""
     found: dict[str, int] = {}
     for match in matched:
         for lender, amount in match.lent.items():
@@ -96,7 +99,10 @@ def lent(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
 
 
 def divided(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
-    """An amount in proportion to limits that together hold it: whole units, none above its limit, all of it."""
+    """Return an amount divided in proportion to limits whose sum is at least the amount.
+
+    The parts are whole units, none is above its limit, and together they are the amount. Parts of 0 are left out.
+    """
     parts = _parts(amount, list(limits.values()))
     return {one: part for one, part in zip(limits, parts, strict=True) if part}
 
@@ -122,7 +128,10 @@ def _parent(path: str, below: Sequence[_Side], promised: Mapping[str, int]) -> _
 
 
 def _match(path: str, side: _Side) -> Match | None:
-    """The parent's own rest goes first: what is promised to all below it is nobody's else."""
+    """Return the match of the queues below a parent, or None if nothing is borrowed.
+
+    The parent's own rest is lent first, as it is promised to all queues below it and to no other.
+    """
     over = sum(side.over.values())
     rest = min(over, side.idle.get(path, 0), side.left)
     others = {lender: amount for lender, amount in side.idle.items() if lender != path}
@@ -138,12 +147,12 @@ def _less(amounts: Mapping[str, int], parts: Mapping[str, int]) -> dict[str, int
 
 
 def _pairs(found: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
-    """Those of which one side alone is the queue, or below it."""
+    """Yield the loans of which exactly one side is the queue or lies below it."""
     inside = {one for one in (*found.borrowed, *found.lent) if one != NOBODY and tree.contains(path, one)}
     last = max(inside, default="") if inside.isdisjoint(found.lent) else max(found.borrowed)
     lenders, left = list(found.lent), list(found.lent.values())
     for borrower, amount in sorted(found.borrowed.items()):
-        if borrower > last:  # what the others have is none of the queue's
+        if borrower > last:  # what the following borrowers have does not concern the queue
             return
         parts = _parts(amount, left)
         left = list(map(sub, left, parts))

@@ -1,4 +1,4 @@
-"""Pods that a change of the tree would leave in no queue."""
+"""Finds the pods that a change of the tree would leave without a queue."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -13,23 +13,23 @@ from engine.model.snapshot.resource_quotas import SYSTEM
 
 _ALIKE = attrgetter("queue_label", "user", "groups", "namespace")
 _LED = attrgetter("scheduler", "application_label")
-"""What else counts where the scheduler places whole applications."""
+"""What else matters if the scheduler places whole applications."""
 
 
 class Orphans(msgspec.Struct, frozen=True, kw_only=True):
-    """The pods of one queue that would be in none."""
+    """The number of pods of one queue that would be in no queue."""
 
     queue: str
-    """Where they are before the change."""
+    """The queue that they are in before the change."""
     running: int = 0
     """How many of them have a node."""
     pending: int = 0
 
 
 def orphans(state: ClusterState, before: QueueTree, after: QueueTree) -> tuple[Orphans, ...]:
-    """The pods that are in a queue of ``before`` and would be in none of ``after``, counted by that queue, by path.
+    """Return how many pods of each queue of ``before`` would be in no queue of ``after``, sorted by path.
 
-    Those of the cluster's own namespace are left out: hardly anybody gives it a queue.
+    Pods of the cluster's own namespace are left out: hardly anybody gives it a queue.
     """
     was, becomes = _remembering(state, before), _remembering(state, after)
     counts: dict[str, list[int]] = {}
@@ -43,7 +43,7 @@ def orphans(state: ClusterState, before: QueueTree, after: QueueTree) -> tuple[O
 
 
 def _remembering(state: ClusterState, tree: QueueTree) -> Callable[[Pod], str | None]:
-    """``state.queue_of``, asked once for all pods of which a tree sees the same."""
+    """Return ``state.queue_of`` with a cache for pods that are alike to a tree."""
     known: dict[tuple[object, ...], str | None] = {}
 
     def queue_of(pod: Pod) -> str | None:

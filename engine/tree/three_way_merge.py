@@ -1,4 +1,4 @@
-"""Two sets of changes to one tree brought together, setting by setting; what both changed is to be chosen from.
+"""Merges two sets of changes to one tree, setting by setting; what both changed is a conflict.
 
 A queue is a flat mapping of its settings under an identity that renaming and moving leave alone, so that its name and
 the identity of its parent are settings like any other.
@@ -9,19 +9,20 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 Settings = Mapping[str, str]
-"""Setting -> its text: ``{"name": "queue-b", "parent": "root", "max/cpu": "4"}``. What is not set is missing."""
+"""Setting -> its text: ``{"name": "queue-b", "parent": "root", "max/cpu": "4"}``. A setting that is not set is
+missing."""
 Queues = Mapping[str, Settings]
-"""Identity -> settings."""
+"""Identity of a queue -> its settings."""
 
 EXISTS = ""
 """The setting of a Conflict that is about the whole queue."""
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting that both changed, to different texts. An empty text: not set; for EXISTS: the queue is not there."""
+    """A setting that both sides changed to different texts. Empty: not set; for EXISTS, the queue is missing."""
 
     queue: str
-    """Its identity."""
+    """The identity of the queue."""
     setting: str = EXISTS
     base: str = ""
     theirs: str = ""
@@ -29,7 +30,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """All changes of both. In a conflict it holds mine."""
+    """The result with all changes of both sides. In a conflict it has the text of ``mine``."""
 
     queues: dict[str, dict[str, str]]
     conflicts: tuple[Conflict, ...]
@@ -38,8 +39,8 @@ class Merged(msgspec.Struct, frozen=True):
 def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
     """Apply to ``theirs`` what ``mine`` changed of ``base``.
 
-    A queue that one side took away and the other changed, or put queues below, is a conflict; it stays where anything
-    of ``mine`` needs it.
+    A queue that one side removed, and that the other side changed or put queues below, is a conflict; it is kept if
+    anything of ``mine`` needs it.
     """
     queues: dict[str, dict[str, str]] = {}
     conflicts: list[Conflict] = []
@@ -62,7 +63,7 @@ def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
 
 
 def _settings(identity: str, base: Settings, theirs: Settings, mine: Settings) -> tuple[dict[str, str], list[Conflict]]:
-    """One queue that both have, setting by setting."""
+    """Return the merged settings of a queue that both sides have, and the conflicts."""
     merged: dict[str, str] = {}
     conflicts = []
     for setting in dict.fromkeys((*theirs, *mine, *base)):
@@ -76,7 +77,10 @@ def _settings(identity: str, base: Settings, theirs: Settings, mine: Settings) -
 
 
 def _keep_parents(queues: dict[str, dict[str, str]], theirs: Queues, mine: Queues) -> Iterator[Conflict]:
-    """Put back, from the side that has it, every queue that is gone but holds one that is there."""
+    """Put back every missing queue that is the parent of an existing queue, and yield a conflict for each.
+
+    Its settings come from the side that has it.
+    """
     pending = [settings["parent"] for settings in queues.values() if settings.get("parent")]
     while pending:
         parent = pending.pop()

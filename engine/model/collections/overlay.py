@@ -1,4 +1,4 @@
-"""Many things of which a few are other ones: what two moments of a pass share is kept once."""
+"""Sequences in which a few items are replaced, so that successive states of a pass share all unchanged items."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, overload
@@ -10,9 +10,10 @@ Thing = TypeVar("Thing")
 
 
 class _Log(Generic[Thing]):
-    """What is another thing than in ``base``, place by place, each from some length of the log on.
+    """The replaced items of ``base`` by index, each valid from some length of the log on.
 
-    Moments that follow one another share it: none copies what those before it know. Only one goes on from its end.
+    Successive states share one log, so none of them copies what earlier states hold. Only one state can continue from
+    its end.
     """
 
     def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
@@ -21,9 +22,12 @@ class _Log(Generic[Thing]):
         self._end = {0}
 
     def goes_on(self, length: int, other: Mapping[int, Thing]) -> bool:
-        """Put more down after some length; not where it goes on from there already, or a place is another one again."""
+        """Append replacements after some length of the log.
+
+        Return False if the log already continues from there, or if an item would be replaced a second time.
+        """
         try:
-            self._end.remove(length)  # in one step, whichever threads try
+            self._end.remove(length)  # one atomic step, whichever threads compete
         except KeyError:
             return False
         if any(place in self.other for place in other):
@@ -33,19 +37,22 @@ class _Log(Generic[Thing]):
         return True
 
     def known(self, length: int) -> dict[int, Thing]:
-        """Place -> the other thing there at some length."""
+        """Return the replaced items by index at some length of the log."""
         return {place: thing for place, (since, thing) in list(self.other.items()) if since <= length}
 
 
 class Amended(Sequence[Thing]):
-    """``base`` with other things in some places; neither may change any more."""
+    """A view of ``base`` with some items replaced. Neither ``base`` nor the replacements may change afterwards."""
 
     def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
         self._log: _Log[Thing]
         self._log, self._length = base.more(other) if isinstance(base, Amended) else (_Log(base, other), 0)
 
     def more(self, other: Mapping[int, Thing]) -> tuple[_Log[Thing], int]:
-        """The log with more in it, and its length then: this one where nobody went on from here yet."""
+        """Return a log that has these replacements as well, and its length then.
+
+        It is the same log if no other state has continued from here yet.
+        """
         log, length = self._log, self._length
         if log.goes_on(length, other):
             return log, length + 1
@@ -85,7 +92,7 @@ class Amended(Sequence[Thing]):
 
 
 class Picked(Sequence[Thing]):
-    """The things of ``base`` in some places, in their order: looked up when they are asked for, as few are."""
+    """A view of the items of ``base`` at some indexes, in that order. Items are looked up when they are accessed."""
 
     def __init__(self, base: Sequence[Thing], places: NDArray[np.intp]) -> None:
         self._base, self._places = base, places

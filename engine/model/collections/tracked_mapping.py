@@ -1,4 +1,4 @@
-"""A mapping that tells what became another one since a moment."""
+"""A mapping that reports which entries changed since an earlier moment."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, Self, TypeVar
@@ -7,11 +7,11 @@ Key = TypeVar("Key")
 Thing = TypeVar("Thing")
 
 STEPS_KEPT = 50_000
-"""Steps that may lie between two moments; beyond that nobody knows what happened."""
+"""How many steps are recorded after the last call of ``reach``; beyond that, changes are unknown."""
 
 
 class MappingChange(Generic[Key, Thing]):
-    """One change: a key, and what was there before, None where nothing was; behind it the step before."""
+    """One change: the key, its value before (None if there was none), and the step before this one."""
 
     __slots__ = ("before", "key", "number", "was")
 
@@ -21,13 +21,13 @@ class MappingChange(Generic[Key, Thing]):
 
 
 class _Reached:
-    """The number of the step from which on somebody wants to know; copies share it."""
+    """The number of the step from which on changes are of interest; copies share it."""
 
     number = 0
 
 
 class Followed(dict[Key, Thing]):
-    """A dict whose changes are a chain of steps. A copy goes on from the same step, each on a way of its own."""
+    """A dict that records its changes as a chain of steps. A copy continues independently from the same step."""
 
     def __init__(self, things: Mapping[Key, Thing] | Iterable[tuple[Key, Thing]] = ()) -> None:
         super().__init__(things)
@@ -35,19 +35,22 @@ class Followed(dict[Key, Thing]):
         self._reached = _Reached()
 
     def copy(self) -> Self:
-        """The same things, and the way that led to them."""
+        """Return a copy with the same items and the same history."""
         copy = type(self)(self)
         copy.step = self.step
-        copy._reached = self._reached  # noqa: SLF001 - of its own kind
+        copy._reached = self._reached  # noqa: SLF001 - an instance of this class
         return copy
 
     def reach(self) -> MappingChange[Key, Thing]:
-        """The step that it is at; what came before that nobody will ask for."""
+        """Return the current step, and discard the history before it."""
         self.step.before, self._reached.number = None, self.step.number
         return self.step
 
     def since(self, step: MappingChange[Key, Thing]) -> dict[Key, Thing | None] | None:
-        """What changed since a step -> what was there then, None for nothing; None: nobody knows."""
+        """Return the entries that changed since a step, with their values then; None for entries that were absent.
+
+        Return None if the history does not reach back to that step.
+        """
         found: dict[Key, Thing | None] = {}
         at: MappingChange[Key, Thing] | None = self.step
         while at is not None and at is not step:
@@ -72,13 +75,13 @@ class Followed(dict[Key, Thing]):
         super().__delitem__(key)
 
     def pop(self, key: Key, *default: Any) -> Any:
-        """What is no longer there."""
+        """Remove a key and return its value, as ``dict.pop`` does."""
         if key in self:
             self._go(key, self[key])
         return super().pop(key, *default)
 
     def update(self, *things: Any, **named: Any) -> None:
-        """Put many. Where nothing was before, as when all is listed anew, no steps lead there."""
+        """Set many items. If the mapping was empty, as after a full list, the history begins anew."""
         if not self:
             self.step = MappingChange()
             super().update(*things, **named)
@@ -87,17 +90,17 @@ class Followed(dict[Key, Thing]):
             self[key] = thing
 
     def clear(self) -> None:
-        """From here on nobody knows what was before; the same where things go in one of the ways that are left."""
+        """Remove all items. The history begins anew, as after ``popitem``."""
         self.step = MappingChange()
         super().clear()
 
     def popitem(self) -> tuple[Key, Thing]:
-        """What came last."""
+        """Remove and return the last item. The history begins anew."""
         self.step = MappingChange()
         return super().popitem()
 
     def setdefault(self, key: Key, default: Any = None) -> Any:
-        """What is there, or ``default`` from now on."""
+        """Return the value of a key, setting it to ``default`` first if the key is absent."""
         if key not in self:
             self[key] = default
         return self[key]

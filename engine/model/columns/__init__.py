@@ -1,1 +1,1 @@
-"""Nodes and pods of a snapshot as columns: questions to all of them at once are questions to arrays."""
+"""Column-oriented storage of a snapshot's nodes and pods, so that queries over all of them are array operations."""

@@ -1,4 +1,4 @@
-"""Pods that leave: what goes with them, on every node at once."""
+"""Computes what the pods that leave their nodes hold, for every node at once."""
 
 from functools import cached_property
 
@@ -8,31 +8,35 @@ from engine.model.collections.offsets import running
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 _MANY = 8
-"""Where more than this part of all are others, sums are counted anew."""
+"""If more than one in this many flags changed, sums are computed again instead of updated."""
 
 
 class Leaving:
-    """Pods that leave, each node looked at as if only its own did: by row, or as rows that are sorted node by node.
+    """The pods that leave each node, where each node is considered as if only its own pods left.
 
-    ``also``: others that leave with them.
+    ``leaving`` is either a flag per row, or row numbers that are sorted by node. ``also``: other pods that leave with
+    them.
     """
 
     def __init__(self, columns: Columns, leaving: Flags | Rows, *, also: "Leaving | None" = None) -> None:
         self.columns, self._also = columns, also
         self.asked: dict[int, tuple[Numbers, Numbers]] = {}
-        """By the weight's id: the weight, and its sums."""
+        """Id of a weight array -> the array itself, and its sums by node index."""
         by_row = leaving.dtype == np.bool_
         self._rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
         self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
-        """Place -> how many leave, without those others."""
+        """Node index -> how many pods leave, without those of ``also``."""
         self._first = running(self.counts)
         self._since = columns.first[1:] - self.counts
         some = np.flatnonzero(self.counts)
         self._last = by_row and bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
-        """Whether on every node it is the last ones that leave; then running sums tell what they hold."""
+        """Whether the leaving pods are the last rows of every node; then running sums give what they hold."""
 
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
-        """Place -> the sum of the weights of those that leave; ``upto``: its running sum, if that is known."""
+        """Return, by node index, the sum of the weights of the pods that leave.
+
+        ``upto``: the running sum of ``weight``, if it is known.
+        """
         if id(weight) not in self.asked:
             self.asked[id(weight)] = weight, self._sums(weight, upto)
         sums = self.asked[id(weight)][1]
@@ -50,7 +54,7 @@ class Leaving:
 
 
 class Going(Leaving):
-    """Pods that leave by row, others than a moment ago: of sums only what makes the difference is counted."""
+    """Leaving pods, given by row flags, whose sums are updated from an earlier ``Going`` by the difference alone."""
 
     def __init__(self, columns: Columns, leaving: Flags, *, also: Leaving | None, before: "Going | None") -> None:
         self.columns, self._also, self.flags = columns, also, leaving

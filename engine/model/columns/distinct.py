@@ -1,4 +1,4 @@
-"""Things of which many are alike."""
+"""Groups of equal items, so that a question is answered once per group instead of once per item."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Rows = NDArray[np.intp]
 
 
 class Kinds:
-    """Things of which many are alike: row -> kind, and one of each kind."""
+    """Groups of items with the same key: the group number of each row, and one representative item of each group."""
 
     def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
         coded = Coded.anew(things, key)
@@ -23,10 +23,13 @@ class Kinds:
 
     @classmethod
     def picked(cls, things: Sequence[Any], coded: Coded, places: Rows) -> "Kinds":
-        """Of the things in some places, in that order, numbered from the first one on."""
+        """Return the groups of ``things``, whose codes are those of ``coded`` at ``places``.
+
+        Groups are numbered by first occurrence.
+        """
         codes = coded.of[places]
         firsts = np.full(len(coded.each), -1, np.intp)
-        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # of many the last one stays: the first row
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # on duplicates the last assignment wins: the first row
         there = np.flatnonzero(firsts >= 0)
         there = there[np.argsort(firsts[there])]
         number = np.zeros(len(coded.each), np.intp)
@@ -37,7 +40,7 @@ class Kinds:
 
     @classmethod
     def joined(cls, things: Sequence[Any], *kinds: "Kinds") -> "Kinds":
-        """Things that are alike in all of these ways."""
+        """Return groups of the items that are equal in all of these groupings."""
         number = np.zeros(len(things), np.int64)
         for one in kinds:
             number = number * len(one.each) + one.of
@@ -47,9 +50,9 @@ class Kinds:
         return made
 
     def flags(self, meets: Callable[[Any], bool]) -> Flags:
-        """Row -> whether its kind meets it; each kind is asked once."""
+        """Return, by row, whether the row's group satisfies a predicate, which is called once per group."""
         return np.fromiter(map(meets, self.each), np.bool_, len(self.each))[self.of]
 
     def numbers(self, of: Callable[[Any], int]) -> Numbers:
-        """Row -> a number that its kind has."""
+        """Return, by row, a number of the row's group; the function is called once per group."""
         return np.fromiter(map(of, self.each), np.int64, len(self.each))[self.of]

@@ -1,4 +1,4 @@
-"""Bound pods node by node, each node's by importance as kube-scheduler has it; carried on from snapshot to snapshot."""
+"""Sorts bound pods by node and by kube-scheduler's importance, updated incrementally from snapshot to snapshot."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,16 @@ from engine.model.columns.pod_table import Importance, Numbers, Roster
 
 
 def started_by(roster: Roster, now_ms: int) -> Numbers:
-    """Place -> when the pod was started; one that was not counts as started now."""
+    """Return, by roster index, when the pod started; a pod that has not started counts as started now."""
     started = roster.numbers(pod_fields.started)
     return np.where(started == pod_fields.NEVER, now_ms, started)
 
 
 def importance(roster: Roster, place: Mapping[str, int], now_ms: int) -> Importance:
-    """The order of a roster's pods, kept with it. It is made anew only on nodes where it may be another than before."""
+    """Return the order of a roster's pods by importance, and cache it in the roster.
+
+    Only the nodes whose order may have changed are sorted again.
+    """
     roster = roster.plain
     before = roster.importance
     if before is None or len(before.node) < len(roster.pods) or (before.now_ms, before.place) != (now_ms, place):
@@ -33,8 +36,8 @@ def _importance(roster: Roster, place: Mapping[str, int], now_ms: int, before: I
         anew[node[before.fresh]] = True
         anew[node[started >= min(now_ms, before.now_ms)]] = True
         kept = before.rows[~anew[node[before.rows]] & (node[before.rows] >= 0)]
-    anew[-1] = False  # there are those that are on none of the nodes
+    anew[-1] = False  # index -1 collects the pods that are on none of the nodes
     again = np.flatnonzero(anew[node])
     importance = (started[again], -roster.numbers(pod_fields.priority)[again], node[again])
-    rows = np.concatenate([kept, again[np.lexsort(importance)]])  # stable: what is equal stays in the order of names
+    rows = np.concatenate([kept, again[np.lexsort(importance)]])  # stable: equal pods stay in the order of their names
     return Importance(place, now_ms, node, rows[np.argsort(node[rows], kind="stable")], np.zeros(0, np.intp))

@@ -1,7 +1,7 @@
-"""A snapshot's nodes and bound pods column by column: what is asked of all of them at once is asked of arrays.
+"""A snapshot's nodes and bound pods as columns, so that queries over all of them are array operations.
 
-Rows of pods are sorted by node, then by importance as kube-scheduler has it: higher priority first, then the earlier
-start. A pod that has not started yet counts as started now.
+Rows of pods are sorted by node, then by importance as kube-scheduler defines it: higher priority first, then the
+earlier start. A pod that has not started yet counts as started now.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -25,47 +25,47 @@ if TYPE_CHECKING:
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]
-"""64-bit integers, or Python's own where sums of what is there might not fit into those."""
+"""64-bit integers, or Python integers where sums might not fit into 64 bits."""
 Rows = NDArray[np.intp]
 
 SAFE = 2**61
-"""Sums up to this, and sums and differences of a few such, are held by 64 bits."""
+"""Sums up to this bound, and sums and differences of a few of them, fit into 64 bits."""
 
 
 class Columns:
-    """Nodes by their place in the snapshot, and the pods bound to them by row."""
+    """The nodes by their index in the snapshot, and the pods bound to them by row."""
 
     def __init__(self, nodes: "tuple[Node, ...]", roster: "Roster", now_ms: int) -> None:
         self.nodes = nodes
         self.place = {node.name: place for place, node in enumerate(self.nodes)}
-        """A node's name -> its place."""
+        """Node name -> node index."""
         self.now_ms = now_ms
         self._roster = roster
         order = importance(roster, self.place, self.now_ms)
         self.told: Rows = order.rows
-        """Row -> the pod's place among all of the snapshot, which are in the order of namespaces and names."""
+        """Row -> the pod's index among all pods of the snapshot, which are sorted by namespace and name."""
         self.pods: Sequence[Pod] = Picked(roster.pods, self.told)
         self.node: Rows = order.node[self.told]
-        """Row -> the place of its node."""
+        """Row -> the index of the pod's node."""
         self.priority: Numbers = self.numbers(pod_fields.priority)
         self.started: Numbers = started_by(roster, self.now_ms)[self.told]
         self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
-        """Place -> the first row of its pods; the next place's is where they end."""
+        """Node index -> the first row of its pods; the first row of the next node is the end."""
         self.stray = tuple(roster.at(np.flatnonzero(roster.numbers(pod_fields.bound, np.bool_) & (order.node < 0))))
-        """Pods bound to nodes that are not here."""
+        """Pods bound to nodes that are not in the snapshot."""
         self.leaving: Rows = np.flatnonzero(self.numbers(pod_fields.terminating, np.bool_))
-        """The rows of pods on their way out, in the order in which it was found out."""
+        """The rows of terminating pods, in the order in which they were marked."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
         self._on: dict[int, tuple[Pod, ...]] = {}
-        """Place -> its pods, of nodes that were asked for: deciding, auditing and carrying out ask for the same."""
+        """Node index -> its pods, cached because deciding, auditing and carrying out query the same nodes."""
 
     def expecting(self, going: Mapping[int, "Pod"], elsewhere: Mapping[str, "Pod"]) -> "Columns":
-        """The same with the pods of some rows, and some of no row (by uid), on their way out.
+        """Return a copy in which the pods of some rows, and some pods without a row (by uid), are terminating.
 
-        What does not depend on that is worked out once.
+        Values that do not depend on termination are shared with the copy.
         """
         later = copy(self)
-        later.pods, later._on = Amended(self.pods, going), {}  # noqa: SLF001 - of its own kind
+        later.pods, later._on = Amended(self.pods, going), {}  # noqa: SLF001 - an instance of this class
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
         if elsewhere:
@@ -73,7 +73,10 @@ class Columns:
         return later
 
     def row_of(self, uid: str, node: str | None) -> int | None:
-        """The row of a pod, None where it is on none of these nodes; sooner than all are numbered."""
+        """Return the row of a pod, or None if it is on none of these nodes.
+
+        This is faster than ``row``, which numbers all pods.
+        """
         place = self.place.get(node or "")
         for at, one in enumerate(() if place is None else self.on(place)):
             if one.uid == uid:
@@ -81,7 +84,7 @@ class Columns:
         return None
 
     def since(self, earlier: "Columns") -> Rows | None:
-        """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
+        """Return the rows that became terminating since an earlier state of the same pass; None for any other state."""
         known = len(earlier.leaving)
         if earlier.node is not self.node or known > len(self.leaving):
             return None
@@ -90,17 +93,17 @@ class Columns:
         return self.leaving[known:]
 
     def sums(self, numbers: Numbers) -> Numbers:
-        """Place -> the sum over the rows of its pods."""
+        """Return the sum of ``numbers`` over the pods of each node, by node index."""
         upto: Numbers = running(numbers)
         sums: Numbers = upto[self.first[1:]] - upto[self.first[:-1]]
         return sums
 
     def rows(self, place: int) -> range:
-        """The rows of a node's pods."""
+        """Return the rows of a node's pods."""
         return range(int(self.first[place]), int(self.first[place + 1]))
 
     def on(self, place: int) -> "tuple[Pod, ...]":
-        """A node's pods, row by row."""
+        """Return a node's pods in row order."""
         found = self._on.get(place)
         if found is None:
             rows = self.rows(place)
@@ -108,135 +111,144 @@ class Columns:
         return found
 
     def once(self, what: str, of: Hashable, make: Callable[[], Any]) -> Any:
-        """What ``make`` makes, made once: it must be the same whoever asks, and whichever pods are on their way out."""
+        """Return what ``make`` returns, calling it once for each ``what`` and ``of``.
+
+        The result must depend neither on the caller nor on which pods are terminating.
+        """
         made = self._kept.get((what, of))
         if made is None:
             made = self._kept[what, of] = make()
         return made
 
     def numbers(self, of: Number, dtype: type = np.int64) -> Numbers:
-        """Row -> a number of the pod, or whether something holds."""
+        """Return a number or a flag of each pod, by row."""
         return self._roster.numbers(of, dtype)[self.told]
 
     def kinds(self, key: Key) -> Kinds:
-        """Pods with the same key."""
+        """Return the bound pods grouped by a key."""
         return Kinds.picked(self.pods, self._roster.coded(key), self.told)
 
     def requests(self, resource: str) -> Numbers:
-        """Row -> what the pod requests of a resource."""
+        """Return what each pod requests of a resource, by row."""
         made: Numbers = self.once("requests", resource, lambda: self._amounts(self.request_kinds, resource))
         return made
 
     def requested_upto(self, resource: str) -> Numbers:
-        """The running sum of ``requests``."""
+        """Return the running sum of ``requests`` of a resource."""
         made: Numbers = self.once("upto", resource, lambda: running(self.requests(resource)))
         return made
 
     def held(self, resource: str) -> Numbers:
-        """Place -> what the pods there request of a resource."""
+        """Return what the pods of each node request of a resource, by node index."""
         made: Numbers = self.once("held", resource, lambda: self.sums(self.requests(resource)))
         return made
 
     def allocatable(self, resource: str) -> Numbers:
-        """Place -> what the node can hold of a resource."""
+        """Return what each node can hold of a resource, by node index."""
         made: Numbers = self.once("allocatable", resource, lambda: self._amounts(self._allocatable_kinds, resource))
         return made
 
     def label(self, key: str) -> tuple[Rows, list[str]]:
-        """Place -> number of the node's value of a label, -1 where it has none; and the values by their numbers."""
+        """Return the number of each node's value of a label, by node index, and the values by their numbers.
+
+        The number is -1 where a node lacks the label.
+        """
         made: tuple[Rows, list[str]] = self.once(
             "label", key, lambda: _numbered([node.labels.get(key) for node in self.nodes])
         )
         return made
 
     def among(self, uids: Collection[str]) -> Flags:
-        """Row -> whether the pod is one of these (uids)."""
+        """Return a flag per row that is set for the pods with these uids."""
         return self.only([self.row[uid] for uid in uids if uid in self.row])
 
     def only(self, rows: Rows | list[int]) -> Flags:
-        """Row -> whether it is one of these."""
+        """Return a flag per row that is set for these rows alone."""
         only = np.zeros(len(self.pods), np.bool_)
         only[rows] = True
         return only
 
     @cached_property
     def terminating(self) -> Flags:
-        """Row -> whether the pod is on its way out."""
+        """Return a flag per row that is set for terminating pods."""
         return self.only(self.leaving)
 
     @cached_property
     def row(self) -> dict[str, int]:
-        """A bound pod's uid -> its row."""
+        """Return the row of each bound pod by uid."""
         return {pod.uid: row for row, pod in enumerate(self.pods)}
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The keys of labels that some node has."""
+        """Return the label keys that at least one node has."""
         return frozenset(key for node in self.nodes for key in node.labels)
 
     @cached_property
     def resources(self) -> frozenset[str]:
-        """What some node can hold."""
+        """Return the resources that at least one node can hold."""
         return frozenset(name for node in self.nodes for name, amount in node.allocatable.items() if amount > 0)
 
     @cached_property
     def pod_kinds(self) -> Kinds:
-        """Pods that no selector tells apart: of the same namespace and labels."""
+        """Return the bound pods grouped by namespace and labels, which is all that selectors look at."""
         return self.kinds(pod_fields.selected)
 
     @cached_property
     def anti_kinds(self) -> Kinds:
-        """Pods with the same required anti-affinity."""
+        """Return the bound pods grouped by their required anti-affinity."""
         return self.kinds(pod_fields.anti_affinity)
 
     @cached_property
     def port_kinds(self) -> Kinds:
-        """Pods with the same host ports."""
+        """Return the bound pods grouped by their host ports."""
         return self.kinds(pod_fields.host_ports)
 
     @cached_property
     def claim_kinds(self) -> Kinds:
-        """Pods of the same namespace with the same claims."""
+        """Return the bound pods grouped by namespace and claims; all pods without claims are one group."""
         return self.kinds(pod_fields.claims)
 
     @cached_property
     def taint_kinds(self) -> Kinds:
-        """Nodes with the same taints."""
+        """Return the nodes grouped by their taints."""
         return Kinds(self.nodes, lambda node: node.taints)
 
     @cached_property
     def shielded(self) -> Flags:
-        """Row -> whether the pod is never a victim."""
+        """Return a flag per row that is set for pods that are never victims."""
         return self.numbers(pod_fields.shielded, np.bool_)
 
     @cached_property
     def unread(self) -> Flags:
-        """Row -> whether nobody knows what the pod holds."""
+        """Return a flag per row that is set for pods whose requests are unknown."""
         return self.numbers(pod_fields.unread, np.bool_)
 
     @cached_property
     def unschedulable(self) -> Flags:
-        """Place -> whether the node is cordoned."""
+        """Return a flag per node that is set for cordoned nodes."""
         return _flags(node.unschedulable for node in self.nodes)
 
     @cached_property
     def unread_nodes(self) -> Flags:
-        """Place -> whether the node can't be read."""
+        """Return a flag per node that is set for nodes that can't be read."""
         return _flags(node.unread for node in self.nodes)
 
     @cached_property
     def not_ready(self) -> Flags:
-        """Place -> whether the node is not ready."""
+        """Return a flag per node that is set for nodes that are not ready."""
         return _flags(not node.ready for node in self.nodes)
 
     @cached_property
     def queue_kinds(self) -> Kinds:
-        """Pods of the same queue."""
+        """Return the bound pods grouped by queue."""
         return self.kinds(pod_fields.queue)
 
     @cached_property
     def request_kinds(self) -> Kinds:
-        """Pods with the same requests; such that share them in memory, as all do of a cluster that is read."""
+        """Return the bound pods grouped by the identity of their requests.
+
+        In a cluster that was read, pods with equal requests share them in memory.
+        """
         return self.kinds(pod_fields.requests)
 
     @cached_property

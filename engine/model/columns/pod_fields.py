@@ -1,4 +1,4 @@
-"""What columns of pods are made by: a function for each, by which it is carried on from snapshot to snapshot."""
+"""Functions from which columns of pods are built; each function identifies its column across snapshots."""
 
 from collections.abc import Callable, Hashable
 from operator import attrgetter
@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Pod
 
 Number = Callable[["Pod"], int]
-"""A number of the pod, or whether something holds."""
+"""A function that returns a number or a flag of a pod."""
 Key = Callable[["Pod"], Hashable]
-"""Pods with the same key are of one kind."""
+"""A function by which pods are grouped: pods with the same key are in one group."""
 
 NEVER = 2**63 - 1
-"""What stands for the start of a pod that has not started."""
+"""The start time that is used for a pod that has not started."""
 
 in_turn: Callable[["Pod"], tuple[str, str, str]] = attrgetter("namespace", "name", "uid")
-"""The order of pods in a snapshot."""
+"""The sort key of pods in a snapshot."""
 
 priority: Number = attrgetter("priority")
 created: Number = attrgetter("created_ms")
@@ -34,30 +34,33 @@ host_ports: Key = attrgetter("host_ports")
 
 
 def started(pod: "Pod") -> int:
-    """When it was started; after all others where it was not."""
+    """Return when the pod started, or NEVER, which sorts last, if it has not started."""
     return NEVER if pod.started_ms is None else pod.started_ms
 
 
 def bound(pod: "Pod") -> bool:
-    """Whether it is on a node."""
+    """Return whether the pod is bound to a node."""
     return pod.node is not None
 
 
 def shielded(pod: "Pod") -> bool:
-    """Whether it is never a victim."""
+    """Return whether the pod is never a victim."""
     return bool(pod.shield)
 
 
 def selected(pod: "Pod") -> Hashable:
-    """What selectors go by; of labels the very same ones, as pods of one workload share them."""
+    """Return what selectors look at: the namespace, and the identity of the labels.
+
+    Pods of one workload share their labels in memory.
+    """
     return pod.namespace, id(pod.labels)
 
 
 def claims(pod: "Pod") -> Hashable:
-    """Its claims."""
+    """Return the pod's namespace and claims, or None if it has no claims."""
     return (pod.namespace, pod.claims) if pod.claims else None
 
 
 def requests(pod: "Pod") -> Hashable:
-    """What it requests; the very same, as all share that do so in a cluster that is read."""
+    """Return the identity of the pod's requests, which equal pods share in a cluster that was read."""
     return id(pod.requests)

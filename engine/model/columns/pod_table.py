@@ -1,4 +1,4 @@
-"""All pods of a snapshot, in the order of namespaces and names, and columns of them that the next one takes over."""
+"""All pods of a snapshot, sorted by namespace and name, with columns that are updated for the next snapshot."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Pod
 
 Numbers = NDArray[Any]
-"""64-bit integers, or Python's own where sums of what is there might not fit into those."""
+"""64-bit integers, or Python integers where sums might not fit into 64 bits."""
 Rows = NDArray[np.intp]
 
 _SPARE = 1_000
-"""So many kinds that no pod is of any more are carried along."""
+"""How many groups without pods may accumulate before a column is dropped."""
 
 
 class Coded(NamedTuple):
-    """Things of which many are alike, by number: place -> number, key -> number, and one thing of each number.
+    """Items grouped by key: the group number of each item, the number of each key, and one item of each group.
 
-    A number stays that of its key while pods come and go, so some may be of no pod any more. What is kept of each keeps
-    an object alive whose ``id`` is its key.
+    A key keeps its number while pods come and go, so some groups may be empty. The item that is kept of each group
+    keeps the object alive whose ``id`` is its key.
     """
 
     of: Rows
@@ -34,14 +34,17 @@ class Coded(NamedTuple):
 
     @classmethod
     def anew(cls, pods: Sequence["Pod"], key: Key) -> "Coded":
-        """Numbered from the first pod on."""
+        """Return the pods grouped by a key, with groups numbered by first occurrence."""
         numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
         of = np.fromiter(map(numbers.__getitem__, map(key, pods)), np.intp, len(pods))
         firsts = np.flatnonzero(np.diff(np.maximum.accumulate(of), prepend=-1))
         return cls(of, dict(numbers), [pods[place] for place in firsts.tolist()])
 
     def more(self, pods: Sequence["Pod"], key: Key) -> "Coded":
-        """The numbers of other pods, those of new kinds after all others. What this one holds stays as it is."""
+        """Return the group numbers of further pods; new groups are numbered after all existing ones.
+
+        This object itself is not changed.
+        """
         keys = [key(pod) for pod in pods]
         numbers, each = self.numbers, self.each
         new = {one: pod for one, pod in zip(keys, pods, strict=True) if one not in numbers}
@@ -53,39 +56,45 @@ class Coded(NamedTuple):
 
     @property
     def there(self) -> list["Pod"]:
-        """One thing of each number that things are of."""
+        """Return one item of each group that is not empty."""
         times = np.bincount(self.of, minlength=len(self.each))
         return [self.each[number] for number in np.flatnonzero(times).tolist()]
 
     @property
     def worn(self) -> bool:
-        """Whether most kinds are of no pod any more."""
+        """Return whether most groups are empty."""
         return len(self.each) > _SPARE and len(self.each) > 2 * len(self.there) + _SPARE
 
 
 class Merging:
-    """Places that are given up, and things that come before others: what was in order then still is."""
+    """A merge that removes items from a sequence and inserts others, and keeps the order of the remaining items."""
 
     def __init__(self, many: int, gone: Rows, at: Rows) -> None:
-        """``at``: before which of ``many`` places things come, in order."""
+        """Prepare the merge of a sequence of ``many`` items.
+
+        ``gone``: the indexes to remove. ``at``: the indexes before which new items are inserted, in ascending order.
+        """
         take = np.insert(np.arange(many), at, many + np.arange(len(at)))
         stays = np.ones(many + len(at), np.bool_)
         stays[gone] = False
         self.take: Rows = take[stays[take]]
-        """Place -> where the thing was, those that came after all others."""
+        """New index -> old index; inserted items are numbered after all old ones."""
         self.came: Rows = np.flatnonzero(self.take >= many)
-        """The places of what came."""
+        """The new indexes of the inserted items."""
         self.now: Rows = np.full(many + len(at), -1, np.intp)
-        """Place before -> place now, -1 of what is gone."""
+        """Old index -> new index, -1 for removed items."""
         self.now[self.take] = np.arange(len(self.take))
 
     def merged(self, column: Numbers, coming: Numbers) -> Numbers:
-        """A column with what came."""
+        """Return a column after the merge; ``coming`` has the values of the inserted items."""
         both: Numbers = np.concatenate([column, coming])
         return both[self.take]
 
     def things(self, before: Sequence[Any], coming: Sequence[Any]) -> tuple[Any, ...]:
-        """The same of things: stretch by stretch, as most stay side by side."""
+        """Return a sequence after the merge.
+
+        It is copied in contiguous slices, as most items stay side by side.
+        """
         both = [*before, *coming]
         starts = np.flatnonzero(np.diff(self.take, prepend=-2) != 1)
         lengths = np.diff(starts, append=len(self.take)).tolist()
@@ -96,36 +105,37 @@ class Merging:
 
 
 class Importance(NamedTuple):
-    """The order of bound pods by importance at one moment."""
+    """The order of the bound pods by importance at one moment."""
 
     place: Mapping[str, int]
-    """A node's name -> its place."""
+    """Node name -> node index."""
     now_ms: int
     node: Rows
-    """Place of a pod -> place of its node, -1 where it is on none of these; empty until it is known."""
+    """Roster index -> node index, -1 if the pod is on none of these nodes; empty until it is computed."""
     rows: Rows
-    """Row -> place of the pod: by node, then higher priority, then the earlier start, then by name."""
+    """Row -> roster index: sorted by node, then higher priority, then earlier start, then name."""
     fresh: Rows
-    """Places of pods that came since, and are not in ``rows`` yet."""
+    """Roster indexes of pods that were added since and are not in ``rows`` yet."""
 
     def merged(self, merging: Merging) -> "Importance":
-        """The same once pods have come and gone; of who came the order is not known yet."""
+        """Return the order after pods were added and removed; added pods are ``fresh``, not sorted yet."""
         rows, fresh = merging.now[self.rows], merging.now[self.fresh]
         fresh = np.concatenate([fresh[fresh >= 0], merging.came])
         return self._replace(node=self.node[:0], rows=rows[rows >= 0], fresh=fresh)
 
 
 class _Asked(NamedTuple):
-    """The columns of a roster and of those that are made of it: the next one has them too."""
+    """The columns that were requested of a roster and of those derived from it; the next roster builds them too."""
 
     numbers: set[tuple[Number, type]]
     kinds: set[Key]
 
 
 class Roster:
-    """Pods in their order, never changed. A column is made when it is first asked for, by one of ``fields``.
+    """An immutable, sorted sequence of pods, with columns that are built on first use.
 
-    No function that is made each time may do in its place: what is carried on by it would add up.
+    A column is identified by its function, one of ``pod_fields``. Do not pass functions that are created for each call:
+    the columns that are kept for them would accumulate.
     """
 
     def __init__(self, pods: tuple["Pod", ...]) -> None:
@@ -135,19 +145,19 @@ class Roster:
         self._numbers: dict[tuple[Number, type], Numbers] = {}
         self._coded: dict[Key, Coded] = {}
         self.importance: Importance | None = None
-        """Those bound to nodes in the order in which they stand there, as it was known last."""
+        """The bound pods in their order by importance, as last computed."""
 
     @property
     def plain(self) -> "Roster":
-        """The one that this one differs from in what pods are marked with alone."""
+        """Return the roster from which this roster was derived by replacing pods, or this roster itself."""
         return self if self._base is None else self._base[0].plain
 
     def at(self, places: Rows) -> list["Pod"]:
-        """The pods in some places."""
+        """Return the pods at some indexes."""
         return [self.pods[place] for place in places.tolist()]
 
     def numbers(self, of: Number, dtype: type = np.int64) -> Numbers:
-        """Place -> a number, or whether something holds."""
+        """Return a number or a flag of each pod, by roster index."""
         made = self._numbers.get((of, dtype))
         if made is None:
             if self._base is None:
@@ -160,7 +170,7 @@ class Roster:
         return made
 
     def coded(self, key: Key) -> Coded:
-        """Place -> number of the kind: pods with the same key are of one."""
+        """Return the pods grouped by a key."""
         made = self._coded.get(key)
         if made is None:
             if self._base is None:
@@ -173,7 +183,7 @@ class Roster:
         return made
 
     def merged(self, gone: Rows, at: Rows, coming: Sequence["Pod"]) -> "Roster":
-        """The same with some places given up, and pods that come before some places, in order."""
+        """Return a roster without the pods at ``gone``, and with ``coming`` inserted before the indexes ``at``."""
         merging = Merging(len(self.pods), gone, at)
         later = Roster(merging.things(self.pods, coming))
         for of, dtype in list(self._asked.numbers):
@@ -193,7 +203,7 @@ class Roster:
         return later
 
     def swapped(self, places: Rows, pods: Sequence["Pod"]) -> "Roster":
-        """The same with other pods of the same names in some places."""
+        """Return a roster in which the pods at some indexes are replaced by pods of the same names."""
         if not len(places):
             return self
         every = list(self.pods)

@@ -1,4 +1,4 @@
-"""The pods of a moment node by node, each node's picked out when it is asked for: a pass asks for few of them."""
+"""A mapping from node names to their pods that is filled lazily, as a pass looks at few nodes."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ByNode(Mapping[str, "tuple[Pod, ...]"]):
-    """Node -> the pods bound to it in the order of namespaces and names, those on their way out included."""
+    """Node name -> the pods bound to it, sorted by namespace and name, terminating pods included."""
 
     def __init__(self, columns: "Columns") -> None:
         self._columns = columns

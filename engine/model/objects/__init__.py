@@ -1,4 +1,4 @@
-"""Objects of Kubernetes and its schedulers, as far as policies read them."""
+"""Objects of Kubernetes and its schedulers, with the fields that policies read."""
 
 from engine.model.objects.arbitrator import Allocation, AllocationCondition, Consumer
 from engine.model.objects.constraints import (

@@ -1,4 +1,4 @@
-"""What a cluster says of its Consumers, and of what they were told last: Consumer and Allocation of kube-arbitrator."""
+"""Objects of kube-arbitrator: Consumers, and the Allocations that were last written for them."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Consumer(msgspec.Struct, frozen=True, kw_only=True):
-    """That a namespace has one; what it says becomes the tree's when somebody takes it over."""
+    """A Consumer of a namespace. Its settings become part of the queue tree only once somebody takes them over."""
 
     namespace: str
     name: str
@@ -20,11 +20,11 @@ class AllocationCondition(NamedTuple):
     reason: str
     message: str
     since: str
-    """When its status became what it is, as the API server writes times."""
+    """When the status last changed, as the API server writes times."""
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a namespace deserves, as it was written there; amounts as the API server has them."""
+    """What a namespace deserves, as last written to the cluster. Amounts are in the API server's notation."""
 
     namespace: str
     name: str

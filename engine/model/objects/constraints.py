@@ -1,4 +1,4 @@
-"""Rules of pods and nodes on who may run where."""
+"""Scheduling constraints of pods and nodes: taints, tolerations, affinity, host ports and topology spread."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ class Taint(msgspec.Struct, frozen=True, gc=False):
 
 
 class Toleration(msgspec.Struct, frozen=True, gc=False):
-    """An empty key tolerates every taint; an empty effect every effect."""
+    """A toleration of taints. An empty key tolerates every taint, an empty effect every effect."""
 
     key: str = ""
     operator: str = "Equal"
@@ -19,7 +19,7 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
 
 
 class Requirement(msgspec.Struct, frozen=True, gc=False):
-    """One expression of a selector; ``operator`` is In, NotIn, Exists, DoesNotExist, and for nodes Gt or Lt too."""
+    """One expression of a selector. ``operator`` is In, NotIn, Exists or DoesNotExist; for nodes also Gt or Lt."""
 
     key: str
     operator: str
@@ -41,27 +41,27 @@ class HostPort(msgspec.Struct, frozen=True, gc=False):
 
 
 Selector = tuple[Requirement, ...] | None
-"""Of labels: all must be met, so that none at all is met by everything; None is met by nothing."""
+"""A label selector. All requirements must be met, so an empty tuple matches everything; None matches nothing."""
 
 
 class AffinityTerm(msgspec.Struct, frozen=True, gc=False):
-    """Pods of one topology (a node, a zone), meant by their labels and namespace."""
+    """A term that selects pods in one topology (a node, a zone) by their labels and namespace."""
 
     topology_key: str
     selector: Selector = None
     namespaces: tuple[str, ...] = ()
     namespace_selector: Selector = None
-    """Meets the labels of further namespaces."""
+    """Selects further namespaces by their labels."""
 
 
 class SpreadConstraint(msgspec.Struct, frozen=True, gc=False):
-    """Pods of the same namespace, counted by topology: how far the counts may lie apart."""
+    """How much the numbers of matching pods of the same namespace may differ between topologies."""
 
     topology_key: str
     max_skew: int = 1
     selector: Selector = None
     min_domains: int = 1
     honor_affinity: bool = True
-    """Nodes that the pod's own node selector or affinity rules out are not counted."""
+    """Whether nodes that the pod's own node selector or affinity excludes are left out of the count."""
     honor_taints: bool = False
-    """Nor are those with taints that it does not tolerate."""
+    """Whether nodes with taints that the pod does not tolerate are left out of the count."""

@@ -1,4 +1,4 @@
-"""What a cluster consists of, as far as policies read it.
+"""Kubernetes objects of a cluster, with the fields that policies read.
 
 Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
 """
@@ -19,13 +19,13 @@ from engine.model.objects.constraints import (
 from engine.model.quantities import Amounts
 
 PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
-"""What the condition DisruptionTarget of a pod gives as its reason where kube-scheduler preempted it."""
+"""The reason of a pod's condition DisruptionTarget if kube-scheduler preempted the pod."""
 EVICTION_BY_VOLCANO = "Evict"
-"""What the condition Ready of a pod gives as its reason where Volcano evicted it, until its kubelet writes over it."""
+"""The reason of a pod's condition Ready if Volcano evicted the pod, until its kubelet overwrites the condition."""
 YUNIKORN_SCHEDULER = "yunikorn"
+"""The scheduler name by which pods request YuniKorn."""
 KUEUE = "kueue"
-"""What gives quota to pods, whichever scheduler binds them."""
-"""The name by which pods ask for YuniKorn."""
+"""The system that grants quota to pods, whichever scheduler binds them."""
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
 
@@ -39,11 +39,11 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     unschedulable: bool = False
     ready: bool = True
     unread: bool = False
-    """It can't be read as it is now; this is how it was, if it ever could be."""
+    """Whether the node can't be read as it is now. The other fields then hold its last readable state, if any."""
 
 
 HIGHEST_PRIORITY = 1_000_000_000
-"""A priority class that people make can't give more; what is above belongs to the cluster's own."""
+"""The highest value that a user-defined priority class can have; higher values belong to the cluster's own classes."""
 
 
 class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -51,47 +51,48 @@ class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     value: int = 0
     never_preempts: bool = False
     opted_out: bool = False
-    """Annotation ``yunikorn.apache.org/allow-preemption: "false"``."""
+    """Whether the class has the annotation ``yunikorn.apache.org/allow-preemption: "false"``."""
     may_preempt: bool = False
-    """Annotation ``scheduler-admin.io/may-preempt: "true"``: Never holds for kube-scheduler, not for us."""
-    # What follows is for people, who may change it:
+    """Whether the class has the annotation ``scheduler-admin.io/may-preempt: "true"``, so that its preemptionPolicy
+    Never binds kube-scheduler but not this engine."""
+    # The following fields are for people, who may change them:
     global_default: bool = False
-    """New pods that name no class get this one."""
+    """Whether new pods that name no priority class get this class."""
     description: str = ""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     uid: str = ""
     version: str = ""
-    """Its resourceVersion: which state of it this is."""
+    """Its resourceVersion, which identifies the state of the object."""
     unread: bool = False
-    """It can't be read as it is now; this is how it was, if it ever could be."""
+    """Whether the class can't be read as it is now. The other fields then hold its last readable state, if any."""
 
 
 class ClassRule(msgspec.Struct, frozen=True):
-    """Of which priority classes a pod has to be; ``operator`` is In, NotIn, Exists or DoesNotExist."""
+    """A rule on the priority class of a pod. ``operator`` is In, NotIn, Exists or DoesNotExist."""
 
     operator: str
     classes: tuple[str, ...] = ()
 
 
 class ClassQuota(msgspec.Struct, frozen=True, kw_only=True):
-    """A ResourceQuota: what it allows the pods of its namespace to request, or some of them by their priority class."""
+    """A ResourceQuota: what the pods of its namespace, or those of some priority classes, may request."""
 
     namespace: str
     name: str
     rules: tuple[ClassRule, ...] = ()
-    """All must hold for a pod that counts; none where it does not go by priority class."""
+    """Rules that must all hold for a pod to count; empty if the quota does not depend on the priority class."""
     scopes: tuple[str, ...] = ()
-    """Within which it has to lie besides."""
+    """Further scopes that a pod must be in to count."""
     hard: dict[str, str] = {}
     used: dict[str, str] = {}
-    """Both as the API server writes them; ``used`` is empty until the quota was counted."""
+    """What is in use; empty until it was counted. Both ``hard`` and ``used`` are in the API server's notation."""
     requests: Amounts = {}
-    """The most that all pods of the namespace may request; nothing where it is for some of them."""
+    """The most that all pods of the namespace may request; empty if the quota is for some of them only."""
 
 
 class Shield(StrEnum):
-    """Why a pod is never a victim of our acting, whatever the policy says."""
+    """Why a pod is never a victim of this engine, whatever the policy says."""
 
     NONE = ""
     MIRROR = "mirror"
@@ -102,7 +103,7 @@ class Shield(StrEnum):
     NO_CONTROLLER = "no-controller"
     JUST_STARTED = "just-started"
     UNREAD = "unread"
-    """It can't be read, with or without a protection."""
+    """The pod can't be read, which shields it with or without a protection."""
 
 
 class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -112,93 +113,97 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     created_ms: int = 0
     started_ms: int | None = None
     checkpoint_ms: int | None = None
-    """When it last wrote a checkpoint, as its annotation ``scheduler-admin.io/last-checkpoint`` tells."""
+    """When the pod last wrote a checkpoint, according to its annotation ``scheduler-admin.io/last-checkpoint``."""
     odd_checkpoint: str = ""
-    """How that annotation begins where it is no time."""
+    """The beginning of that annotation if it is not a time."""
     requests: Amounts = {}
     labels: dict[str, str] = {}
     node: str | None = None
-    """The node it is bound to."""
+    """The node that the pod is bound to."""
     finished: bool = False
-    """Succeeded or failed: holds nothing any more."""
+    """Whether the pod succeeded or failed, so that it holds nothing any more."""
     terminating: bool = False
-    """Has a deletionTimestamp: on its way out."""
+    """Whether the pod is terminating: it has a deletionTimestamp."""
     deleted_ms: int | None = None
-    """Since when it is on its way out; of one whose end was not seen, when it was missed."""
+    """Since when the pod is terminating; if its end was not seen, when it was found missing."""
     grace_s: int = 30
     priority: int = 0
     priority_class: str = ""
     never_preempts: bool = False
-    """preemptionPolicy Never; a PriorityClass with may_preempt lifts it for us."""
+    """Whether its preemptionPolicy is Never. A PriorityClass with ``may_preempt`` lifts that for this engine."""
     opted_out: bool = False
-    """Its PriorityClass opted out of being preempted."""
+    """Whether its PriorityClass opted out of being preempted."""
     own_opt_out: bool | None = None
-    """Whether it opted out by annotation ``yunikorn.apache.org/allow-preemption`` of its own; None: it has none."""
+    """Whether the pod's own annotation ``yunikorn.apache.org/allow-preemption`` opts out; None: not annotated."""
     controller: str = ""
     """``Kind/name`` of the controlling owner."""
     mirror: bool = False
     unschedulable_ms: int | None = None
     """Since when PodScheduled is False with reason Unschedulable."""
     unschedulable_message: str = ""
-    """What the scheduler itself says of that, in its own words."""
+    """The scheduler's own message about why the pod is unschedulable."""
     disruption: str = ""
-    """The reason of its condition DisruptionTarget, or of Ready with Volcano: who makes it go. Empty: nobody does."""
+    """The reason of its condition DisruptionTarget (with Volcano: Ready), which identifies the evictor. Empty: none."""
     disrupted_ms: int | None = None
-    """Since when it has that condition."""
+    """Since when the pod has that condition."""
     disruption_message: str = ""
-    """What the condition says of it, in the words of who set it; of Volcano's the word for why."""
+    """The message of the condition in the evictor's own words; with Volcano, its word for the reason."""
     gated: bool = False
     nominated_node: str = ""
     scheduler: str = "default-scheduler"
     node_selector: dict[str, str] = {}
     node_affinity: tuple[NodeSelectorTerm, ...] = ()
-    """Required terms, of which one must match; empty: no such rule."""
+    """Required terms, one of which must match; empty: no such rule."""
     tolerations: tuple[Toleration, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     affinity: tuple[AffinityTerm, ...] = ()
-    """Required: there must be a pod that matches all of them in each one's topology."""
+    """Required terms: the topology of each must contain a pod that matches all of them."""
     anti_affinity: tuple[AffinityTerm, ...] = ()
-    """Required: no pod that matches one of them may be in its topology."""
+    """Required terms: no pod that matches one of them may be in its topology."""
     spread: tuple[SpreadConstraint, ...] = ()
-    """With whenUnsatisfiable DoNotSchedule."""
+    """Topology spread constraints with whenUnsatisfiable DoNotSchedule."""
     claims: tuple[str, ...] = ()
     """The PersistentVolumeClaims of its namespace that it names, one for each volume."""
     own_claims: tuple[str, ...] = ()
-    """Those that are made for it alone: generic ephemeral volumes."""
+    """The claims that are made for this pod alone, by generic ephemeral volumes."""
     unread_rules: tuple[str, ...] = ()
-    """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
+    """Placement rules that feasibility can't evaluate; a pending pod with any is skipped rather than misjudged."""
     queue_label: str = ""
     application_label: str = ""
     workload: str = ""
-    """The Workload of Kueue's, in its own namespace, that it says it is part of."""
+    """The Kueue Workload, in its namespace, that the pod says it is part of."""
     pod_group: str = ""
-    """The PodGroup of Volcano's, in its own namespace, that it says it is part of."""
+    """The Volcano PodGroup, in its namespace, that the pod says it is part of."""
     kept_by_volcano: bool = False
-    """It says by ``volcano.sh/preemptable: "false"`` that Volcano may not take it."""
+    """Whether ``volcano.sh/preemptable: "false"`` on the pod forbids Volcano to preempt it."""
     user: str = ""
-    """Who submitted it, as it says itself; rules of placement go by it."""
+    """The user who submitted the pod, as the pod itself states; placement rules use it."""
     groups: tuple[str, ...] = ()
-    """Of the user."""
+    """The groups of that user."""
     unread: bool = False
-    """It can't be read as it is now: this is how it was, if it ever could be, on the node where it is now."""
-    # What follows is known only within a snapshot:
+    """Whether the pod can't be read as it is now. The other fields then hold its last readable state, if any.
+
+    Only the node is the present one.
+    """
+    # The following fields are known only within a snapshot:
     queue: str | None = None
     application: str = ""
     originator: bool = False
     shield: Shield = Shield.NONE
     scheduler_preempts: bool = True
-    """Whether the cluster's own scheduler would preempt for it; once it is bound, for the pod that comes after it."""
+    """Whether the cluster's own scheduler would preempt for the pod; once it is bound, for the pod that replaces it."""
 
     @property
     def key(self) -> str:
-        """``namespace/name``."""
+        """Return the pod's ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def waiting_ms(self) -> int | None:
-        """Since when a scheduler has left it without a node; None while that has yet to be seen, and once it has one.
+        """Return since when the pod waits for a node; None if no scheduler has tried it yet, or if it has a node.
 
-        YuniKorn says nothing of a pod that the max of a queue holds back, so its pods wait from their creation on.
+        YuniKorn reports nothing about a pod that the max of a queue holds back, so its pods wait from their creation
+        on.
         """
         if self.unschedulable_ms is not None or self.node is not None or self.scheduler != YUNIKORN_SCHEDULER:
             return self.unschedulable_ms
@@ -206,17 +211,17 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def turn(self) -> tuple[int, int, str]:
-        """In which order passes consider asks: higher priority first, then the longest wait."""
+        """Return the sort key by which passes order pending pods: higher priority first, then the longest wait."""
         return -self.priority, self.unschedulable_ms or self.created_ms, self.key
 
     @property
     def daemonset(self) -> bool:
-        """Whether a DaemonSet made it."""
+        """Return whether a DaemonSet created the pod."""
         return self.controller.startswith("DaemonSet/")
 
     @property
     def required_node(self) -> str | None:
-        """The one node that a DaemonSet's pod is for (matchFields metadata.name), None for other pods."""
+        """Return the one node that a DaemonSet's pod is for (matchFields metadata.name), or None for other pods."""
         if not self.daemonset:
             return None
         names = {
@@ -232,46 +237,46 @@ class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     expressions: tuple[Requirement, ...] = ()
-    """All must match the pod's labels; none at all matches every pod of the namespace."""
+    """Requirements that must all match the pod's labels; none at all matches every pod of the namespace."""
     allowed: int = 0
     disrupted: tuple[str, ...] = ()
-    """Names of pods whose eviction was let through a moment ago: they are in ``allowed`` already."""
+    """Names of pods whose eviction was just admitted; ``allowed`` already accounts for them."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     labels: dict[str, str] = {}
     parent_queue: str = ""
-    """Annotation ``yunikorn.apache.org/parentqueue``: rules of placement may go by it."""
+    """The annotation ``yunikorn.apache.org/parentqueue``, which placement rules may use."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A PersistentVolumeClaim."""
+    """A PersistentVolumeClaim, and the volume that it is bound to."""
 
     namespace: str
     name: str
     volume: str = ""
-    """The PersistentVolume that it is bound to; empty: none yet."""
+    """The PersistentVolume that the claim is bound to; empty: none yet."""
     exclusive: bool = False
-    """Access mode ReadWriteOncePod."""
+    """Whether its access mode is ReadWriteOncePod."""
     owner: str = ""
-    """Uid of its controlling owner: of a generic ephemeral volume that is the pod."""
+    """The uid of its controlling owner, which for a generic ephemeral volume is the pod."""
     waiting: bool = False
-    """No volume was chosen yet; perhaps that waits for the pod's node, and where that may be is not judged here."""
+    """Whether no volume was chosen yet, perhaps until the pod has a node; possible nodes are not judged here."""
 
 
 class Volume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A PersistentVolume, as far as it says which nodes can reach it."""
+    """A PersistentVolume, with what determines which nodes can reach it."""
 
     name: str
     node_affinity: tuple[NodeSelectorTerm, ...] = ()
-    """Of which one must match; empty: every node."""
+    """Terms one of which a node must match; empty: every node can reach the volume."""
     zones: tuple[Requirement, ...] = ()
-    """The zone and region that its labels name, for nodes that are in any."""
+    """The zones and regions that its labels name, which apply to nodes that are in any zone or region."""
 
 
 class Preempted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scheduler tells, by an Event or else, of a pod that it preempted and of the one that it went for."""
+    """What a scheduler reports, by an Event or otherwise, about a pod that it preempted and about the preemptor."""
 
     uid: str
     namespace: str
@@ -279,21 +284,21 @@ class Preempted(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     node: str = ""
     by_scheduler: bool = True
-    """Whether a kube-scheduler, or one made of its parts, wrote it; else it tells us nothing."""
+    """Whether a kube-scheduler, or a scheduler built from its parts, wrote the report; other reports are not used."""
     ask_uid: str = ""
-    """Empty where the Event does not say for whom, as before Kubernetes 1.27 without ``related``."""
+    """The preemptor's uid. Empty if the Event does not name it, as without ``related`` before Kubernetes 1.27."""
     ask_namespace: str = ""
     ask_name: str = ""
     ask_kind: str = "Pod"
-    """``PodGroup`` where a scheduler preempts for several pods at once."""
+    """The preemptor's kind: ``PodGroup`` if a scheduler preempts for several pods at once."""
     ask_application: str = ""
     ask_queue: str = ""
-    """Its path, where the scheduler has queues and says it; see ``over_max``."""
+    """The path of the preemptor's queue, if the scheduler has queues and reports it; see ``over_max``."""
     over_max: str = ""
-    """The queue that was to get below its max; then nobody asked."""
+    """The queue that was to be brought below its max, in which case there is no preemptor."""
     why: str = ""
-    """In a word of the scheduler's own: Kueue's reason, Volcano's action."""
+    """The reason in a word of the scheduler's own: Kueue's reason, Volcano's action."""
     place: str = ""
-    """With Kueue: the path of the ClusterQueue that it ran in, as Kueue writes it: ``/cohort/cluster-queue``."""
+    """With Kueue: the path of the victim's ClusterQueue in Kueue's notation: ``/cohort/cluster-queue``."""
     ask_place: str = ""
-    """The same of the one that it went for."""
+    """With Kueue: the path of the preemptor's ClusterQueue in the same notation."""

@@ -1,4 +1,4 @@
-"""What quota is given to, and what holds it: flavors, ClusterQueues, Cohorts and Workloads, as the policies read them.
+"""Kueue's objects as the policies read them: flavors, ClusterQueues, Cohorts and Workloads.
 
 Source of the names and rules: Kueue's API, kueue.x-k8s.io/v1beta2.
 """
@@ -15,23 +15,23 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import Take
 
 FlavorResource = tuple[str, str]
-"""A flavor's name and a resource: what an amount of quota is of."""
+"""A flavor's name and a resource: what an amount of quota is for."""
 Quantities = Mapping[FlavorResource, int]
-"""Amounts in the resources' integer units (engine.model.quantities)."""
+"""Amounts by flavor and resource, in the resources' integer units (engine.model.quantities)."""
 
 
 class Flavor(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of nodes that quota is of: a ResourceFlavor."""
+    """A ResourceFlavor: a kind of nodes that quota is for."""
 
     name: str
     labels: Mapping[str, str] = {}
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
-    """What its pods are given, and so tolerate."""
+    """Tolerations that pods admitted to the flavor get, so that they tolerate its taints."""
 
 
 class FlavorQuota(msgspec.Struct, frozen=True):
-    """Of one resource in one flavor. A limit of None is none."""
+    """The quota of one resource in one flavor. A limit of None means that there is no limit."""
 
     nominal: int
     borrowing: int | None = None
@@ -46,14 +46,17 @@ class ResourceGroup(msgspec.Struct, frozen=True):
 
 
 class BorrowWithinCohort(msgspec.Struct, frozen=True):
-    """Whether a queue may take from others while it borrows, and up to which priority; None: any lower one."""
+    """Whether a queue may preempt in other queues while it borrows, and up to which priority.
+
+    Without a threshold it may preempt any lower priority.
+    """
 
     allowed: bool = False
     threshold: int | None = None
 
 
 class Preemption(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom a queue's workloads may preempt."""
+    """Which workloads a queue's workloads may preempt."""
 
     within: Take = Take.NEVER
     reclaim: Take = Take.NEVER
@@ -61,7 +64,7 @@ class Preemption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fungibility(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the next flavor is tried before borrowing or preempting in this one, and which of both is preferred."""
+    """Whether the next flavor is tried before borrowing or preempting, and which of the two is preferred."""
 
     next_before_borrowing: bool = False
     next_before_preempting: bool = True
@@ -69,22 +72,22 @@ class Fungibility(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cohort(msgspec.Struct, frozen=True, kw_only=True):
-    """Queues and cohorts that lend each other quota. One that is only named by others has none of its own."""
+    """Queues and cohorts that lend each other quota. A cohort that is only named by others has no quota of its own."""
 
     name: str
     called: str = ""
-    """What it is called in our tree, where its annotation says so."""
+    """Its name in our queue tree, if its annotation gives one."""
     parent: str = ""
     quotas: Mapping[FlavorResource, FlavorQuota] = {}
     weight: Fraction = Fraction(1)
 
 
 class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue with quota of its own."""
+    """A ClusterQueue, which has quota of its own."""
 
     name: str
     called: str = ""
-    """What it is called in our tree, where its annotation says so."""
+    """Its name in our queue tree, if its annotation gives one."""
     cohort: str = ""
     quotas: Mapping[FlavorResource, FlavorQuota] = {}
     groups: tuple[ResourceGroup, ...] = ()
@@ -92,98 +95,98 @@ class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
     fungibility: Fungibility = Fungibility()
     weight: Fraction = Fraction(1)
     active: bool = True
-    """Whether it is decided for, and its workloads may be taken. What one that is held uses counts all the same."""
+    """Whether its workloads are decided and may be preempted. What an inactive queue uses counts all the same."""
     namespaces: Selector = ()
-    """By their labels, of which namespaces workloads are admitted; None: of none."""
+    """The labels of the namespaces whose workloads are admitted; None: no namespace."""
 
     def group_of(self, resource: str) -> ResourceGroup | None:
-        """The group that covers a resource."""
+        """Return the resource group that covers a resource, or None."""
         return next((group for group in self.groups if resource in group.resources), None)
 
 
 class PodSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Equal pods of a workload."""
+    """Identical pods of a workload."""
 
     name: str
     count: int
     least: int | None = None
-    """With how many it could do; None: with no fewer."""
+    """The smallest number of pods that the workload can run with; None: no fewer than ``count``."""
     requests: Amounts
-    """Of one pod, without the pod itself."""
+    """The requests of one pod, without the pod itself."""
     group: str = ""
-    """Sets of one group get the same flavors."""
+    """Pod sets of one group get the same flavors."""
     node_selector: Mapping[str, str] = {}
     node_affinity: tuple[NodeSelectorTerm, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
 
 
 class LocalQueue(msgspec.Struct, frozen=True, kw_only=True):
-    """What workloads of a namespace name, and the queue that it leads to."""
+    """A LocalQueue, which workloads of a namespace name, and the ClusterQueue that it leads to."""
 
     namespace: str
     name: str
     queue: str
     held: bool = False
-    """Whether nothing more is admitted by it."""
+    """Whether the LocalQueue admits nothing more."""
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
-    """Pods that are admitted as a whole, or wait for it."""
+    """Pods that are admitted as a whole, or wait for admission."""
 
     uid: str
     namespace: str
     name: str
     owners: tuple[str, ...] = ()
-    """``Kind/name`` of what it is made for: a Job, or pods themselves."""
+    """``Kind/name`` of the objects that the workload was created for: a Job, or the pods themselves."""
     queue: str = ""
-    """The ClusterQueue that it holds quota of, or waits for; empty: not known."""
+    """The ClusterQueue whose quota it holds or waits for; empty: unknown."""
     local_queue: str = ""
     """The LocalQueue of its namespace that it names."""
     priority: int = 0
     created_ms: int = 0
     requeued_ms: int | None = None
-    """When it was evicted, where that gives it a new turn: for checks that failed, or pods that did not get ready."""
+    """When it was evicted, if that gives it a new position: for checks that failed, or pods that did not get ready."""
     waits_ms: int | None = None
-    """Since when Kueue says that it waits for quota; None: it has not tried it yet, or it holds some."""
+    """Since when Kueue says that it waits for quota; None: Kueue has not tried it yet, or it holds quota."""
     waits_why: str = ""
-    """Why, in Kueue's own words."""
+    """Why it waits, in Kueue's own words."""
     waits_until_ms: int | None = None
-    """Until when it is not tried again, after it was evicted."""
+    """Until when it is not tried again after its eviction."""
     requeued: bool = True
-    """Whether it is tried again at all, as things are."""
+    """Whether it is tried again at all in its present state."""
     gated: bool = False
-    """Whether it may preempt nobody for now: a gate of its preemption is closed."""
+    """Whether it may preempt nothing for now, because a gate of its preemption is closed."""
     replaces: str = ""
-    """``namespace/name`` of the workload in whose place it comes, as a larger or smaller slice of the same job."""
+    """``namespace/name`` of the workload that it replaces, as a larger or smaller slice of the same job."""
     evicted: bool = False
-    """Whether it is on its way out already."""
+    """Whether it is being evicted already."""
     spared: bool = False
-    """Whether nobody may preempt it; Kueue says so of none."""
+    """Whether nothing may preempt it; Kueue itself has no such workloads."""
     reserved_ms: int | None = None
     """Since when it holds quota; None: since now, or not at all."""
     holds: bool = False
-    """Whether it holds quota; else it waits, unless it is done."""
+    """Whether it holds quota; otherwise it waits, unless it is done."""
     done: bool = False
-    """Whether it is finished, or switched off: it neither holds anything nor waits."""
+    """Whether it is finished or deactivated, so that it neither holds quota nor waits."""
     usage: Quantities = {}
-    """What it holds."""
+    """The quota that it holds."""
     pod_sets: tuple[PodSet, ...] = ()
     preempted: Preempted | None = None
-    """What Kueue says where it preempted it and has not admitted it again; of the whole, not of one of its pods."""
+    """Kueue's report if it preempted the workload and has not admitted it again; about the whole, not about one pod."""
 
     @property
     def owner(self) -> str:
-        """``Kind/name`` of what it is made for, as its pods are called by; of several pods the first."""
+        """Return the ``Kind/name`` by which the workload's pods name their owner; of several owners, the first."""
         return self.owners[0] if self.owners else ""
 
     @property
     def key(self) -> str:
-        """As people call it: ``namespace/name``."""
+        """Return the workload's ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def turn_ms(self) -> int:
-        """Its time in the order of its queue."""
+        """Return the time by which the workload is ordered in its queue."""
         return self.created_ms if self.requeued_ms is None else self.requeued_ms
 
 
@@ -191,7 +194,7 @@ Made = TypeVar("Made")
 
 
 class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A cluster at one moment, as far as quota goes."""
+    """The quota of a cluster at one moment: flavors, queues, cohorts and workloads."""
 
     flavors: Mapping[str, Flavor]
     queues: Mapping[str, ClusterQueue]
@@ -199,12 +202,12 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     workloads: tuple[Workload, ...]
     now_ms: int
     held: frozenset[tuple[str, str]] = frozenset()
-    """The LocalQueues (namespace and name) by which nothing more is admitted."""
+    """The LocalQueues (namespace and name) that admit nothing more."""
     namespaces: Mapping[str, Mapping[str, str]] | None = None
-    """Name -> labels; None: not known."""
+    """Namespace name -> labels; None: unknown."""
 
     def holding(self) -> dict[str, tuple[Workload, ...]]:
-        """Queue -> the workloads that hold quota of it."""
+        """Return the workloads that hold quota of each queue, by queue name."""
         found: dict[str, list[Workload]] = {name: [] for name in self.queues}
         for one in self.workloads:
             if one.holds and one.queue in found:
@@ -212,7 +215,10 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {name: tuple(held) for name, held in found.items()}
 
     def once(self, what: str, make: Callable[[], Made]) -> Made:
-        """What ``make`` makes, made once. It must not hold the cluster: nobody would ever let go of it."""
+        """Return what ``make`` returns, calling it once for each ``what``.
+
+        The result must not refer to the cluster, or both would never be freed.
+        """
         made: Made | None = self.__dict__.get(what)
         if made is None:
             made = self.__dict__[what] = make()
@@ -220,13 +226,13 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 class KueueSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a cluster's Kueue is set to preempt."""
+    """The preemption settings of a cluster's Kueue."""
 
     name: str
-    """Of the ConfigMap that says so."""
+    """The name of the ConfigMap that has the settings."""
     fair: bool = False
     strategies: tuple[str, ...] = ()
-    """Of fair sharing, in its own words; empty: those that it uses unless told otherwise."""
+    """The strategies of fair sharing, in Kueue's own words; empty: Kueue's defaults."""
 
 
 def quota_cluster(
@@ -239,7 +245,10 @@ def quota_cluster(
     now_ms: int,
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
 ) -> QuotaCluster:
-    """What was read one by one, put together: nothing is decided for a queue that names a flavor that is not there."""
+    """Return a QuotaCluster of objects that were read one by one.
+
+    Nothing is decided for a queue that names an unknown flavor. Workloads that are done are left out.
+    """
     known, local_queues = {one.name: one for one in flavors}, tuple(local_queues)
     leads = {(one.namespace, one.name): one.queue for one in local_queues}
     return QuotaCluster(
@@ -259,7 +268,7 @@ def _of_known(queue: ClusterQueue, flavors: Mapping[str, Flavor]) -> ClusterQueu
 
 
 def _led(one: Workload, leads: Mapping[tuple[str, str], str]) -> Workload:
-    """The same with the queue that it waits for."""
+    """Return the workload with the queue that it waits for, which its LocalQueue determines."""
     if one.queue:
         return one
     return msgspec.structs.replace(one, queue=leads.get((one.namespace, one.local_queue), ""))

@@ -1,4 +1,4 @@
-"""What Volcano divides a cluster by: its Queues, PodGroups and pods, and how it is configured.
+"""Volcano's objects and settings: its Queues, PodGroups and pods, and how its scheduler is configured.
 
 Source of the names and rules: Volcano's API, scheduling.volcano.sh/v1beta1, and its scheduler's configuration.
 """
@@ -13,14 +13,14 @@ from engine.model.quantities import Amounts, add, total
 
 
 class SharePlugin(StrEnum):
-    """By which plugin of Volcano's queues get their shares."""
+    """The plugin of Volcano that determines the shares of queues."""
 
     PROPORTION = "proportion"
     CAPACITY = "capacity"
 
 
 class VolcanoQueue(msgspec.Struct, frozen=True, kw_only=True):
-    """A Queue as its spec has it; a resource that is missing in ``capability`` is not limited."""
+    """A Queue as its spec defines it. A resource that is missing in ``capability`` is not limited."""
 
     name: str
     parent: str = ""
@@ -30,13 +30,13 @@ class VolcanoQueue(msgspec.Struct, frozen=True, kw_only=True):
     guarantee: Amounts = {}
     deserved: Amounts = {}
     reclaimable: bool = True
-    """Whether others may take from it."""
+    """Whether other queues may reclaim from it."""
     open: bool = True
     created_ms: int = 0
 
 
 class PodGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """What Volcano calls a job: pods that start together, or at least ``min_member`` of them."""
+    """A PodGroup, which Volcano calls a job: pods that start together, or at least ``min_member`` of them."""
 
     namespace: str
     name: str
@@ -44,81 +44,84 @@ class PodGroup(msgspec.Struct, frozen=True, kw_only=True):
     min_member: int = 0
     priority_class: str = ""
     priority: int = 0
-    """That of its class; known only within a VolcanoCluster."""
+    """The priority of its class; known only within a VolcanoCluster."""
     created_ms: int = 0
     enqueued: bool = True
-    """Its phase is not Pending: it may have what it asks for."""
+    """Whether its phase is not Pending, so that it may get what it requests."""
 
     @property
     def key(self) -> str:
-        """``namespace/name``."""
+        """Return the PodGroup's ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
 
 class VolcanoSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the configuration of Volcano's scheduler says, as far as it is read."""
+    """The part of the configuration of Volcano's scheduler that is read."""
 
     name: str = ""
-    """Of the ConfigMap that has it."""
+    """The name of the ConfigMap that has the configuration."""
     plugin: SharePlugin
     hierarchical: bool = False
-    """Whether the queues are a tree; only the plugin ``capacity`` can have it so."""
+    """Whether the queues are a tree, which only the plugin ``capacity`` supports."""
     ancestor_levels: int = 0
-    """So many queues above one count as well when it is taken from."""
+    """How many queues above a queue also count when pods are reclaimed from it."""
     tiers: tuple[tuple[str, ...], ...] = ()
-    """The plugins, by name; where the first tier has an answer the next ones are not asked."""
+    """The plugins by name, tier by tier. If a tier has an answer, the next tiers are not consulted."""
 
 
 class Task(Enum):
-    """How a pod stands."""
+    """The state of a pod in Volcano's terms."""
 
     PENDING = "pending"
     BOUND = "bound"
-    """To a node, on which it does not run yet."""
+    """Bound to a node, but not running there yet."""
     RUNNING = "running"
     RELEASING = "releasing"
-    """On its way out."""
+    """The pod is terminating."""
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     PIPELINED = "pipelined"
-    """It gets room on a node that others still have."""
+    """The pod gets capacity of a node that other pods still hold."""
 
 
 class VolcanoPod(msgspec.Struct, frozen=True, kw_only=True):
-    """A pod as Volcano has it."""
+    """A pod with its state in Volcano's terms."""
 
     pod: Pod
     group: str = ""
-    """The key of its PodGroup; empty where it has none that is in a queue."""
+    """The key of its PodGroup; empty if it has none that is in a queue."""
     task: Task = Task.PENDING
     preemptable: bool = True
 
 
 class VolcanoCluster(msgspec.Struct, frozen=True, kw_only=True):
-    """A session of Volcano's scheduler, as far as shares go and taking back what is used beyond them."""
+    """A session of Volcano's scheduler, with the data that shares and reclaiming depend on."""
 
     settings: VolcanoSettings
     queues: dict[str, VolcanoQueue]
     groups: dict[str, PodGroup] = {}
-    """By key, those that are in one of the queues."""
+    """PodGroups by key; only those that are in one of the queues."""
     pods: tuple[VolcanoPod, ...] = ()
-    """In order of their keys."""
+    """The pods, sorted by key."""
     nodes: dict[str, Amounts] = {}
-    """What each holds that is ready."""
+    """Node name -> what the node can hold, for ready nodes."""
     budgets: tuple[DisruptionBudget, ...] = ()
     total: Amounts
-    """Of all nodes that are ready, whoever uses them."""
+    """The sum over all ready nodes, whichever pods use them."""
     requests: dict[str, Amounts]
-    """Queue -> what its pods ask, running and pending together; a queue without a PodGroup is missing."""
+    """Queue -> what its pods request, running and pending together; a queue without a PodGroup is missing."""
     allocated: dict[str, Amounts]
-    """Queue -> what its pods hold of that."""
+    """Queue -> the part of these requests that its bound and running pods hold."""
 
 
 _ASKING = frozenset({Task.PENDING, Task.BOUND, Task.RUNNING})
 
 
 def volcano_pod(pod: Pod) -> VolcanoPod:
-    """A pod whose phase nobody knows: it runs since it has begun to, and did not fail where it is finished."""
+    """Return a pod with its Volcano state, derived without its phase.
+
+    A pod that has started counts as running, and a finished pod as succeeded.
+    """
     if pod.finished:
         task = Task.SUCCEEDED
     elif pod.terminating:
@@ -140,7 +143,10 @@ def volcano_cluster(
     classes: Mapping[str, PriorityClass],
     budgets: Iterable[DisruptionBudget] = (),
 ) -> VolcanoCluster:
-    """What was read one by one, put together: of a PodGroup that is not there, or in no queue, nothing counts."""
+    """Return a VolcanoCluster of objects that were read one by one.
+
+    The pods of a PodGroup that is missing, or in no queue, do not count.
+    """
     named = {queue.name: queue for queue in queues}
     known = {one.key: _prioritised(one, classes) for one in groups if one.queue in named}
     requests: dict[str, Amounts] = {group.queue: {} for group in known.values()}

@@ -1,4 +1,4 @@
-"""Quota that queues of a cohort lend each other, as Kueue has it: who holds what of it, and who may take it back."""
+"""Quota that queues of a cohort lend each other, as in Kueue: what each queue holds, and what it may reclaim."""
 
 from engine.model.objects import (
     BorrowWithinCohort,

@@ -1,4 +1,4 @@
-"""A cluster's quota at one moment as bytes, and back: small enough to be kept by every pass.
+"""Encodes a cluster's quota at one moment as bytes that are small enough to be stored by every pass.
 
 20,000 workloads in 500 queues take 20 ms to write, 80 ms to read, and 200 KB.
 """
@@ -12,7 +12,7 @@ import msgspec
 from engine.model.objects import KueueSettings, QuotaCluster
 
 MOST_BYTES = 64_000_000
-"""So much is read back; more is refused."""
+"""The most bytes that are read back; more are rejected."""
 
 
 class StoredQuota(msgspec.Struct, frozen=True):
@@ -20,11 +20,11 @@ class StoredQuota(msgspec.Struct, frozen=True):
 
     quota: QuotaCluster
     sharing: tuple[KueueSettings, ...]
-    """How Kueue is set to preempt, as far as its ConfigMaps say."""
+    """Kueue's preemption settings, as far as its ConfigMaps contain them."""
 
 
 def encode(stored: StoredQuota) -> bytes:
-    """Return it as bytes; the same for the same."""
+    """Return the quota as bytes; equal quota gives equal bytes."""
     return zlib.compress(msgspec.msgpack.encode(stored, enc_hook=_encoded), 1)
 
 
@@ -43,7 +43,7 @@ def decode(data: bytes) -> StoredQuota:
 def _encoded(value: Any) -> Any:
     if isinstance(value, Fraction):
         return value.numerator, value.denominator
-    raise NotImplementedError(type(value))  # as msgspec asks of a hook
+    raise NotImplementedError(type(value))  # msgspec requires this of a hook
 
 
 def _decoded(kind: type, value: Any) -> Any:

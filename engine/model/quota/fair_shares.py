@@ -1,4 +1,4 @@
-"""How much a queue or cohort borrows of what its cohort could lend it: its share under fair sharing, exactly.
+"""The share of a queue or cohort under fair sharing: how much it borrows of what its cohort could lend, exactly.
 
 Source: Kueue's pkg/cache/scheduler, fair_sharing.go. There shares are float64; here they are fractions.
 """
@@ -12,37 +12,37 @@ from engine.model.quota.quota_tree import QuotaTree
 from engine.model.quota.quota_usage import QuotaUsage
 
 _SCALE = 1000
-"""A share of 1000 borrows as much of a resource as there is to lend."""
+"""The share of a node that borrows as much of a resource as there is to lend."""
 
 
 class BorrowedShare(msgspec.Struct, frozen=True):
-    """Of the resource that it borrows most of."""
+    """The share of a node, for the resource that it borrows most of."""
 
     ratio: Fraction = Fraction(0)
-    """Borrowed by lendable, in thousandths."""
+    """What it borrows, divided by what could be lent, in thousandths."""
     weight: Fraction = Fraction(1)
     resource: str = ""
     borrows: bool = False
-    """Whether it borrows anything, also where nothing of that can be lent."""
+    """Whether it borrows anything, even if nothing of that can be lent."""
     borrowed: int = 0
     lendable: int = 0
-    """Of that resource, what its cohort could lend at most."""
+    """The most of that resource that its cohort could lend."""
 
     @property
     def infinite(self) -> bool:
-        """Whether it borrows with a weight of nothing."""
+        """Return whether the share is infinite, because the node borrows with a weight of 0."""
         return not self.weight and self.ratio > 0
 
     @property
     def weighted(self) -> Fraction | None:
-        """The ratio by the weight; None: infinite."""
+        """Return the ratio divided by the weight, or None if it is infinite."""
         if self.infinite:
             return None
         return self.ratio / self.weight if self.ratio else Fraction(0)
 
     @property
     def text(self) -> str:
-        """As Kueue shows it: ``187.5``, ``+Inf``."""
+        """Return the share as Kueue shows it: ``187.5``, ``+Inf``."""
         weighted = self.weighted
         if weighted is None:
             return "+Inf"
@@ -50,7 +50,7 @@ class BorrowedShare(msgspec.Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[bool, Fraction]:
-        """By which shares compare, as Kueue compares them: infinite ones by their ratios, above all others."""
+        """Return the key by which Kueue compares shares: infinite shares by their ratios, above all others."""
         weighted = self.weighted
         return (True, self.ratio) if weighted is None else (False, weighted)
 
@@ -59,7 +59,7 @@ NO_SHARE = BorrowedShare()
 
 
 def share_of(usage: QuotaUsage, node: int) -> BorrowedShare:
-    """The share of a node; none at the top of a tree, which borrows from nobody."""
+    """Return the share of a node. The top of a tree has none, as it borrows from nobody."""
     tree, parent = usage.tree, usage.tree.parents[node]
     if parent is None:
         return NO_SHARE
@@ -86,7 +86,7 @@ def share_of(usage: QuotaUsage, node: int) -> BorrowedShare:
 
 
 def lendable(tree: QuotaTree, node: int) -> dict[str, int]:
-    """Resource -> what a cohort could hand out at most, over all flavors that its tree has."""
+    """Return the most that a cohort could lend of each resource, over all flavors that its tree has."""
     found: dict[str, int] = {}
     for of in tree.subtree[tree.root(node)]:
         found[of[1]] = found.get(of[1], 0) + _potential(tree, node, of)

@@ -1,7 +1,7 @@
-"""The pods of a snapshot gathered into workloads: what is admitted, and preempted, as a whole.
+"""Groups the pods of a snapshot into workloads, which are admitted and preempted as a whole.
 
-Source of what is one: Kueue's documentation, tasks/run. A Job, a StatefulSet and every other kind of its own is one
-workload, a group of pods likewise; of a Deployment each pod is one for itself.
+Source of what a workload is: Kueue's documentation, tasks/run. A Job, a StatefulSet or an object of any other such kind
+is one workload, and so is a group of pods. Each pod of a Deployment is a workload of its own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,14 @@ _ALONE = frozenset({"ReplicaSet", "ReplicationController", "DaemonSet", "Node"})
 """Kinds of controllers whose pods do not depend on each other."""
 
 Group = tuple[str, str, str]
-"""Queue, namespace, and what the pods are together by; a pod that stands alone by its own uid."""
+"""Queue, namespace, and the name that the pods have in common; for a pod that stands alone, its own uid."""
 
 
 def group_of(pod: Pod) -> Group:
-    """Pods of one group are one workload. What a label calls an application says nothing of pods that stand alone."""
+    """Return the group of a pod; pods of one group are one workload.
+
+    A label that names an application does not group pods whose controller's pods are independent of each other.
+    """
     labels = (pod.labels[name] for name in GROUP_LABELS if pod.labels.get(name))
     named = pod.workload or next(labels, "")
     alone = pod.controller.partition("/")[0] in _ALONE
@@ -32,9 +35,9 @@ def group_of(pod: Pod) -> Group:
 
 
 class Gathered:
-    """The quota of a tree and who holds it, as the decisions of a pass have left it.
+    """The quota of a tree and the workloads that hold it, as the decisions of a pass have left it.
 
-    Pods on their way out are gone: what they hold is coming free. What is kept for asks is held.
+    Terminating pods are left out, as what they hold is being freed. What is reserved for pending pods counts as held.
     """
 
     def __init__(self, grounds: "_Grounds", snapshot: Snapshot) -> None:
@@ -46,40 +49,40 @@ class Gathered:
 
     @property
     def leaves_soon(self) -> bool:
-        """Whether anybody who holds quota is on the way out."""
+        """Return whether any pod that holds quota is terminating."""
         return bool(self._touched)
 
     @property
     def all(self) -> QuotaCluster:
-        """Who holds what while they are still there, and nothing is kept for anybody."""
+        """Return all workloads with their terminating pods, and without what is reserved for pending pods."""
         return self._grounds.cluster
 
     @cached_property
     def gone(self) -> tuple[Workload, ...]:
-        """Those of them that go, wholly or in part."""
+        """Return the workloads that have terminating pods, as they are before these leave."""
         return tuple(self._grounds.held[group] for group in sorted(self._touched))
 
     @cached_property
     def left(self) -> tuple[Workload, ...]:
-        """What stays of these."""
+        """Return the workloads that have terminating pods, as they are once these have left, unless they are empty."""
         staying = ((group, self.pods_of(group)) for group in sorted(self._touched))
         return tuple(_workload(self.formed, group, pods) for group, pods in staying if pods)
 
     @cached_property
     def kept(self) -> tuple[Workload, ...]:
-        """What is kept for asks: nobody may take it."""
+        """Return what is reserved for pending pods, as workloads that nothing may preempt."""
         return tuple(_kept(self.formed, one) for one in self.snapshot.reservations if self._waits(one))
 
     @cached_property
     def cluster(self) -> QuotaCluster:
-        """Who holds what once they are gone."""
+        """Return the workloads that hold quota once the terminating pods have left."""
         going = {one.uid for one in self.gone}
         held = (one for one in self.all.workloads if one.uid not in going)
         return _cluster(self.formed, (*held, *self.left, *self.kept), self.snapshot.now_ms)
 
     @cached_property
     def with_leaving(self) -> QuotaCluster:
-        """Who holds what while they are still there."""
+        """Return the workloads that hold quota while the terminating pods are still there."""
         return _cluster(self.formed, (*self.all.workloads, *self.kept), self.snapshot.now_ms)
 
     def _waits(self, held: Reservation) -> bool:
@@ -87,26 +90,26 @@ class Gathered:
         return held.queue in self.formed.queues and (ask is None or ask.node is None)
 
     def pods_of(self, group: Group) -> tuple[Pod, ...]:
-        """Those of a workload that hold something and stay."""
+        """Return the bound pods of a group that are not terminating."""
         return tuple(pod for pod in self._grounds.bound.get(group, ()) if pod.uid not in self._gone)
 
     def pods(self, one: Workload) -> tuple[Pod, ...]:
-        """The same of one that the cluster has; what is kept for asks has none."""
+        """Return the bound pods of a workload that are not terminating; a reservation has none."""
         group = self._grounds.by_uid.get(one.uid)
         return () if group is None else self.pods_of(group)
 
     def asking(self, ask: Pod) -> tuple[Pod, ...]:
-        """The pods of an ask's workload that wait, itself as it is given, in their turn."""
+        """Return the pending pods of a pod's workload, the given pod included, in the order of consideration."""
         others = (one for one in self._grounds.asking.get(group_of(ask), ()) if one.uid != ask.uid)
         return tuple(sorted((ask, *others), key=lambda one: one.turn))
 
     def waiting(self, pods: Sequence[Pod]) -> Workload:
-        """What they ask for together."""
+        """Return the workload of pending pods, with what they request together."""
         return _workload(self.formed, group_of(pods[0]), pods, asks=True)
 
 
 class _Grounds:
-    """What holds for all of a pass."""
+    """What remains the same for all of a pass."""
 
     def __init__(self, tree: QueueTree, reading: QuotaReading, snapshot: Snapshot) -> None:
         self.formed = formed(tree, reading)
@@ -119,9 +122,9 @@ class _Grounds:
 
 
 def gathered(snapshot: Snapshot, tree: QueueTree, reading: QuotaReading) -> Gathered:
-    """The workloads of a snapshot under a tree; most of it is worked out once for a pass."""
+    """Return the workloads of a snapshot under a tree; most of it is computed once for a pass."""
     grounds: _Grounds = snapshot.once("quota", (tree, reading), lambda: _Grounds(tree, reading, snapshot))
-    kept = snapshot.__dict__.setdefault("quota", {})  # goes with the snapshot, as what it works out itself
+    kept = snapshot.__dict__.setdefault("quota", {})  # freed with the snapshot, like the values that it caches itself
     found: Gathered | None = kept.get(grounds)
     if found is None:
         found = kept[grounds] = Gathered(grounds, snapshot)
@@ -147,7 +150,10 @@ def _by_group(formed_tree: Formed, pods: Iterable[Pod]) -> dict[Group, tuple[Pod
 
 
 def _workload(formed_tree: Formed, group: Group, pods: Sequence[Pod], *, asks: bool = False) -> Workload:
-    """Its priority is the highest of its pods': whoever takes one of them takes all."""
+    """Return the workload of some pods.
+
+    Its priority is the highest of its pods', because whoever preempts one of them preempts all.
+    """
     queue, namespace, by = group
     alone = len(pods) == 1 and by == pods[0].uid
     started = [pod.started_ms for pod in pods if pod.started_ms is not None]
@@ -167,7 +173,7 @@ def _workload(formed_tree: Formed, group: Group, pods: Sequence[Pod], *, asks: b
 
 
 def _pod_sets(formed_tree: Formed, pods: Iterable[Pod]) -> tuple[PodSet, ...]:
-    """Equal pods together."""
+    """Return pod sets, each of which has pods with equal requests."""
     counts: dict[tuple[tuple[str, int], ...], int] = {}
     for pod in pods:
         of = {name: amount for name, amount in pod.requests.items() if name in formed_tree.resources and name != PODS}
@@ -180,7 +186,7 @@ def _pod_sets(formed_tree: Formed, pods: Iterable[Pod]) -> tuple[PodSet, ...]:
 
 
 def _kept(formed_tree: Formed, held: Reservation) -> Workload:
-    """Room that a decision keeps."""
+    """Return the workload of a reservation, which nothing may preempt."""
     return Workload(
         uid=f"kept for {held.ask_uid}",
         namespace="",

@@ -1,4 +1,4 @@
-"""Where every queue and cohort stands: its quota, what is used, borrowed and lent of it, and its share, exactly."""
+"""The status of every queue and cohort: its quota, what is used, borrowed and lent of it, and its share, exactly."""
 
 import msgspec
 
@@ -9,59 +9,62 @@ from engine.model.quota.quota_usage import QuotaUsage
 
 
 class FlavorStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One resource in one flavor, in the resource's integer units."""
+    """The status of one resource in one flavor, in the resource's integer units."""
 
     flavor: str
     resource: str
     nominal: int
-    """Its own."""
+    """The node's own quota."""
     total: int
-    """A cohort's with what its members lend it; a queue's own."""
+    """For a cohort, its quota with what its members lend it; for a queue, its own quota."""
     borrowing_limit: int | None = None
     lending_limit: int | None = None
     used: int
-    """Of a cohort: by its members, beyond what they keep to themselves."""
+    """What is used; of a cohort, what its members use beyond what they keep to themselves."""
     borrowed: int
-    """What it uses beyond its total."""
+    """What the node uses beyond its total."""
     lent: int
-    """What it does not use and could not have now, as others hold it."""
+    """What the node does not use and could not get now, because others hold it."""
     available: int
-    """What it could use more now."""
+    """How much more the node could use now."""
 
 
 class ShareParts(msgspec.Struct, frozen=True, kw_only=True):
-    """A share under fair sharing with what it comes from."""
+    """A share under fair sharing, with the values that it is computed from."""
 
     text: str
-    """As Kueue shows it: ``187.5``, ``+Inf``."""
+    """The share as Kueue shows it: ``187.5``, ``+Inf``."""
     weight: str
     borrows: bool
     resource: str = ""
-    """What it borrows most of; empty: nothing, or nothing that could be lent."""
+    """The resource that it borrows most of; empty: it borrows nothing, or nothing that could be lent."""
     borrowed: int = 0
     lendable: int = 0
-    """What its cohort could lend of that resource at most, over all flavors."""
+    """The most of that resource that its cohort could lend, over all flavors."""
 
 
 class QuotaStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue or a cohort."""
+    """The status of a queue or a cohort."""
 
     cohort: bool
-    """Whether it is one; else a queue."""
+    """Whether it is a cohort; otherwise it is a queue."""
     name: str
     called: str = ""
-    """In our tree, where that is not its name."""
+    """Its name in our queue tree, if that is different."""
     above: str = ""
-    """The cohort that it is in."""
+    """The cohort that it is in; empty: none."""
     depth: int = 0
     active: bool = True
     lines: tuple[FlavorStatus, ...] = ()
     share: ShareParts | None = None
-    """None at the top of a tree, which borrows from nobody."""
+    """The share under fair sharing. None at the top of a tree, which borrows from nobody."""
 
 
 def standings(cluster: QuotaCluster) -> tuple[QuotaStatus, ...]:
-    """All of them, cohorts before what is in them. Raises QuotaError where cohorts form no tree."""
+    """Return the status of all queues and cohorts, cohorts before what is in them.
+
+    Raises QuotaError if the cohorts do not form a tree.
+    """
     tree = QuotaTree(cluster.queues.values(), cluster.cohorts.values())
     usage = QuotaUsage(tree)
     for queue, held in cluster.holding().items():

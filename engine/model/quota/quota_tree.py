@@ -12,22 +12,22 @@ _NONE = FlavorQuota(0)
 
 
 class QuotaError(ValueError):
-    """Cohorts that form no tree. ``str()`` is a sentence."""
+    """Cohorts that do not form a tree. ``str()`` is a sentence."""
 
 
 class QuotaColumn(NamedTuple):
-    """A resource in one flavor, in all nodes by number: what is asked again and again while workloads come and go."""
+    """The quota of a resource in one flavor, by node number, for values that are read very often."""
 
     own: list[int]
-    """What the subtree has."""
+    """The quota of the node's subtree."""
     kept: list[int]
     """The part of it that the cohort above never sees."""
     limits: list[int | None]
-    """How much more than its own a node may use."""
+    """How much more than its own quota a node may use; None: no limit."""
 
 
 class _Columns(dict[FlavorResource, QuotaColumn]):
-    """Made when they are asked for, also of what no quota mentions."""
+    """Columns that are built on first use, also for resources that no quota mentions."""
 
     def __init__(self, tree: "QuotaTree") -> None:
         super().__init__()
@@ -42,9 +42,9 @@ class _Columns(dict[FlavorResource, QuotaColumn]):
 
 
 class QuotaTree:
-    """Nodes are numbers: a queue's is ``queue[name]``, a cohort's ``cohort[name]``; parents of all kinds are cohorts.
+    """A tree whose nodes are numbers: ``queue[name]`` is a queue's, ``cohort[name]`` a cohort's. Parents are cohorts.
 
-    A queue without a cohort is a root of its own. Nothing in it changes.
+    A queue without a cohort is a root of its own. The tree is immutable.
     """
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort]) -> None:
@@ -69,30 +69,30 @@ class QuotaTree:
         self.heights = self._heights()
         self.subtree, self.local = self._sums()
         self.stated = tuple(frozenset(subtree) for subtree in self.subtree)
-        """Of every node what its subtree has a quota of, be it of nothing."""
-        for node in self.order:  # who says nothing of what others in its tree have, has nothing of it
+        """By node, what its subtree has a quota for, even a quota of 0."""
+        for node in self.order:  # a node gets a quota of 0 for what only others in its tree have a quota of
             self.subtree[node].update(dict.fromkeys(self.subtree[self.root(node)].keys() - self.stated[node], 0))
         self.potential = self._potentials()
         self.columns = _Columns(self)
 
     def is_queue(self, node: int) -> bool:
-        """Whether it is a ClusterQueue."""
+        """Return whether a node is a ClusterQueue."""
         return node < len(self.queue)
 
     def above(self, node: int) -> tuple[int, ...]:
-        """The cohorts that it is in, the nearest first."""
+        """Return the cohorts that a node is in, the nearest first."""
         return self.paths[node][1:]
 
     def root(self, node: int) -> int:
-        """The top of its tree, itself where it is in no cohort."""
+        """Return the top of a node's tree, which is the node itself if it is in no cohort."""
         return self.paths[node][-1]
 
     def quota(self, node: int, of: FlavorResource) -> FlavorQuota:
-        """Its own; nothing where it says none."""
+        """Return the node's own quota, which is 0 if it defines none."""
         return self.quotas[node].get(of, _NONE)
 
     def within(self, node: int) -> Iterator[int]:
-        """A subtree, cohorts before what is in them."""
+        """Yield the nodes of a subtree, cohorts before what is in them."""
         pending = [node]
         while pending:
             yield (one := pending.pop())
@@ -107,7 +107,7 @@ class QuotaTree:
         return tuple(found)
 
     def _paths(self) -> tuple[tuple[int, ...], ...]:
-        """Of every node the way from it to the top."""
+        """Return the path from each node to the top of its tree."""
         paths: list[tuple[int, ...]] = [()] * len(self.names)
         for node in self.order:
             parent = self.parents[node]
@@ -115,14 +115,14 @@ class QuotaTree:
         return tuple(paths)
 
     def _heights(self) -> tuple[int, ...]:
-        """How far the deepest queue below is."""
+        """Return the height of each node: the number of levels down to its deepest descendant."""
         heights = [0] * len(self.names)
         for node in reversed(self.order):
             heights[node] = max((heights[child] + 1 for child in self.children[node]), default=0)
         return tuple(heights)
 
     def _sums(self) -> tuple[tuple[dict[FlavorResource, int], ...], tuple[dict[FlavorResource, int], ...]]:
-        """Of every node what its subtree has, and the part of it that the cohort above never sees."""
+        """Return by node the quota of its subtree, and the part of it that the cohort above never sees."""
         subtree = tuple({of: quota.nominal for of, quota in quotas.items()} for quotas in self.quotas)
         local: tuple[dict[FlavorResource, int], ...] = tuple({} for _ in self.names)
         for node in reversed(self.order):
@@ -135,7 +135,7 @@ class QuotaTree:
         return subtree, local
 
     def _potentials(self) -> tuple[dict[FlavorResource, int], ...]:
-        """Of every node what it could use were all others to use nothing."""
+        """Return by node what it could use if all others used nothing."""
         potential: list[dict[FlavorResource, int]] = [{} for _ in self.names]
         every = {of for subtree in self.subtree for of in subtree}
         for node in self.order:

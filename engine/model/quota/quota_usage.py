@@ -1,4 +1,4 @@
-"""What is used of the quota, and what is still to be had. Source: Kueue's pkg/cache/scheduler, resource_node.go."""
+"""The usage of quota, and what is still available. Source: Kueue's pkg/cache/scheduler, resource_node.go."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from engine.model.quota.quota_tree import QuotaTree
 
 
 class _Columns(dict[FlavorResource, list[int]]):
-    """Made when they are asked for: of what nobody used so far, nothing is used."""
+    """Columns that are created on first use, with a usage of 0."""
 
     def __init__(self, nodes: int) -> None:
         super().__init__()
@@ -19,21 +19,21 @@ class _Columns(dict[FlavorResource, list[int]]):
 
 
 class QuotaUsage:
-    """Of every node of a tree. A cohort's is what its members use beyond what they keep to themselves."""
+    """The usage of every node of a tree. A cohort's is what its members use beyond what they keep to themselves."""
 
     def __init__(self, tree: QuotaTree) -> None:
         self.tree = tree
         self.columns = _Columns(len(tree.names))
-        """What every node uses, by its number."""
+        """Flavor and resource -> the usage by node number."""
 
     def copy(self) -> "QuotaUsage":
-        """The same, to be changed apart."""
+        """Return a copy that can be changed independently."""
         other = QuotaUsage(self.tree)
         other.columns.update((of, used.copy()) for of, used in list(self.columns.items()))
         return other
 
     def add(self, node: int, amounts: Quantities, sign: int = 1) -> None:
-        """Let a queue use so much more, or with ``sign`` -1 so much less."""
+        """Add amounts to a queue's usage, or subtract them with ``sign`` -1; the cohorts above follow."""
         parents, columns = self.tree.parents, self.tree.columns
         for of, amount in amounts.items():
             used, kept = self.columns[of], columns[of].kept
@@ -48,19 +48,19 @@ class QuotaUsage:
                 at = parent
 
     def used(self, node: int, of: FlavorResource) -> int:
-        """How much."""
+        """Return how much a node uses."""
         return self.columns[of][node]
 
     def local_available(self, node: int, of: FlavorResource) -> int:
-        """What is free of the part that it keeps to itself."""
+        """Return what is free of the part that a node keeps to itself."""
         return max(0, self.tree.columns[of].kept[node] - self.used(node, of))
 
     def available(self, queue: int, of: FlavorResource) -> int:
-        """What a queue could use more right now, never below 0."""
+        """Return how much more a queue could use now, never below 0."""
         return max(0, self.room(queue, of))
 
     def room(self, node: int, of: FlavorResource) -> int:
-        """The same, below 0 where more is used than there is."""
+        """Return how much more a node could use now, below 0 if more is used than there is."""
         (own, kept, limits), used = self.tree.columns[of], self.columns[of]
         *below, root = self.tree.paths[node]
         room = own[root] - used[root]
@@ -72,22 +72,23 @@ class QuotaUsage:
         return room
 
     def borrows(self, node: int, of: FlavorResource, more: int = 0) -> bool:
-        """Whether it uses more than its subtree has, with so much more."""
+        """Return whether a node would use more than its subtree has, if it used ``more`` in addition."""
         return self.used(node, of) + more > self.tree.columns[of].own[node]
 
     def within_nominal(self, node: int, contested: Iterable[FlavorResource]) -> bool:
-        """Whether it borrows none of these."""
+        """Return whether a node borrows none of the contested resources."""
         columns = self.tree.columns
-        for of in contested:  # noqa: SIM110 - as a loop it takes half as long, and it is asked for every workload
+        for of in contested:  # noqa: SIM110 - as a loop it takes half as long, and it runs for every workload
             if self.columns[of][node] > columns[of].own[node]:
                 return False
         return True
 
     def lowest_that_holds(self, queue: int, of: FlavorResource, amount: int) -> tuple[int, bool]:
-        """The height of the lowest subtree around a queue with room for so much more, and whether others are above it.
+        """Return the height of the lowest subtree around a queue that has room for an amount.
 
-        0 is the queue's own nominal quota. Where no subtree has room, the height of the whole tree.
-        Source: pkg/cache/scheduler, FindHeightOfLowestSubtreeThatFits.
+        Also return whether that subtree is below another cohort. A height of 0 means the queue's own nominal quota. If
+        no subtree has enough room, it is the height of the whole tree. Source: pkg/cache/scheduler,
+        FindHeightOfLowestSubtreeThatFits.
         """
         tree = self.tree
         if tree.parents[queue] is None or not self.borrows(queue, of, amount):

@@ -1,6 +1,7 @@
-"""Shares as whole numbers, to be compared many times: those of what is in one cohort.
+"""Shares as whole numbers, which are compared many times, for the members of one cohort.
 
-The exact fractions of engine.model.quota.fair_shares, all multiplied by what makes each of a cohort's whole.
+They are the exact fractions of engine.model.quota.fair_shares, multiplied by a number that makes all shares of a cohort
+whole.
 """
 
 from math import lcm
@@ -12,29 +13,29 @@ from engine.model.quota.quota_tree import QuotaTree
 from engine.model.quota.quota_usage import QuotaUsage
 
 Rank = tuple[bool, int]
-"""Whether a share is infinite, and how large it is. Only those of nodes with one parent may be compared."""
+"""Whether a share is infinite, and how large it is. Only ranks of nodes with the same parent may be compared."""
 NO_RANK: Rank = (False, 0)
 
 
 class _Scale(NamedTuple):
-    """Of the nodes in a cohort."""
+    """The factors that all members of a cohort have in common."""
 
     lendable: dict[str, int]
     resources: int
-    """A multiple of all that can be lent."""
+    """A common multiple of all amounts that can be lent."""
     weights: int
-    """A multiple of all weights' numerators."""
+    """A common multiple of the numerators of all weights."""
 
 
 class _Measure(NamedTuple):
-    """What a node borrows of one resource, over all flavors, counts so much each."""
+    """What a node has of one resource by flavor; each unit that it borrows beyond that counts ``factor``."""
 
     factor: int
     own: tuple[tuple[FlavorResource, int], ...]
 
 
 class Ranks:
-    """Of every node of a tree, worked out when they are asked for."""
+    """The ranks of all nodes of a tree, computed on first use."""
 
     def __init__(self, tree: QuotaTree) -> None:
         self._tree = tree
@@ -42,7 +43,7 @@ class Ranks:
         self._measures: dict[int, tuple[_Measure, ...]] = {}
 
     def of(self, usage: QuotaUsage, node: int) -> Rank | None:
-        """The rank of a node's share; None: it borrows nothing, as the top of a tree never does."""
+        """Return the rank of a node's share, or None if it borrows nothing, as is always true of the top of a tree."""
         measures = self._measures.get(node)
         if measures is None:
             measures = self._measures[node] = self._measured(node)

@@ -1,6 +1,6 @@
-"""A tree of queues read as quota: a parent is a cohort, a leaf a queue with quota of its own.
+"""Reads a tree of queues as quota: a parent is a cohort, a leaf is a queue with quota of its own.
 
-What all nodes of a flavor are is not known here, so the amounts of all flavors of a resource are added up.
+Which nodes a flavor has is not known here, so the amounts of all flavors of a resource are added up.
 docs/policies/cohort.md has the rules.
 """
 
@@ -24,39 +24,39 @@ from engine.model.quota import (
 )
 
 FLAVOR = "default"
-"""That all quota is of."""
+"""The only flavor, which all quota is for."""
 
 
 class QuotaReading(msgspec.Struct, frozen=True, kw_only=True):
-    """How a tree is meant."""
+    """How a tree is read as quota."""
 
     nested: bool = True
-    """Whether a parent's guarantee contains those below it, and a queue may borrow what it says nothing of.
+    """Whether a parent's guarantee contains those below it, and a queue may borrow what it does not name.
 
-    Otherwise as in Kueue: a parent's is on top of those below it, and a queue has only what it names.
+    Otherwise as in Kueue: a parent's guarantee is on top of those below it, and a queue has only what it names.
     """
     preemption: Preemption = Preemption(within=Take.LOWER_PRIORITY, reclaim=Take.ANY)
-    """Of leaves that say nothing of it."""
+    """The preemption settings of leaves that have none of their own."""
 
 
 class Formed(msgspec.Struct, frozen=True, kw_only=True):
-    """The quota of a tree; queues and cohorts are called by their paths."""
+    """The quota of a tree; queues and cohorts are named by their paths."""
 
     queues: Mapping[str, ClusterQueue]
     cohorts: Mapping[str, Cohort]
     resources: frozenset[str]
-    """Of which some queue says something. Of others there is no end, and nobody counts them."""
+    """The resources that some queue names. Other resources are unlimited, and are not counted."""
     disabled: frozenset[str]
-    """The queues whose workloads nobody may preempt: in them or above preemption is turned off."""
+    """The queues whose workloads nothing may preempt, because preemption is turned off in them or above."""
     tree: QuotaTree
 
     def counted(self, amounts: Mapping[str, int]) -> dict[FlavorResource, int]:
-        """What of some amounts is quota."""
+        """Return the part of some amounts that quota limits."""
         return {(FLAVOR, name): amount for name, amount in amounts.items() if name in self.resources}
 
 
 class _Said(msgspec.Struct, frozen=True):
-    """What a queue says of a resource, its flavors added up."""
+    """The settings of a queue for a resource, summed over its flavors."""
 
     guaranteed: int
     most: int | None
@@ -64,7 +64,7 @@ class _Said(msgspec.Struct, frozen=True):
 
 
 def formed(tree: QueueTree, reading: QuotaReading) -> Formed:
-    """The quota that a tree gives. A fence is the top of a cohort of its own, as is the root."""
+    """Return the quota that a tree gives. A fence is the top of a cohort of its own, and so is the root."""
     said = {path: _said(queue) for path, queue in tree.queues.items()}
     resources = frozenset(name for amounts in said.values() for name in amounts)
     quotas = _nested(tree, said) if reading.nested else {path: _alone(amounts) for path, amounts in said.items()}
@@ -89,7 +89,10 @@ def formed(tree: QueueTree, reading: QuotaReading) -> Formed:
 
 
 def preemption_of(tree: QueueTree, leaf: str, reading: QuotaReading) -> Preemption:
-    """Whom the asks of a leaf may preempt: what it says itself, else what the reading says."""
+    """Return the preemption settings of a leaf: its own, and those of the reading where it has none.
+
+    Where preemption is turned off, the leaf may preempt nothing.
+    """
     if tree.disabled_by(leaf) is not None:
         return Preemption()
     queue, otherwise = tree[leaf], reading.preemption
@@ -116,7 +119,7 @@ def _queue(
 
 
 def _above(tree: QueueTree, path: str) -> str:
-    """The cohort that it is in; empty: none."""
+    """Return the cohort that a queue is in, or an empty string if it is in none."""
     return "" if tree[path].preemption_policy is PreemptionPolicy.FENCE else tree[path].parent or ""
 
 
@@ -136,7 +139,7 @@ def _said(queue: Queue) -> dict[str, _Said]:
 
 
 def _together(queue: Queue, names: list[str]) -> _Said:
-    """Without a limit in one flavor there is none in all."""
+    """Return a queue's settings for a resource; without a limit in one flavor there is none in all flavors together."""
     unlimited = any(name not in queue.max for name in names)
     lends_all = all(name not in queue.lendable for name in names)
     guaranteed: Amounts = {name: queue.guaranteed.get(name, 0) for name in names}
@@ -148,12 +151,12 @@ def _together(queue: Queue, names: list[str]) -> _Said:
 
 
 def _alone(said: Mapping[str, _Said]) -> dict[str, FlavorQuota]:
-    """As in Kueue."""
+    """Return the quota of a queue as in Kueue, where it does not contain the quota below it."""
     return {name: _quota(one, one.guaranteed, one.guaranteed) for name, one in said.items()}
 
 
 def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[str, dict[str, FlavorQuota]]:
-    """Path -> quota, of a parent what its guarantee is beyond those below it."""
+    """Return the quota by path; that of a parent is what its guarantee has beyond those below it."""
     has: dict[str, Amounts] = {}
     quotas: dict[str, dict[str, FlavorQuota]] = {}
     for path in reversed(tree.walk()):
@@ -171,7 +174,10 @@ def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[st
 
 
 def _promised(said: _Said, *, top: bool) -> int:
-    """A top has nobody to borrow from: where it is guaranteed nothing, its max is what there is."""
+    """Return what a queue is promised of a resource.
+
+    The top of a tree has nobody to borrow from: if it is guaranteed nothing, its max is what there is.
+    """
     if said.most is None:
         return said.guaranteed
     return said.most if top and not said.guaranteed else min(said.guaranteed, said.most)

@@ -1,4 +1,4 @@
-"""A cluster at one moment, in the types that policies decide on, and the same kept by deltas."""
+"""A cluster at one moment, in the types that policies decide on, and the state from which it is frozen."""
 
 from engine.model.snapshot.cluster_state import DEPARTED_KEPT, ClusterState, ObjectChange
 from engine.model.snapshot.pending_workloads import pending_workloads

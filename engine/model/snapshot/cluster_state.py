@@ -1,4 +1,4 @@
-"""A cluster's objects, kept by deltas."""
+"""The state of a cluster's objects, which is updated change by change."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 DEPARTED_KEPT = 2_000
-"""Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
+"""How many deleted pods are remembered, so that a recent eviction can be explained with the pod's data."""
 
 
 CHANGES_KEPT = 20_000
-"""Changes that are remembered, to see the cluster as it was a moment ago."""
+"""How many changes are remembered, to reconstruct the cluster as it was a moment ago."""
 
 
 class ObjectChange(NamedTuple):
-    """What happened to one object; None: it was not there before, or is gone."""
+    """A change of one object. None as ``before`` or ``after`` means that the object did not or does not exist."""
 
     column: Callable[["ClusterState"], dict[Any, Any]]
     key: Hashable
@@ -68,72 +68,72 @@ class ObjectChange(NamedTuple):
 
 
 class ClusterState:
-    """A cluster's objects, kept by deltas; ``snapshot`` freezes them. Not safe for threads: its owner locks."""
+    """A cluster's objects, updated change by change; ``snapshot`` freezes them. Not thread-safe: its owner locks it."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = Followed()
-        """By uid."""
+        """Pods by uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
         self.quotas: dict[tuple[str, str], ClassQuota] = {}
-        """By namespace and name."""
+        """ResourceQuotas by namespace and name."""
         self.namespaces: dict[str, Namespace] = {}
         self.claims: dict[tuple[str, str], Claim] = {}
         self.volumes: dict[str, Volume] = {}
         self.preempted: dict[str, Preempted] = {}
-        """Events, by their own uid; the API server forgets them after an hour."""
+        """Preemption Events by their own uid. The API server deletes Events after an hour."""
         self.yunikorn: dict[str, Preempted] = {}
-        """The same of YuniKorn's."""
+        """Preemptions that YuniKorn's Events report, by the Events' uid."""
         self.yunikorn_records: dict[str, Preempted] = {}
-        """The same by what it was asked for itself, by the victims' uids, oldest first."""
+        """Preemptions that YuniKorn's own API reports, by the victims' uid, oldest first."""
         self.volcano: dict[str, Preempted] = {}
-        """The same as ``preempted`` of Volcano's."""
+        """Preemptions that Volcano's Events report, by the Events' uid."""
         self.workloads: dict[str, Workload] = {}
-        """Kueue's, by uid."""
+        """Kueue's Workloads by uid."""
         self.flavors: dict[str, Flavor] = {}
         self.cluster_queues: dict[str, ClusterQueue] = {}
         self.cohorts: dict[str, Cohort] = {}
         self.local_queues: dict[tuple[str, str], LocalQueue] = {}
-        """By namespace and name."""
+        """LocalQueues by namespace and name."""
         self.sharing: dict[str, KueueSettings] = {}
-        """How Kueue is set to preempt, by the name of its ConfigMap; empty: not known."""
+        """Kueue's preemption settings by the name of their ConfigMap; empty: unknown."""
         self.volcano_queues: dict[str, VolcanoQueue] = {}
         self.pod_groups: dict[tuple[str, str], PodGroup] = {}
-        """Volcano's, by namespace and name."""
+        """Volcano's PodGroups by namespace and name."""
         self.volcano_settings: dict[str, VolcanoSettings] = {}
-        """How Volcano's scheduler is set, by the name of its ConfigMap; empty: not known."""
+        """The settings of Volcano's scheduler by the name of their ConfigMap; empty: unknown."""
         self.consumers: dict[tuple[str, str], Consumer] = {}
-        """kube-arbitrator's, by namespace and name."""
+        """kube-arbitrator's Consumers by namespace and name."""
         self.allocations: dict[tuple[str, str], Allocation] = {}
-        """The same."""
+        """kube-arbitrator's Allocations by namespace and name."""
         self.departed: dict[str, Pod] = {}
-        """The pods that left last, as they were, by uid, oldest first."""
+        """The most recently deleted pods in their last state, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
-        """The same of Workloads that were preempted: that of a plain pod goes with it."""
+        """The most recently deleted Workloads that were preempted; a plain pod's Workload is deleted with the pod."""
         self.changes: deque[ObjectChange] = deque(maxlen=CHANGES_KEPT)
-        """What happened last, in the order in which it came; nothing is missing in between."""
+        """The most recent changes in the order in which they came, without gaps."""
         self.scheduler = ""
-        """By whose rules pods are in queues: YUNIKORN_SCHEDULER, KUEUE, or nobody's; see placing.is_foreign."""
+        """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
         self._freezing = Freezing()
         self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
-        """A step of the pods, and what ``_leading`` found then."""
+        """A step of ``pods``, and what ``_leading`` found at that step."""
 
     def copy(self) -> "ClusterState":
-        """The same objects (they never change), kept apart from what happens to this one from now on."""
+        """Return an independent copy of the state. It shares the objects themselves, which never change."""
         copy = ClusterState()
         for column, kept in vars(self).items():
             setattr(copy, column, kept.copy() if isinstance(kept, dict | deque) else kept)
         return copy
 
     def past(self) -> "ClusterState":
-        """A copy to be rewound. It remembers pods apart: what this one remembers is for the next pass."""
+        """Return a copy to rewind. It caches frozen pods separately, as this state's cache is for the next pass."""
         past = self.copy()
-        past._freezing = Freezing()  # noqa: SLF001 - of its own kind
+        past._freezing = Freezing()  # noqa: SLF001 - an instance of this class
         return past
 
     def rewind(self, place: int) -> None:
-        """Undo all ``changes`` from a place on."""
+        """Undo all ``changes`` from an index on."""
         while len(self.changes) > place:
             change = self.changes.pop()
             column = change.column(self)
@@ -143,18 +143,18 @@ class ClusterState:
                 column[change.key] = change.before
 
     def depart(self, gone: Pod | Workload) -> None:
-        """Remember a pod that has just left ``pods``, or a Workload; one that was not preempted is of no interest."""
+        """Remember a pod or Workload that was just deleted; a Workload that was not preempted is ignored."""
         if isinstance(gone, Pod):
             _keep(self.departed, gone.uid, gone)
         elif gone.preempted is not None:
             _keep(self.departed_workloads, gone.uid, gone)
 
     def hear(self, told: Preempted) -> None:
-        """Remember what YuniKorn says of a pod that it preempted."""
+        """Remember YuniKorn's first report about a pod that it preempted."""
         _keep(self.yunikorn_records, told.uid, self.yunikorn_records.get(told.uid, told))
 
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
-        """A pod with its queue and application, also when it has just left; None when it is not known."""
+        """Return a pod with its queue and application, even if it was just deleted; None if it is unknown."""
         pod = self.pods.get(uid) or self.departed.get(uid)
         if pod is None:
             return None
@@ -162,14 +162,14 @@ class ClusterState:
         return msgspec.structs.replace(found, queue=self.queue_of(pod, tree)) if self.scheduler else found
 
     def queue_of(self, pod: Pod, tree: QueueTree) -> str | None:
-        """The leaf that a pod runs in."""
+        """Return the leaf that a pod runs in, or None."""
         own = queue_of(pod, tree, self._parent_queue(pod), self.scheduler)
         if self.scheduler != YUNIKORN_SCHEDULER or pod.scheduler != self.scheduler:
             return own
         return self._leading(tree).get((pod.namespace, application_of(pod, self.scheduler)), own)
 
     def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
-        """Application, by namespace and name -> the leaf of its first pod; see placing.led."""
+        """Return the leaf of each application's first pod, by namespace and name; see ``queue_assignment.led``."""
         step = self.pods.step if isinstance(self.pods, Followed) else object()
         if self._led[0] is not step:
             self._led = (step, {})
@@ -192,7 +192,7 @@ class ClusterState:
 
     @property
     def namespace_labels(self) -> dict[str, dict[str, str]]:
-        """Name -> labels of the namespaces that are known."""
+        """Return the labels of the known namespaces, by name."""
         return {name: one.labels for name, one in self.namespaces.items()}
 
     def snapshot(
@@ -205,11 +205,11 @@ class ClusterState:
         notices: Mapping[str, int] | None = None,
         quotas: Mapping[str, Amounts] | None = None,
     ) -> Snapshot:
-        """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield.
+        """Freeze the state: every pod with its queue, application, originator mark and, given a protection, its shield.
 
-        ``quotas``: namespace -> the most that a leaf of its own may have; its max is no more than that.
+        ``quotas``: namespace -> the most that a leaf of its own may have; the leaf's max is no more than that.
 
-        All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
+        The tree of the snapshot is the given tree, extended by the dynamic queues of its pods.
         """
         rules = PlacementInputs.of(tree, protection, self.scheduler, self.classes, self.namespaces)
         roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
@@ -228,7 +228,7 @@ class ClusterState:
         )
 
     def volcano_session(self) -> VolcanoCluster | None:
-        """What Volcano decides by; None where there is no Volcano, or how it is set is not known."""
+        """Return what Volcano decides on; None if there is no Volcano, or its settings are unknown."""
         settings = next(iter(self.volcano_settings.values()), None)
         if settings is None or not self.volcano_queues:
             return None
@@ -243,7 +243,7 @@ class ClusterState:
         )
 
     def quota(self, *, now_ms: int) -> QuotaCluster:
-        """Kueue's quota, and the workloads that hold it or wait; no queues where there is no Kueue."""
+        """Return Kueue's quota, and the workloads that hold it or wait; without Kueue it has no queues."""
         return quota_cluster(
             self.flavors.values(),
             self.cluster_queues.values(),
@@ -256,7 +256,7 @@ class ClusterState:
 
 
 def _keep(kept: dict[str, Kept], uid: str, one: Kept) -> None:
-    """Of what is remembered the oldest goes first."""
+    """Store an entry, and delete the oldest entry if there are too many."""
     kept[uid] = one
     if len(kept) > DEPARTED_KEPT:
         del kept[next(iter(kept))]

@@ -1,4 +1,4 @@
-"""Pods as they stand in a snapshot, carried on to the next: what did not change is not worked out anew."""
+"""Derives the pods of a snapshot from those of the previous snapshot, computing again only what changed."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -27,19 +27,19 @@ from engine.model.snapshot.resource_quotas import capped
 from engine.model.snapshot.unknown_namespaces import unjudged
 
 _MANY = 4
-"""Where more than this part of all pods are others, all are looked at."""
+"""If more than one in this many pods changed, all pods are computed again."""
 
 
 class PlacementInputs(NamedTuple):
-    """What decides how a pod stands in a snapshot."""
+    """The inputs that determine a pod's queue, application and shield in a snapshot."""
 
     tree: QueueTree
     protection: Protection | None
     scheduler: str
-    """Whose pods alone are in queues; empty: anybody's are."""
+    """The scheduler whose pods alone are in queues; empty: the pods of any scheduler are."""
     classes: dict[str, PriorityClass]
     above: dict[str, str]
-    """Namespace -> the queue that it says its pods belong below, where the tree heeds it."""
+    """Namespace -> the queue below which its pods belong, as it says itself, if the tree has placement rules."""
 
     @classmethod
     def of(
@@ -50,17 +50,17 @@ class PlacementInputs(NamedTuple):
         classes: Mapping[str, PriorityClass],
         namespaces: Mapping[str, Namespace],
     ) -> "PlacementInputs":
-        """What holds now; later changes of what is given here change nothing."""
+        """Return the present inputs. Later changes of the arguments do not affect them."""
         above = {name: one.parent_queue for name, one in namespaces.items() if tree.placement and one.parent_queue}
         return cls(tree, protection, scheduler, dict(classes), above)
 
     def stands(self, pod: Pod) -> Pod:
-        """The pod with queue, application and, under a protection, shield."""
+        """Return the pod with its queue, application and, under a protection, its shield."""
         above, own_class = self.above.get(pod.namespace, ""), self.classes.get(pod.priority_class)
         return shielded(placed(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
 
     def roster(self, pods: Iterable[Pod]) -> Roster:
-        """Those that are not finished."""
+        """Return a roster of the pods that are not finished."""
         return Roster(tuple(sorted((self.stands(pod) for pod in pods if not pod.finished), key=in_turn)))
 
 
@@ -71,22 +71,22 @@ class _Last(NamedTuple):
 
 
 class Freezing:
-    """The pods of one snapshot after another. Copies of a state share it, and may be frozen from several threads."""
+    """The pods of successive snapshots. Copies of a state share it, and may be frozen from several threads."""
 
     def __init__(self) -> None:
-        self._last: _Last | None = None  # replaced, never changed
+        self._last: _Last | None = None  # replaced as a whole, never changed
         self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), BARE)
-        """A tree, the leaves that were wanted besides, and the tree grown with them."""
+        """A tree, the leaves that its pods want besides, and the tree extended by these leaves."""
         self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), BARE)
-        """A tree, namespaces and their quotas, and the tree within these."""
+        """A tree, namespaces and their quotas, and the tree capped by these quotas."""
 
     def of(
         self, pods: dict[str, Pod], rules: PlacementInputs, known: Iterable[str], now_ms: int
     ) -> tuple[Roster, QueueTree]:
-        """Those of ``pods`` (by uid) that are not finished, as they stand under the rules.
+        """Return a roster of the unfinished ``pods`` (by uid), and the tree with the dynamic queues that they are in.
 
-        And the tree with the dynamic queues that they are in; while these are the same it is the same tree. ``known``:
-        the namespaces of which labels are known.
+        The tree is the same object as long as these queues are the same. ``known``: the namespaces whose labels are
+        known.
         """
         roster = self._carried_on(pods, rules)
         roster = originators(rules.roster(pods.values()) if roster is None else roster)
@@ -101,7 +101,7 @@ class Freezing:
     def narrowed(
         self, tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
     ) -> QueueTree:
-        """The tree within what quotas allow; while nothing of that changes it is the same tree."""
+        """Return the tree capped by the quotas; it is the same object as long as none of the inputs changes."""
         asked = (tree, dict(namespaces), dict(quotas))
         before, found = self._narrowed
         if before != asked:
@@ -110,7 +110,7 @@ class Freezing:
         return found
 
     def _carried_on(self, pods: dict[str, Pod], rules: PlacementInputs) -> Roster | None:
-        """The last roster with what changed since; None where too much did."""
+        """Return the last roster, updated by what changed since; None if too much changed."""
         last = self._last
         if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, Followed):
             return None
@@ -128,7 +128,10 @@ class Freezing:
         return last.roster.merged(np.array(gone, np.intp), np.array(at, np.intp), coming)
 
     def _within(self, roster: Roster, rules: PlacementInputs) -> tuple[Roster, QueueTree]:
-        """The pods, and the tree with their queues. Of leaves that can't both be, that of the oldest pod is."""
+        """Return the pods, and the tree with their queues.
+
+        Of leaves that can't both exist, that of the oldest pod exists.
+        """
         if not rules.tree.placement:
             return roster, rules.tree
         missing = wanted(roster, rules.tree)
@@ -148,7 +151,7 @@ def _place(pods: tuple[Pod, ...], pod: Pod) -> int:
 
 
 def _ruled_otherwise(last: _Last, rules: PlacementInputs) -> dict[str, Pod]:
-    """The pods of the last roster whose class or namespace says something else now."""
+    """Return the pods of the last roster whose priority class or namespace settings changed, by uid."""
     classes, namespaces = _differing(last.rules.classes, rules.classes), _differing(last.rules.above, rules.above)
     if not classes and not namespaces:
         return {}

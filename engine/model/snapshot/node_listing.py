@@ -1,4 +1,7 @@
-"""What stands on each node, told apart from the snapshot before at the cost of what changed since."""
+"""Lists the pods and nodes of a snapshot, and finds what changed since an earlier snapshot.
+
+Finding the changes costs as much as what changed, not as much as the cluster.
+"""
 
 from collections.abc import Hashable, Iterable, Mapping
 from enum import StrEnum
@@ -18,13 +21,13 @@ if TYPE_CHECKING:
     from engine.model.snapshot.snapshot import Snapshot
 
 PARTS = 64
-"""Pods without a node are kept in so many parts, by their application: none is rewritten for every ask that comes."""
+"""The number of parts in which pods without a node are kept, by application: a new pod rewrites only one part."""
 
 _stamps = count(1)
 
 
 class PodPhase(StrEnum):
-    """How far a pod has come."""
+    """The scheduling phase of a pod in a list."""
 
     WAITING = "waiting"
     GATED = "gated"
@@ -33,7 +36,7 @@ class PodPhase(StrEnum):
 
 
 class ListedPod(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A pod as lists of them tell it. What is kept is read by the order of the members."""
+    """A pod as lists show it. Stored values are read by the order of the fields."""
 
     uid: str
     namespace: str
@@ -42,21 +45,21 @@ class ListedPod(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     application: str
     phase: PodPhase
     since_ms: int
-    """When it was started; else since when it waits."""
+    """When the pod was started; if it was not, since when it waits."""
     priority: int
     priority_class: str
     requests: Amounts
     node: str | None
     leaving: bool
-    """It has a deletionTimestamp."""
+    """Whether the pod has a deletionTimestamp."""
     leaving_ms: int | None
     disruption: str
-    """Why it goes, as its condition says; empty where it does not."""
+    """Why the pod is evicted, as its condition says; empty if it is not."""
     unread: bool
 
     @classmethod
     def of(cls, pod: Pod) -> "ListedPod":
-        """Those of a pod of a snapshot."""
+        """Return the list entry of a pod of a snapshot."""
         phase, since_ms = _phase(pod)
         return cls(
             uid=pod.uid,
@@ -86,27 +89,27 @@ def _phase(pod: Pod) -> tuple[PodPhase, int]:
 
 
 class ListedNode(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A node as lists of them tell it. What is kept is read by the order of the members."""
+    """A node as lists show it. Stored values are read by the order of the fields."""
 
     name: str
     there: bool
-    """False: only pods say that they are on it."""
+    """False if only pods say that they are on the node."""
     ready: bool
     unschedulable: bool
     unread: bool
     taints: tuple[str, ...]
-    """As kubectl writes them: key=value:Effect."""
+    """The taints as kubectl writes them: key=value:Effect."""
     allocatable: Amounts
     used: Amounts
-    """What its pods request, those on their way out included."""
+    """What its pods request, terminating pods included."""
     pods: int
     leaving: int
     unknown: int
-    """Pods of which nobody knows what they hold; it is not in ``used``."""
+    """The number of pods whose requests are unknown; these are not in ``used``."""
 
     @classmethod
     def of(cls, name: str, node: Node | None, pods: Iterable[Pod]) -> "ListedNode":
-        """Those of a node with its pods."""
+        """Return the list entry of a node with its pods."""
         every = list(pods)
         one = node or Node(name=name, ready=False)
         return cls(
@@ -125,7 +128,7 @@ class ListedNode(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
 
 
 def part_of(namespace: str, application: str) -> str:
-    """Where the pods of an application are kept that have no node. No node has such a name."""
+    """Return the part in which an application's pods without a node are kept. No node has such a name."""
     return f"/{crc32(f'{namespace}/{application}'.encode()) % PARTS}"
 
 
@@ -134,27 +137,30 @@ def _place(pod: Pod) -> str:
 
 
 def _stamp(pod: Pod) -> int:
-    """A number of its own for whatever is new in a roster, larger than all before: what is carried on keeps its."""
+    """Return a number larger than all before, as a stamp of what is new in a roster; pods that are kept keep theirs."""
     del pod
     return next(_stamps)
 
 
 class Marks(NamedTuple):
-    """What tells a place from the same one in a later snapshot."""
+    """What distinguishes each place of a snapshot from the same place in a later snapshot.
+
+    A place is a node, or one of the parts in which pods without a node are kept.
+    """
 
     numbers: dict[Hashable, int]
-    """Place -> its number in the columns. Of some there may be no pods any more."""
+    """Place -> its number in the columns. Some places may have no pods any more."""
     many: Rows
-    """Number -> how many pods there are."""
+    """Number -> how many pods are there."""
     newest: Rows
-    """Number -> the newest one's stamp. Where nothing came and nothing went both are the same."""
+    """Number -> the stamp of the newest pod there. If no pod came or left, it and the number of pods are unchanged."""
     nodes: dict[str, Node]
     refused: frozenset[str]
-    """Queues that pods want and that can't be: theirs may have come back since without any change of the pods."""
+    """Queues that pods want and that can't exist. If they change, their pods may have moved without having changed."""
 
     @classmethod
     def of(cls, snapshot: "Snapshot") -> "Marks":
-        """Those of a snapshot that was frozen from a state, or of one that was made of it."""
+        """Return the marks of a snapshot that was frozen from a state, or of a snapshot that was derived from one."""
         plain, tree = snapshot.frozen.plain, snapshot.tree
         places, stamps = plain.coded(_place), plain.numbers(_stamp)
         newest = np.zeros(len(places.each), np.int64)
@@ -165,7 +171,10 @@ class Marks(NamedTuple):
         return cls(places.numbers, many, newest, {node.name: node for node in snapshot.nodes}, refused)
 
     def changed(self, before: "Marks", snapshot: "Snapshot") -> set[str]:
-        """The places that may be others than before, those that are gone included. ``snapshot`` is that of these."""
+        """Return the places that may differ from ``before``, removed places included.
+
+        ``snapshot`` is the snapshot of these marks.
+        """
         found = {name for name, node in self.nodes.items() if before.nodes.get(name) is not node}
         found |= before.nodes.keys() - self.nodes.keys()
         if self.numbers is before.numbers:
@@ -180,23 +189,23 @@ class Marks(NamedTuple):
         return found
 
     def counted(self) -> dict[str, tuple[int, int]]:
-        """Place -> how many pods there are, and the newest one's stamp; where there are any."""
+        """Return the number of pods, and the newest pod's stamp, of each place that has pods."""
         told = zip(self.numbers, self.many.tolist(), self.newest.tolist(), strict=True)
         return {str(place): (many, newest) for place, many, newest in told if many}
 
     @property
     def places(self) -> set[str]:
-        """All of which there is something to tell."""
+        """Return all places that have a node or pods."""
         return self.nodes.keys() | self.counted().keys()
 
     def has(self, place: str) -> bool:
-        """Whether there is something to tell of it."""
+        """Return whether a place has a node or pods."""
         number = self.numbers.get(place)
         return place in self.nodes or (number is not None and bool(self.many[number]))
 
 
 def pods_at(snapshot: "Snapshot", places: Iterable[str]) -> Mapping[str, list[Pod]]:
-    """Place -> its pods, in the order of namespaces and names."""
+    """Return the pods of each place, sorted by namespace and name."""
     roster = snapshot.frozen
     coded = roster.plain.coded(_place)
     numbers = [coded.numbers[place] for place in places if place in coded.numbers]

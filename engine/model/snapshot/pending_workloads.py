@@ -1,4 +1,4 @@
-"""Work that waits before any pod of it may be scheduled: Kueue's workloads without quota."""
+"""Work that waits before any of its pods may be scheduled: Kueue's workloads without quota."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,8 @@ from engine.model.queue_tree import QueueTree
 def pending_workloads(cluster: QuotaCluster, tree: QueueTree) -> tuple[Pod, ...]:
     """Return every workload that waits for quota as one pod of all that it wants, in the leaf of its ClusterQueue.
 
-    Its pods are gated, or not made yet, so no scheduler says anything of them. What Kueue says of the workload is its
-    ``unschedulable_message``. In order of their priorities, then of their times.
+    Its pods are gated, or not created yet, so no scheduler reports on them. Kueue's report on the workload is its
+    ``unschedulable_message``. Sorted by priority, then by time.
     """
     found = sorted(_pending(cluster, tree), key=lambda pod: pod.turn)
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What the tree and the protection make of a pod: its queue and application, and whether it is spared."""
+"""Assigns a pod its queue and application under a tree, and determines whether it is shielded from eviction."""
 
 import msgspec
 import numpy as np
@@ -13,15 +13,18 @@ _LONGEST_LABEL = 63
 
 
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pods are never victims of our acting."""
+    """Which pods are never victims of this engine."""
 
     namespaces: frozenset[str] = frozenset({"kube-system"})
     min_run_ms: int = 0
-    """Pods that have run for less are spared: what has just begun would lose its start and bring back no less load."""
+    """Pods that have run for less are shielded: evicting them wastes their start, and their load soon comes back."""
 
 
 def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
-    """The leaves of the pods that the tree does not have. Where one is above another, those of older pods first."""
+    """Return the leaves that pods are in but that the tree lacks.
+
+    They are sorted by path; if one of them lies below another, by the age of their oldest pods.
+    """
     missing = sorted(
         path for path in {pod.queue for pod in roster.coded(pod_fields.queue).there} if path and path not in tree
     )
@@ -37,19 +40,20 @@ def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
 
 
 CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
-"""Of the pods that Kueue admitted."""
+"""The label of pods that Kueue admitted."""
 VOLCANO_QUEUE_LABEL = "volcano.sh/queue-name"
-"""Of the pods that Volcano makes for its jobs."""
+"""The label of pods that Volcano creates for its jobs."""
 NAMING_LABELS = (CLUSTER_QUEUE_LABEL, VOLCANO_QUEUE_LABEL)
-"""By which another system names the queue that a pod is in."""
+"""The labels by which another system names the queue of a pod."""
 QUEUE_NAME_LABEL = "kueue.x-k8s.io/queue-name"
-"""Of the pods that wait for it, and of the jobs whose pods do."""
+"""The label of pods that wait for Kueue, and of jobs whose pods do."""
 
 
 def is_foreign(pod: Pod, scheduler: str) -> bool:
-    """Whether a pod is none that YuniKorn schedules, or none that Kueue gives quota to; to nobody ("") none is.
+    """Return whether the pod is foreign to a system: YuniKorn does not schedule it, or Kueue gives it no quota.
 
-    Source: GetApplicationIDFromPod of yunikorn-k8shim; the feature AssignQueueLabelsForPods of Kueue, on since 0.17.
+    For an empty ``scheduler`` no pod is foreign. Source: GetApplicationIDFromPod of yunikorn-k8shim; the feature
+    AssignQueueLabelsForPods of Kueue, on since 0.17.
     """
     if scheduler == YUNIKORN_SCHEDULER:
         return pod.scheduler != YUNIKORN_SCHEDULER
@@ -59,12 +63,13 @@ def is_foreign(pod: Pod, scheduler: str) -> bool:
 
 
 def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str = "") -> str | None:
-    """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
+    """Return the leaf that a pod runs in, or None. It may be a dynamic leaf that the tree does not have.
 
-    ``scheduler``: to whom pods may be foreign, which are in no queue then; empty: to nobody. Of a tree without
-    rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
-    ClusterQueue that Kueue admitted it to or the Queue that Volcano made it for, else the leaf that claims its
-    namespace, else none.
+    If the tree has placement rules, they decide, and may use the namespace's ``parent_queue``. Otherwise the first of
+    these leaves is used: the leaf that the queue label names, where a former path means the queue that had it; the leaf
+    named like the ClusterQueue that Kueue admitted the pod to, or like the Queue that Volcano created it for; the leaf
+    that claims the pod's namespace. ``scheduler``: the system to which a pod may be foreign, so that it is in no queue;
+    empty: none.
     """
     if is_foreign(pod, scheduler):
         return None
@@ -85,7 +90,7 @@ def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str =
 def placed(
     pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "", scheduler: str = ""
 ) -> Pod:
-    """The pod with its queue and application, and what its class says of it."""
+    """Return the pod with its queue and application, and with what its priority class says."""
     return msgspec.structs.replace(
         pod,
         queue=queue_of(pod, tree, parent_queue, scheduler),
@@ -97,10 +102,10 @@ def placed(
 
 
 def application_of(pod: Pod, scheduler: str = "") -> str:
-    """The application that a pod is of: the one that it names, else what made it.
+    """Return the application of a pod: the one that it names, else its controller, else the pod itself.
 
-    To YuniKorn all pods of a namespace that name none are of one. Source: GenerateApplicationID of yunikorn-k8shim, as
-    it is set unless somebody wants one for each pod.
+    To YuniKorn, all pods of a namespace that name no application are in one. Source: GenerateApplicationID of
+    yunikorn-k8shim, unless it is configured to generate one for each pod.
     """
     if pod.application_label:
         return pod.application_label
@@ -110,12 +115,12 @@ def application_of(pod: Pod, scheduler: str = "") -> str:
 
 
 def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
-    # It has its room, and its policy for good. The pod that comes after it takes that of the class.
+    # The pod is bound, and its own policy is fixed. The pod that replaces it takes the policy of the class.
     return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
 
 
 def originators(roster: Roster) -> Roster:
-    """The same where each application's first pod is marked: the oldest, ties by name."""
+    """Return the roster with each application's first pod marked: the oldest, with ties broken by name."""
     if not roster.pods:
         return roster
     application, created = roster.coded(pod_fields.application), roster.numbers(pod_fields.created)
@@ -123,7 +128,7 @@ def originators(roster: Roster) -> Roster:
     np.minimum.at(oldest, application.of, created)
     ties = np.flatnonzero(created == oldest[application.of])[::-1]
     first = np.zeros(len(application.each), np.intp)
-    first[application.of[ties]] = ties  # of many the last one stays: the first by name
+    first[application.of[ties]] = ties  # on duplicates the last assignment wins: the first by name
     marked = first[application.of] == np.arange(len(roster.pods))
     other = np.flatnonzero(marked != roster.numbers(pod_fields.originator, np.bool_))
     pods = [msgspec.structs.replace(pod, originator=not pod.originator) for pod in roster.at(other)]
@@ -131,7 +136,7 @@ def originators(roster: Roster) -> Roster:
 
 
 def led(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
-    """The same where pods of an application are in the queue of its first pod, if this is its scheduler.
+    """Return the roster with the pods of an application in the queue of its first pod, if YuniKorn schedules them.
 
     Source: Context.addTask and Application of yunikorn-k8shim, which submits an application once, with the queue of the
     first pod that it sees of it.
@@ -145,7 +150,7 @@ def led(roster: Roster, tree: QueueTree, protection: Protection | None, schedule
     created = roster.numbers(pod_fields.created)[rows]
     rows = rows[np.lexsort((rows, created))][::-1]
     first = np.full(len(application.each), -1, np.intp)
-    first[application.of[rows]] = rows  # of many the last one stays: the oldest
+    first[application.of[rows]] = rows  # on duplicates the last assignment wins: the oldest
     leads = first[application.of[rows]]
     differing = np.sort(rows[queue.of[rows] != queue.of[leads]])
     leaders = first[application.of[differing]].tolist()
@@ -157,14 +162,14 @@ def led(roster: Roster, tree: QueueTree, protection: Protection | None, schedule
 
 
 def unplaced(pod: Pod, protection: Protection | None) -> Pod:
-    """The pod where its leaf can't be in the tree."""
+    """Return the pod without a queue, because its leaf can't be in the tree."""
     pod = msgspec.structs.replace(pod, queue=None)
     spared = protection is not None and pod.shield in {Shield.NONE, Shield.NO_CONTROLLER}
     return msgspec.structs.replace(pod, shield=Shield.NO_QUEUE) if spared else pod
 
 
 def shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
-    """The pod with why it is never a victim."""
+    """Return the pod with the reason why it is never a victim, if there is any."""
     shield = _shield(pod, tree, protection)
     return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
 
@@ -191,7 +196,7 @@ def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
 
 
 def sparing(roster: Roster, *, since_ms: int) -> Roster:
-    """The same where pods that were started after ``since_ms`` are shielded."""
+    """Return the roster with pods shielded that were started after ``since_ms``."""
     started = roster.numbers(pod_fields.started)
     young = (started > since_ms) & (started != pod_fields.NEVER) & ~roster.numbers(pod_fields.shielded, np.bool_)
     places = np.flatnonzero(young)

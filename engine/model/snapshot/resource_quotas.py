@@ -1,4 +1,4 @@
-"""ResourceQuotas narrow what the leaf of a namespace may ever have.
+"""Caps the leaf of a namespace by what the namespace's ResourceQuotas allow.
 
 Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the namespace's quota allows.
 """
@@ -15,18 +15,18 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import Queue, QueueTree
 
 SYSTEM = "kube-system"
-"""The namespace that deserves what its pods ask, and is no consumer."""
+"""The namespace that deserves what its pods request, and that is no consumer."""
 
 
 class Narrower(NamedTuple):
-    """A namespace whose ResourceQuotas allow less than its leaf says."""
+    """A namespace whose ResourceQuotas allow less than the settings of its leaf."""
 
     namespace: str
     allows: Amounts
 
 
 def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
-    """Namespace -> the most that its pods may request of each resource: all of its quotas hold."""
+    """Return the most that the pods of each namespace may request of each resource: all of its quotas apply."""
     found: dict[str, Amounts] = {}
     for quota in quotas:
         for resource, amount in quota.requests.items():
@@ -36,13 +36,16 @@ def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
 
 
 def leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, str]:
-    """Namespace -> its leaf, that of others too, or of none that has pods yet. Where the tree places it."""
+    """Return the leaf that the tree assigns to each namespace, if it assigns any.
+
+    Other namespaces may share the leaf, and the namespace need not have pods yet.
+    """
     found = {name: _leaf(tree, one) for name, one in namespaces.items() if name != SYSTEM}
     return {name: leaf for name, leaf in found.items() if leaf is not None}
 
 
 def alone(places: Mapping[str, str]) -> dict[str, str]:
-    """Those of the namespaces that share their leaf with no other."""
+    """Return the namespaces that share their leaf with no other namespace, with that leaf."""
     many = Counter(places.values())
     return {name: leaf for name, leaf in places.items() if many[leaf] == 1}
 
@@ -50,7 +53,7 @@ def alone(places: Mapping[str, str]) -> dict[str, str]:
 def narrower(
     tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
 ) -> dict[str, Narrower]:
-    """Leaf -> its namespace, where that is alone in it and its quotas allow less than it is guaranteed or may have."""
+    """Return, by leaf, its only namespace if the quotas of that allow less than the leaf is guaranteed or may have."""
     found = {}
     for leaf, (namespace, allowed) in _quotas(tree, namespaces, quotas).items():
         queue = tree[leaf]
@@ -61,7 +64,7 @@ def narrower(
 
 
 def capped(tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]) -> QueueTree:
-    """The tree in which no leaf that a namespace has for itself may have more than the quotas of that allow."""
+    """Return the tree in which a leaf of a single namespace may have no more than the namespace's quotas allow."""
     found = _quotas(tree, namespaces, quotas)
     if not found:
         return tree
@@ -78,7 +81,7 @@ def _capped(queue: Queue, most: Amounts) -> Queue:
 def _quotas(
     tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
 ) -> dict[str, tuple[str, Amounts]]:
-    """Leaf -> the namespace that it is of alone, and what the quotas of that allow."""
+    """Return, by leaf, its only namespace and what that namespace's quotas allow."""
     places = alone(leaves(tree, namespaces)) if quotas else {}
     return {leaf: (name, quotas[name]) for name, leaf in places.items() if name in quotas and leaf in tree}
 

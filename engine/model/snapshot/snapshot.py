@@ -19,7 +19,10 @@ from engine.model.snapshot.safeguards import Safeguards
 
 
 class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Room that an open decision keeps for its ask: the ask counts as used in its queue, the node takes no other."""
+    """Capacity that an open decision reserves for its pending pod.
+
+    The pod's requests count as used in its queue, and the node takes no other pod for them.
+    """
 
     ask_uid: str
     node: str
@@ -29,7 +32,7 @@ class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 Made = TypeVar("Made")
 
-# What a snapshot works out once, by what it is that it depends on:
+# The cached values of a snapshot, by what they depend on:
 _OF_BOUND = ("_places", "_kept", "capacity", "_held")
 _OF_PENDING = ("_unbound", "asks", "nominated")
 _OF_RESERVATIONS = ("kept_for",)
@@ -37,33 +40,33 @@ _PODS = ("keeping_apart", "unread")
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What a policy sees. Nodes are sorted by name, pods by namespace and name: input order never matters."""
+    """What a policy sees. Nodes are sorted by name, pods by namespace and name: the input order never matters."""
 
     now_ms: int
     tree: QueueTree = BARE
-    """The tree that it was frozen under, grown by the dynamic queues that its pods are in."""
+    """The tree that the snapshot was frozen under, extended by the dynamic queues of its pods."""
     nodes: tuple[Node, ...] = ()
     pods: Sequence[Pod] = ()
     """Every pod that is not finished, bound or not."""
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     namespaces: dict[str, dict[str, str]] = {}
-    """Name -> labels. Of one that is not here nobody knows them, as where namespaces may not be read."""
+    """Namespace name -> labels. The labels of a missing namespace are unknown, as where namespaces can't be read."""
     claims: dict[tuple[str, str], Claim] = {}
-    """By namespace and name. One that is not here is not known, so not known to be bound."""
+    """Claims by namespace and name. A missing claim is unknown, so it is not known to be bound."""
     volumes: dict[str, Volume] = {}
-    """By name. One that is not here is not known, so no node is known to reach it."""
+    """Volumes by name. A missing volume is unknown, so no node is known to reach it."""
     queued: frozenset[str] | None = None
-    """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
+    """Uids of the pods in the scheduler's queue; None: every pod without a node is in it."""
     notices: dict[str, int] = {}
-    """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    """Queue -> when it was notified to give back what it uses beyond what it deserves."""
     safeguards: Safeguards | None = None
-    """What a policy has to choose within; None where nothing is to be carried out by us, as where another scheduler
-    decides or a recorded case is decided again."""
+    """The restrictions that a policy has to respect. None if this engine carries nothing out, as where another
+    scheduler decides or a recorded case is decided again."""
 
     @classmethod
     def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
-        """Of pods that are in order already, with what is known of them by column."""
+        """Return a snapshot of the pods of a roster, with the columns that it already has."""
         made = cls(pods=roster.pods, **rest)
         bound = roster.numbers(pod_fields.bound, np.bool_)
         unbound = roster.at(np.flatnonzero(~bound))
@@ -73,10 +76,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
-        """The same with these of its pods on their way out, whether or not the cluster shows it yet."""
+        """Return a snapshot in which these of its pods are terminating, whether or not the cluster shows it yet."""
         rows: dict[int, Pod] = {}
         elsewhere: dict[int, Pod] = {}
-        """By place: pods that are on none of the nodes."""
+        """Index among all pods -> pod, for pods that are on none of the nodes."""
         for pod in going:
             if not pod.terminating:
                 row = self.columns.row_of(pod.uid, pod.node)
@@ -92,7 +95,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return later
 
     def _worked_out(self, rows: Mapping[int, Pod], elsewhere: Mapping[str, Pod]) -> dict[str, Any]:
-        """What is known of this snapshot, as it is with the pods of some rows, and others by uid, on their way out."""
+        """Return the cached values of this snapshot as they are once some pods are terminating.
+
+        ``rows``: these pods by row. ``elsewhere``: those without a row, by uid.
+        """
         _ = self._kept
         known = {name: self.__dict__[name] for name in (*_OF_BOUND, *_OF_RESERVATIONS) if name in self.__dict__}
         if all(pod.node is not None for pod in elsewhere.values()):
@@ -105,20 +111,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
-        """The same for an ask whose own reservation does not stand against it."""
+        """Return a snapshot for a pending pod, in which its own reservation does not count against it."""
         if ask_uid not in self.kept_for:
             return self
         others = tuple([held for held in self.reservations if held.ask_uid != ask_uid])
         return self._sharing(msgspec.structs.replace(self, reservations=others))
 
     def reserving(self, held: Reservation) -> "Snapshot":
-        """The same with room kept for one more ask."""
+        """Return a snapshot with one more reservation."""
         later = self._sharing(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
         later.__dict__["kept_for"] = self.kept_for | {held.ask_uid}
         return later
 
     def asking(self, ask: Pod) -> "Snapshot":
-        """The same where one of its asks is this one instead."""
+        """Return a snapshot in which a pending pod is replaced by this version of it."""
         place = self._places[ask.uid]
         if self.pods[place] == ask:
             return self
@@ -130,11 +136,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return later
 
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
-        """The same with other disruption budgets."""
+        """Return a snapshot with other disruption budgets."""
         return self._sharing(msgspec.structs.replace(self, budgets=budgets))
 
     def guarded(self, safeguards: Safeguards | None) -> "Snapshot":
-        """The same with other safeguards, or without any."""
+        """Return a snapshot with other safeguards, or without any."""
         if safeguards == self.safeguards:
             return self
         later = self._sharing(msgspec.structs.replace(self, safeguards=safeguards))
@@ -142,16 +148,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return later
 
     def _sharing(self, other: "Snapshot") -> "Snapshot":
-        """What is worked out from nodes and pods alone holds for the other one too."""
+        """Copy the cached values that depend on nodes and pods alone to another snapshot, and return that snapshot."""
         _ = self._kept
         names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node", "frozen")
         other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
         return other
 
     def once(self, what: str, of: Hashable, make: Callable[[], Made]) -> Made:
-        """What ``make`` makes, made once for this snapshot and those that differ in reservations or who is leaving.
+        """Return what ``make`` returns, calling it once for this snapshot and those derived from it.
 
-        It must hold for all of them, and must not hold any of them: nobody would ever let go of it.
+        The result must hold for all snapshots that differ in reservations or terminating pods only. It must not refer
+        to any of them, or they would never be freed.
         """
         made: Made | None = self._kept.get((what, of))
         if made is None:
@@ -159,7 +166,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return made
 
     def pod(self, uid: str, node: str | None = None) -> Pod | None:
-        """The pod of that uid; found sooner if it is bound to this ``node``, or to none where none is given."""
+        """Return the pod with that uid, or None.
+
+        The pod is found sooner if it is bound to the given ``node``, or is not bound and no node is given.
+        """
         if node is None and uid in self._unbound:
             return self._unbound[uid]
         if node is not None and (row := self.columns.row_of(uid, node)) is not None:
@@ -169,7 +179,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Uid -> place, of all pods: in a large cluster that takes longer than many a decision."""
+        """Return the index of every pod by uid. In a large cluster this takes longer than many a decision."""
         return {pod.uid: place for place, pod in enumerate(self.pods)}
 
     @cached_property
@@ -182,29 +192,29 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def kept_for(self) -> frozenset[str]:
-        """Uids of the asks that room is reserved for."""
+        """Return the uids of the pending pods that capacity is reserved for."""
         return frozenset(held.ask_uid for held in self.reservations)
 
     @cached_property
     def roster(self) -> Roster:
-        """The pods column by column, from which ``columns`` are made."""
+        """Return the pods as a roster, from which ``columns`` are built."""
         return Roster(tuple(self.pods))
 
     @cached_property
     def frozen(self) -> Roster:
-        """The pods as the cluster showed them: also where some are expected to leave."""
+        """Return the pods as the cluster showed them, without the terminations that ``expecting`` adds."""
         return self.roster
 
     @cached_property
     def columns(self) -> Columns:
-        """Nodes and bound pods column by column."""
+        """Return the nodes and bound pods as columns."""
         return Columns(self.nodes, self.roster, self.now_ms)
 
     @cached_property
     def nominated(self) -> tuple[Pod, ...]:
-        """Pods without a node that a scheduler makes room for on one, as it knows them.
+        """Return the pods without a node that a scheduler has nominated to one, as that scheduler knows them.
 
-        Of one that is not in its queue it knows no more than that there is such a pod: to it that has priority 0 and
+        Of a pod that is not in its queue, the scheduler knows only that it exists: the pod then has priority 0 and
         requests nothing. Source: nominatedPodToInfo of kube-scheduler's scheduling queue, since 1.31.
         """
         found = (pod for pod in self._unbound.values() if pod.nominated_node and not pod.gated)
@@ -212,12 +222,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def pods_by_node(self) -> ByNode:
-        """Node -> the pods bound to it, those on their way out included."""
+        """Return the pods bound to each node, terminating pods included."""
         return ByNode(self.columns)
 
     @cached_property
     def keeping_apart(self) -> tuple[Pod, ...]:
-        """Pods bound to a node that keep others out of its topology, node by node."""
+        """Return the bound pods whose anti-affinity keeps other pods out of their topology, sorted by node."""
         columns = self.columns
         rows = np.flatnonzero(columns.anti_kinds.flags(lambda pod: bool(pod.anti_affinity)))
         rows = rows[np.lexsort((columns.told[rows], columns.node[rows]))]
@@ -225,37 +235,40 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def asks(self) -> tuple[Pod, ...]:
-        """Pending pods that want a node."""
+        """Return the pending pods that want a node."""
         return tuple(pod for pod in self._unbound.values() if not pod.terminating and not pod.gated)
 
     @cached_property
     def unread(self) -> tuple[Pod, ...]:
-        """Pods bound to a node of which nobody knows what they hold; what is bound to none holds nothing yet."""
+        """Return the bound pods whose requests are unknown; an unbound pod holds nothing yet."""
         return tuple(pod for pod in self.pods if pod.unread and pod.node is not None)
 
     def unread_for(self, ask: Pod) -> tuple[Pod, ...]:
-        """Return the pods of which has to be known what they request before ``ask`` is decided: those, and itself."""
+        """Return the pods whose requests must be known before ``ask`` can be decided: ``unread`` and ``ask`` itself."""
         return (*self.unread, ask) if ask.unread and ask.node is None else self.unread
 
     @cached_property
     def capacity(self) -> Amounts:
-        """The sum of what all nodes can hold."""
+        """Return the sum of what all nodes can hold."""
         return total(node.allocatable for node in self.nodes)
 
     @cached_property
     def _held(self) -> dict[str, Amounts]:
-        """Node -> what the pods bound to it request, those on their way out included; of nodes that were asked for."""
+        """Return the cache of what the pods of each queried node request, terminating pods included."""
         return {}
 
     def free(self, node: Node, without: Iterable[Pod] = ()) -> Amounts:
-        """What is free on a node once ``without``, pods bound to it, are gone; others on their way out hold theirs."""
+        """Return what is free on a node once the pods ``without``, which are bound to it, have left.
+
+        Other terminating pods still hold what they request.
+        """
         if node.name not in self._held:
             self._held[node.name] = total(pod.requests for pod in self.pods_by_node[node.name])
         held = subtract(self._held[node.name], total(pod.requests for pod in without))
         return subtract(node.allocatable, held)
 
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
-        """Queue path -> what its bound pods hold, those on their way out included, rolled up."""
+        """Return what the bound pods of each queue hold, terminating pods included, summed up the tree."""
         return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
 
 

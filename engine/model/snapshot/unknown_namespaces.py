@@ -1,4 +1,4 @@
-"""Rules by the labels of namespaces, where nobody knows those of one: who depends on them is left alone."""
+"""Marks pending pods whose placement depends on the unknown labels of a namespace, so that they are not decided."""
 
 from collections.abc import Collection
 
@@ -14,7 +14,11 @@ NAMESPACE_SELECTOR = "namespaceSelector"
 
 
 def unjudged(roster: Roster, known: Collection[str]) -> Roster:
-    """The same pods; asks say so whose rules, or those of others about them, can't be judged without ``known`` more."""
+    """Return the roster with pending pods marked whose affinity rules can't be evaluated.
+
+    These are rules by the labels of namespaces, of the pod or of other pods about it, where some labels are not
+    ``known``.
+    """
     unknown = {pod.namespace for pod in roster.coded(pod_fields.namespace).there}.difference(known)
     if not unknown:
         return roster
@@ -37,7 +41,7 @@ def _depends(ask: Pod, unknown: set[str], keeping: Collection[AffinityTerm]) -> 
 
 
 def _by_labels(term: AffinityTerm) -> bool:
-    """Whether it takes the labels of a namespace to judge it; an empty selector meets every one."""
+    """Return whether the term needs the labels of a namespace; an empty selector matches every namespace."""
     return bool(term.namespace_selector)
 
 

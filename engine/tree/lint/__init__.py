@@ -1,7 +1,7 @@
-"""What is wrong with a tree, what in it does not do what it seems to, and what holds; with what to do about it.
+"""Checks a tree for errors, settings that do not do what they seem to, and useful facts, each with a remedy.
 
-Errors contradict themselves: such a tree is never published. Warnings are published, once read. What is good to know,
-or holds, is said too.
+Errors are contradictions: a tree that has any is never published. A tree with warnings is published once they were
+read. Facts that are good to know are reported too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,19 +21,19 @@ from engine.tree.lint.room import ClusterRoom, above_quotas
 from engine.tree.lint.templates import templates
 
 GUARANTEES = "fence"
-"""The policy that decides by guarantees; under another one nothing is said of them."""
+"""The policy that decides by guarantees; they are checked only under this policy and BY_SHARES."""
 BY_PRIORITY = "priority"
-"""The policy by which nothing is lent."""
+"""The policy under which nothing is lent."""
 BY_SHARES = "deserved"
-"""The policy by which what is guaranteed is reserved, and all the rest divided."""
+"""The policy under which guarantees are reserved, and all the rest is divided."""
 DESIGN = "design"
-"""Its dialect in which what a queue may take from another follows from the tree alone (engine.tree.reach)."""
+"""A dialect of ``fence``: the tree alone determines what queues may take from each other (engine.tree.reach)."""
 
 
 YUNIKORN = "yunikorn"
-"""YuniKorn's dialect of it, and the format of its documents."""
+"""YuniKorn's dialect of ``fence``, and the format of its documents."""
 KUEUE = "kueue"
-"""The format of Kueue's."""
+"""The format of Kueue's documents."""
 
 
 def lint(
@@ -44,18 +44,18 @@ def lint(
     dialect: str = DESIGN,
     form: str = "",
 ) -> tuple[Note, ...]:
-    """Errors first, then warnings, then what is good to know; within each the order of the tree.
+    """Return all findings: errors first, then warnings, then useful facts; each kind in the order of the tree.
 
-    ``room`` is what a cluster has; None where no cluster is known. ``policy`` and ``dialect`` are those
-    that the tree is for, ``form`` the format of the document that it is kept in (engine.formats.registry.Format): what
-    YuniKorn or Kueue refuses is an error where it is the one that reads the document, or decides.
+    ``room``: what a cluster has; None if no cluster is known. ``policy`` and ``dialect``: those that the tree is for.
+    ``form``: the format of the document that the tree is kept in (engine.formats.registry.Format). What YuniKorn or
+    Kueue refuses is an error if that scheduler reads the document, or decides.
     """
     found = errors(tree, policy=policy, dialect=dialect, form=form)
     return (*found, *remarks(tree, room, policy=policy, dialect=dialect, form=form))
 
 
 def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, form: str = "") -> tuple[Note, ...]:
-    """Only what keeps the tree from being published, which is found much sooner than all the rest."""
+    """Return only what keeps the tree from being published, which is found much sooner than all findings."""
     found = chain(flavors(tree, policy), _refused(tree, policy, dialect, form))
     return _ordered(tree, chain(found, above_max(tree)) if policy in (GUARANTEES, BY_SHARES) else found)
 
@@ -68,7 +68,7 @@ def remarks(
     dialect: str = DESIGN,
     form: str = "",
 ) -> tuple[Note, ...]:
-    """All but the errors."""
+    """Return all findings except the errors."""
     found: Iterable[Note] = _remarks(tree, room, policy, dialect)
     if is_yunikorns(policy, dialect, form):
         found = chain(found, yunikorn.dead_ends(tree))
@@ -79,12 +79,15 @@ def remarks(
 
 
 def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
-    """Tell whether YuniKorn itself reads the tree or decides by it: then what it refuses is never published."""
+    """Return whether YuniKorn itself reads the tree or decides by it.
+
+    If so, a tree that YuniKorn refuses is never published.
+    """
     return form == YUNIKORN or (policy, dialect) == (GUARANTEES, YUNIKORN)
 
 
 def _about(note: Note) -> tuple[str, ...]:
-    """What a note is about: each is said once, as an error or as a remark."""
+    """Return what a note is about, so that it is reported only once, as an error or as a remark."""
     return (note.path, note.field or note.params.get("number", "") or note.message)
 
 
@@ -94,7 +97,7 @@ def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def _refused(tree: QueueTree, policy: str, dialect: str, form: str) -> Iterable[Note]:
-    """What the scheduler that reads the tree itself would refuse."""
+    """Return what the scheduler that reads the tree itself would refuse."""
     if is_yunikorns(policy, dialect, form):
         return yunikorn.refused(tree)
     return kueue.refused(tree) if form == KUEUE else ()

@@ -1,4 +1,4 @@
-"""Guarantees that can't be kept: by a max, beside each other, in this cluster.
+"""Checks for guarantees that can't be kept: because of a max, of other guarantees, or of the cluster.
 
 Source: how YuniKorn checks its configuration (checkQueueResource of its package common/configs).
 """
@@ -12,7 +12,7 @@ from engine.tree.lint.found import found
 
 
 def above_max(tree: QueueTree) -> Iterator[Note]:
-    """Guarantees that a max does not let anybody have: errors."""
+    """Yield errors for guarantees that are above a max."""
     for path, limits in tightest(tree).items():
         queue = tree.queues[path]
         if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
@@ -20,7 +20,7 @@ def above_max(tree: QueueTree) -> Iterator[Note]:
 
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
-    """What else of guaranteed and max contradicts what stands above, or below."""
+    """Yield the other contradictions of a queue's guarantee and max with the queues above or below it."""
     promised, least = tree.promised_below, tightest(tree)
     for path in tree.walk():
         queue, limits = tree[path], least[path]
@@ -31,7 +31,7 @@ def amounts(tree: QueueTree) -> Iterator[Note]:
 
 
 def tightest(tree: QueueTree) -> dict[str, Amounts]:
-    """Path -> the least max of the queue and of those above it, resource by resource.
+    """Return, by path, the least max of the queue and of those above it, resource by resource.
 
     Nearly every queue needs no closer look than that.
     """
@@ -49,7 +49,7 @@ def tightest(tree: QueueTree) -> dict[str, Amounts]:
 
 
 def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
-    """What the cluster's nodes can't keep, queue by queue and together; or that they can."""
+    """Yield what the cluster's nodes can't keep, queue by queue and together, or that they can keep everything."""
     wanted = {resource: amount for resource, amount in tree.promised[tree.root].items() if amount}
     over = sorted(resource for resource, amount in wanted.items() if amount > capacity.get(resource, 0))
     for path in tree.walk():

@@ -1,4 +1,4 @@
-"""Guarantees that no preemption can ever satisfy, whatever is running and whatever is asked for."""
+"""Checks for guarantees that no preemption can ever satisfy, whatever is running and whatever is requested."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,8 @@ from engine.tree.lint.found import found
 from engine.tree.reach import Border, BorderReason, border
 
 _MOST_BORDERS = 100_000
-"""When so many were looked at, queues that are left are not judged: in trees of thousands where nothing is in reach."""
+"""The most borders that are looked at; the remaining queues are not judged. Only trees of thousands of queues where
+nothing is in reach have more."""
 
 _NO_GUARANTEE = gettext_noop("It has no guarantee: it may preempt nothing, and all that it runs may be preempted.")
 _GIVE = gettext_noop("Give it, or a queue above it, a guarantee.")
@@ -69,9 +70,9 @@ _SHUT: dict[BorderReason, tuple[str, str]] = {
 
 
 def claims(tree: QueueTree) -> Iterator[Note]:
-    """Leaves without a guarantee, and those whose guarantee no preemption can satisfy.
+    """Yield leaves without a guarantee, and leaves whose guarantee no preemption can satisfy.
 
-    Of one that is a fence of its own effects tells. Leaves that may come into being count as queues to take from.
+    A leaf that is a fence itself is reported by ``effects``. Leaves that may be created count as queues to preempt in.
     """
     whole, left = with_samples(tree), _MOST_BORDERS
     takeable, guaranteed, claimed = _takeable(whole), _guaranteed(tree), reach.claims_of_all(whole)
@@ -89,9 +90,10 @@ def claims(tree: QueueTree) -> Iterator[Note]:
 
 
 def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
-    """The queues above the nearest guarantee that let it claim nothing, whatever it is short of, once they have all.
+    """Yield a warning for each queue above the nearest guarantee that must be below its guarantee too.
 
-    An ask that wants one of their resources waits for them. Source: the fourth law of the policy.
+    Once that queue has all that it is guaranteed, the leaf may claim nothing, whatever it is short of. A pending pod
+    that wants one of the queue's resources waits for them. Source: the fourth invariant of the policy.
     """
     nearest = max(claimed.values(), key=len, default="")
     for queue in sorted(set(claimed.values()) - {nearest}):
@@ -101,7 +103,7 @@ def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
 
 
 def _guaranteed(tree: QueueTree) -> set[str]:
-    """The queues to which anything is guaranteed, also by a queue above."""
+    """Return the queues to which anything is guaranteed, by themselves or by a queue above."""
     found: set[str] = set()
     for path in tree.walk():
         if tree.parents[path] in found or any(tree.queues[path].guaranteed.values()):
@@ -110,7 +112,10 @@ def _guaranteed(tree: QueueTree) -> set[str]:
 
 
 def _takeable(tree: QueueTree) -> dict[str, int]:
-    """Path -> how many leaves in its subtree let their pods go; empty where more than that decides about borders."""
+    """Return how many leaves in each subtree let their pods be evicted.
+
+    Return nothing if more than that decides about borders: a max in pods, or a priority fence.
+    """
     queues = tree.queues.values()
     if any(PODS in queue.max or queue.priority_policy is PriorityPolicy.FENCE for queue in queues):
         return {}
@@ -123,9 +128,10 @@ def _takeable(tree: QueueTree) -> dict[str, int]:
 
 
 def _surely_open(tree: QueueTree, leaf: str, claimed: Mapping[str, str], takeable: Mapping[str, int]) -> bool:
-    """Whether there is a leaf to take from inside the fence and outside of all that shares the leaf's claims.
+    """Return whether there surely is a leaf to preempt in.
 
-    So it is for nearly every leaf of nearly every tree. Elsewhere, or where more counts, the borders are looked at.
+    It is inside the leaf's fence, and outside the queue whose guarantee the leaf claims. So it is for nearly every leaf
+    of nearly every tree. Otherwise, or where more counts, the borders are looked at.
     """
     if not claimed or not takeable:
         return False
@@ -134,7 +140,7 @@ def _surely_open(tree: QueueTree, leaf: str, claimed: Mapping[str, str], takeabl
 
 
 def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
-    """Why nothing is in reach of a leaf below a guarantee, if nothing is; and how many borders were looked at."""
+    """Return why nothing is in reach of a leaf with a guarantee, if nothing is, and how many borders were looked at."""
     if not reach.claims(tree, leaf):
         pods = tree.entitling(leaf, PODS)
         message, remedy = (_NO_PODS, _TAKE_PODS) if pods and not tree[pods].guaranteed[PODS] else (_NOTHING, _RAISE)
@@ -159,7 +165,10 @@ def _shut(leaf: str, one: Border) -> Note:
 
 
 def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
-    """Towards every other leaf inside its fence, the nearest first; of those beside it that share its claims one."""
+    """Yield the borders towards the other leaves inside the leaf's fence, the nearest first.
+
+    Of leaves that branch off at one queue and share the leaf's claims, only the first is looked at.
+    """
     below, fence = leaf, tree.fence(leaf)
     for above in tree.lineage(leaf)[1:]:
         beside = (child for child in tree.children[above] if child != below)
@@ -167,7 +176,7 @@ def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
             one = border(tree, leaf, other)
             yield one
             if one.reason is BorderReason.SHARED_GUARANTEE:
-                break  # so it is for all that branches off here
+                break  # this is so for all that branches off here
         if above == fence:
             return
         below = above

@@ -1,4 +1,4 @@
-"""What of a tree has no effect, or another one than it seems to, where queues are given what they deserve.
+"""Checks for settings that have no effect, or not the expected one, where queues get what they deserve.
 
 Source: docs/policies/deserved.md.
 """
@@ -12,7 +12,7 @@ from engine.tree.lint.lending import TAKES, has_sibling, weight
 
 
 def deserving(tree: QueueTree) -> Iterator[Note]:
-    """Weights, and settings by which other policies lend."""
+    """Yield remarks on weights, and on settings by which other policies lend."""
     for path in tree.walk():
         queue = tree[path]
         yield from weight(tree, queue)

@@ -1,4 +1,4 @@
-"""Where placement rules may make queues, and which queues they may give."""
+"""Determines where placement rules may create queues, and which queues they may give."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from engine.model.placement_rules import PARENT_QUEUE_TAG, TAGS, Rule, RuleName
 from engine.model.queue_tree import ROOT, QueueTree
 
 _SAMPLE = "dynamic"
-"""What a queue is called that stands for all that rules may make at its place."""
+"""The name of a queue that represents all queues that rules may create at its place."""
 
 
 def may_give(rule: Rule, path: str) -> bool:
-    """Whether for some pod the rule gives this path, whether or not the tree has it; filters aside."""
+    """Return whether the rule gives this path for some pod, filters aside; the tree need not have the path."""
     above = path.rpartition(".")[0]
     match rule.name:
         case RuleName.PROVIDED:
@@ -31,12 +31,12 @@ def may_give(rule: Rule, path: str) -> bool:
 
 
 def may_grow(tree: QueueTree, path: str) -> bool:
-    """Whether rules may make a queue right below this one, which holds queues."""
+    """Return whether rules may create a queue directly below this queue, which holds queues."""
     return any(_makes_below(rule, path) for top in tree.placement for rule in _chain(top) if rule.create)
 
 
 def with_samples(tree: QueueTree) -> QueueTree:
-    """The tree with a dynamic leaf wherever rules may make some."""
+    """Return the tree with a dynamic leaf wherever rules may create leaves."""
     return grown(tree, [f"{path}.{_SAMPLE}" for path in tree.walk() if not tree.is_leaf(path) and may_grow(tree, path)])
 
 

@@ -1,4 +1,4 @@
-"""Settings of preemption that have no effect, or another one than they seem to."""
+"""Checks for preemption settings that have no effect, or not the one that they seem to have."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from engine.tree.lint.found import found
 
 
 def effects(tree: QueueTree, *, design: bool = True) -> Iterator[Note]:
-    """Policies and delays, each queue against what stands above it.
+    """Yield remarks on policies and delays, comparing each queue with the queues above it.
 
     Without ``design`` only what holds by YuniKorn's own rules too: there leaves inherit the delay of a queue above, and
     queues that turned preemption off still preempt.

@@ -1,4 +1,4 @@
-"""Amounts of a resource in one flavor of nodes, which only policies that know flavors can decide by."""
+"""Checks for amounts of a resource in one flavor of nodes, which only policies that know flavors can decide by."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,14 @@ from engine.model.queue_tree import QueueTree
 from engine.tree.lint.found import found
 
 KNOW_FLAVORS = frozenset({"cohort", "fair-share"})
-"""The policies that do."""
+"""The policies that know flavors."""
 
 
 def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
-    """Each such amount under another policy: pods ask for a resource, so it would promise and limit nothing."""
+    """Yield an error for each amount in a flavor under another policy.
+
+    Pods request a resource without a flavor, so that the amount would promise and limit nothing.
+    """
     if policy in KNOW_FLAVORS:
         return
     for path in tree.walk():

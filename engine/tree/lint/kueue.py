@@ -1,4 +1,4 @@
-"""What Kueue refuses of a tree that is its own.
+"""Checks for what Kueue refuses in a tree that it reads itself.
 
 Source: clusterqueue_webhook.go and cohort_webhook.go of Kueue's pkg/webhooks, and its CustomResourceDefinitions.
 """
@@ -11,11 +11,11 @@ from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree, Take
 from engine.tree.lint.found import found
 
 LEAST_WEIGHT = 2
-"""In billionths: Kueue takes 0, and what is above 1n, whatever its message says (10e-9)."""
+"""The least weight above 0, in billionths: Kueue takes 0, and what is above 1n, whatever its message says (10e-9)."""
 
 
 def refused(tree: QueueTree) -> Iterator[Note]:
-    """Yield every reason for which Kueue takes none of a queue's changes: errors."""
+    """Yield an error for every reason for which Kueue refuses all changes of a queue."""
     for path in tree.walk():
         queue = tree[path]
         if 0 < queue.weight < LEAST_WEIGHT:
@@ -29,12 +29,12 @@ def refused(tree: QueueTree) -> Iterator[Note]:
 
 
 def _alone(tree: QueueTree, queue: Queue) -> bool:
-    """Whether its ClusterQueue is in no cohort, where it lends nothing."""
+    """Return whether the queue's ClusterQueue is in no cohort, so that it lends nothing."""
     return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
 
 
 def lends_too_much(queue: Queue, among: Collection[str], severity: Severity) -> Iterator[Note]:
-    """Yield where a leaf may lend more than it is guaranteed of a resource ``among`` some."""
+    """Yield where a leaf may lend more than it is guaranteed, of the resources in ``among``."""
     for resource, amount in queue.lendable.items():
         promised = queue.guaranteed.get(resource, 0)
         if amount > promised and resource in among:
@@ -48,7 +48,10 @@ def lends_too_much(queue: Queue, among: Collection[str], severity: Severity) -> 
 
 
 def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> Iterator[Note]:
-    """Yield where a leaf is to preempt while it borrows, and in no case in other queues; ``reclaim``: whom there."""
+    """Yield where a leaf is to preempt while it borrows, but never in other queues.
+
+    ``reclaim``: which pods it may preempt in other queues.
+    """
     if queue.take_borrowing and reclaim is Take.NEVER:
         message = gettext_noop(
             "It preempts nobody in other queues, so it can’t do so while it borrows either. Kueue refuses both "

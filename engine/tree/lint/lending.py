@@ -1,4 +1,4 @@
-"""How queues lend and take where that has no effect, or another one than it seems to.
+"""Checks for settings of lending and taking that have no effect, or not the one that they seem to have.
 
 Source: Kueue's cohorts and fair sharing, and what its webhooks refuse of a ClusterQueue.
 """
@@ -15,7 +15,7 @@ TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
 
 
 def lending(tree: QueueTree) -> Iterator[Note]:
-    """Weights, what is lendable, and whom queues may preempt."""
+    """Yield remarks on weights, on what is lendable, and on which pods queues may preempt."""
     for path in tree.walk():
         queue = tree[path]
         yield from weight(tree, queue)
@@ -35,7 +35,7 @@ def lending(tree: QueueTree) -> Iterator[Note]:
 
 
 def weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
-    """A weight that there is nothing to be held against."""
+    """Yield a remark on a weight that there is no other weight to compare with."""
     if queue.weight != WEIGHT_ONE and not has_sibling(tree, queue):
         message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
         remedy = gettext_noop("Take it away, or set it on the queues below.")
@@ -53,7 +53,7 @@ def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
 
 
 def _inside(tree: QueueTree, path: str) -> Iterator[str]:
-    """The queue and those above it, up to the border of what shares with each other; the root is none of them."""
+    """Yield the queue and those above it, up to the top of their cohort; the root is left out."""
     for above in tree.lineage(path)[:-1]:
         yield above
         if _is_border(tree, tree[above]):
@@ -61,12 +61,12 @@ def _inside(tree: QueueTree, path: str) -> Iterator[str]:
 
 
 def _is_border(tree: QueueTree, queue: Queue) -> bool:
-    """Whether it is the top of a cohort, which reaches no other: a fence below the root, as Kueue's are read."""
+    """Return whether the queue is the top of a separate cohort: a fence below the root, as Kueue's are read."""
     return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
 
 
 def has_sibling(tree: QueueTree, queue: Queue) -> bool:
-    """Whether there is, or may come, a queue beside it that shares with it."""
+    """Return whether there is, or may be created, a queue beside it that shares with it."""
     parent = queue.parent
     if parent is None or _is_border(tree, queue):
         return False

@@ -1,4 +1,4 @@
-"""Queues in which no pod can run; namespaces and former paths that lead nowhere: of any policy."""
+"""Checks for queues in which no pod can run, and namespaces and former paths that lead nowhere, under any policy."""
 
 from collections.abc import Container, Iterator
 
@@ -11,7 +11,7 @@ from engine.tree.lint.found import found
 
 
 def pods(tree: QueueTree) -> Iterator[Note]:
-    """Which queues no pod can reach, and which claims of namespaces, and former paths, count for nothing."""
+    """Yield queues that no pod can reach, and namespaces and former paths of queues that have no effect."""
     full = {path for path, queue in tree.queues.items() if queue.max.get(PODS) == 0}
     for path in tree.walk():
         yield from _former(tree, tree[path])

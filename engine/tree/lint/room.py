@@ -1,4 +1,4 @@
-"""What a cluster has for the queues of a tree, as far as lint asks for it; and whom its ResourceQuotas give less."""
+"""The capacity of a cluster, as far as lint needs it, and a check of queues against its ResourceQuotas."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -12,16 +12,16 @@ from engine.tree.lint.found import found
 
 
 class ClusterRoom(NamedTuple):
-    """What a cluster has room for."""
+    """The capacity that a cluster has for the queues of a tree."""
 
     capacity: Mapping[str, int]
-    """What its nodes hold."""
+    """What the cluster's nodes can hold."""
     quotas: Mapping[str, Amounts] = {}
     """Namespace -> the most that its ResourceQuotas let its pods request."""
 
 
 def above_quotas(tree: QueueTree, room: ClusterRoom) -> Iterator[Note]:
-    """Leaves of one namespace that are promised, or limited to, more than its ResourceQuotas allow.
+    """Yield leaves of one namespace that are promised, or limited to, more than its ResourceQuotas allow.
 
     Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the quota allows.
     """

@@ -1,4 +1,4 @@
-"""Templates of dynamic leaves that have no effect, or contradict the queues around them."""
+"""Checks for templates of dynamic leaves that have no effect, or contradict the queues around them."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from engine.tree.lint.found import found
 
 
 def templates(tree: QueueTree) -> Iterator[Note]:
-    """Each template against the queue that has it and those above.
+    """Yield remarks on each template, compared with the queue that has it and those above.
 
     Source: YuniKorn's queues (setTemplate, applyTemplate), whose configuration does not check templates.
     """

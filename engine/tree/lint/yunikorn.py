@@ -1,4 +1,4 @@
-"""What YuniKorn refuses of a tree that is its own: amounts that contradict each other, and rules that lead nowhere.
+"""Checks for what YuniKorn refuses in a tree that it reads: contradictory amounts, and rules that lead nowhere.
 
 Source: checkQueuesStructure, checkQueueResource and checkPlacementRules of yunikorn-core,
 pkg/common/configs/configvalidator.go.
@@ -17,14 +17,14 @@ from engine.tree.lint.found import found
 
 
 def refused(tree: QueueTree) -> Iterator[Note]:
-    """Every reason for which YuniKorn keeps the configuration that it has, resource by resource: errors."""
+    """Yield an error for every reason for which YuniKorn keeps its old configuration, resource by resource."""
     yield from _on_root(tree, Severity.ERROR)
     yield from _amounts(tree)
     yield from _refused_rules(tree)
 
 
 def doubtful(tree: QueueTree) -> Iterator[Note]:
-    """What stops YuniKorn alone, or leads nowhere under everybody: warnings for a tree that is not YuniKorn's."""
+    """Yield warnings for a tree that YuniKorn does not read: what it alone refuses, and rules that lead nowhere."""
     yield from _on_root(tree, Severity.WARNING)
     yield from dead_ends(tree)
 
@@ -39,9 +39,9 @@ def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
 
 
 def _amounts(tree: QueueTree) -> Iterator[Note]:
-    """A parent's guarantee and max against what is below it.
+    """Yield errors for a parent's guarantee and max that contradict what is below it.
 
-    A queue that is guaranteed anything is promised that alone, all that it does not name left out.
+    A queue that is guaranteed anything is promised that alone, without all that it does not name.
     """
     promised: dict[str, Amounts] = {}
     least = tightest(tree)
@@ -66,7 +66,7 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
 
 
 def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:
-    """The queues below one are promised more than its setting."""
+    """Return an error that the queues below a queue are promised more than its setting."""
     message = gettext_noop(
         "The queues below it are guaranteed %(below)s %(resource)s together, above its %(setting)s of %(own)s: "
         "YuniKorn refuses that."
@@ -78,7 +78,7 @@ def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own
 
 
 class _Missing(Enum):
-    """Why a rule's queue can't take pods."""
+    """Why the queue of a rule can't take pods."""
 
     NOT_THERE = auto()
     CAPITALS = auto()
@@ -117,7 +117,7 @@ _SENTENCES = {
 
 
 class _Look(Protocol):
-    """Tells why the fixed part of a rule leads nowhere; None where it leads somewhere.
+    """A function that returns why the fixed part of a rule leads nowhere, or None if it leads somewhere.
 
     ``more``: whether other rules go on from there.
     """
@@ -126,17 +126,17 @@ class _Look(Protocol):
 
 
 def _refused_rules(tree: QueueTree) -> Iterator[Note]:
-    """The rules whose fixed part YuniKorn refuses."""
+    """Yield errors for the rules whose fixed part YuniKorn refuses."""
     yield from _rules(tree, Severity.ERROR, _missing_there)
 
 
 def dead_ends(tree: QueueTree) -> Iterator[Note]:
-    """The rules whose fixed part leads nowhere: warnings, as whoever decides by the tree goes on without them."""
+    """Yield warnings for the rules whose fixed part leads nowhere; whatever decides by the tree ignores these rules."""
     yield from _rules(tree, Severity.WARNING, _missing)
 
 
 def _rules(tree: QueueTree, severity: Severity, missing: _Look) -> Iterator[Note]:
-    """Report rules; the outermost of a chain says whether all of it is created."""
+    """Yield findings on rules; the outermost rule of a chain determines whether all of it is created."""
     for number, rule in enumerate(tree.placement, 1):
         path, more = _fixed(rule)
         if path and (why := missing(tree, path, create=rule.create, more=more)):
@@ -145,7 +145,10 @@ def _rules(tree: QueueTree, severity: Severity, missing: _Look) -> Iterator[Note
 
 
 def _fixed(rule: Rule) -> tuple[str, bool]:
-    """What a chain of rules names from the root on, and whether other rules go on from there; empty: nothing."""
+    """Return the path that a chain of rules names from the root on, and whether other rules go on from there.
+
+    The path is empty if the chain names none.
+    """
     chain = [rule]
     while chain[0].parent is not None:
         chain.insert(0, chain[0].parent)
@@ -175,10 +178,10 @@ def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missin
 
 
 def _missing_there(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
-    """Follow YuniKorn's checkQueueHierarchyForPlacement.
+    """Return why YuniKorn's checkQueueHierarchyForPlacement refuses a path, or None if it does not.
 
     It looks for the rule's names in small letters among those of the queues as they are written, and takes for a parent
-    only what says that it is one.
+    only a queue that is declared to be one.
     """
     at = tree.root
     for name in path.lower().split(".")[1:]:

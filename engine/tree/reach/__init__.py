@@ -1,4 +1,4 @@
-"""Who may preempt whom as far as the tree alone tells, with why at each border: a ``Reach`` for each policy."""
+"""Which queues may preempt which as far as the tree alone determines it: a ``Reach`` for each policy, with reasons."""
 
 from engine.tree.reach.borders import CLAIMS, OPEN, Border, BorderReason, Fences, Reach
 from engine.tree.reach.guarantees import border, claims, claims_of_all

@@ -1,11 +1,11 @@
-"""What stands in the way under several policies: a queue's own, what is turned off, and fences that go one way."""
+"""Barriers that several policies have: the preemptor's own queue, disabled preemption, and one-way fences."""
 
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach.borders import BorderReason
 
 
 def closed(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
-    """Why an asker takes nothing from anybody, or not from itself."""
+    """Return why the preemptor's queue may preempt nothing, or nothing in itself, and the queue to blame, or None."""
     if asker == victim:
         return BorderReason.SAME_QUEUE, asker
     if disabled := tree.disabled_by(asker):
@@ -16,7 +16,7 @@ def closed(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]
 
 
 def parted(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
-    """Why none of the victim's pods goes for the asker."""
+    """Return why no pod of the victim's queue may be evicted for the preemptor, and the queue to blame, or None."""
     fence = tree.fence(asker)
     if fence and not tree.contains(fence, victim):
         return BorderReason.FENCE, fence
@@ -25,5 +25,5 @@ def parted(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]
 
 
 def nearest_common(tree: QueueTree, one: str, other: str) -> str:
-    """The lowest queue that holds both."""
+    """Return the lowest queue that contains both queues."""
     return next(path for path in tree.lineage(one) if tree.contains(path, other))

@@ -1,4 +1,4 @@
-"""What lies between the asks of one leaf and the pods of another, and what a fence does to it."""
+"""The border between the pending pods of one leaf and the pods of another leaf, and the effect of fences on it."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -9,50 +9,50 @@ from engine.model.queue_tree import QueueTree
 
 
 class BorderReason(StrEnum):
-    """Why a border is open or shut, each about one queue."""
+    """Why a border is open or closed; each reason is about one queue."""
 
     SAME_FENCE = "same-fence"
-    """Open: the asker's fence holds the victim as well."""
+    """Open: the preemptor's fence contains the victim as well."""
     NO_FENCE = "no-fence"
-    """Open: the asker has no fence. The queue is the victim's fence, which lets it in; empty if it has none."""
+    """Open: the preemptor has no fence. The queue is the victim's fence, which lets it in; empty if it has none."""
     SAME_QUEUE = "same-queue"
     FENCE = "fence"
-    """The asker's fence does not hold the victim."""
+    """The preemptor's fence does not contain the victim."""
     LEAF_FENCE = "leaf-fence"
-    """The asker is a fence of its own."""
+    """The preemptor's leaf is a fence itself."""
     DISABLED = "disabled"
-    """The queue turns preemption off for the asker or the victim."""
+    """The queue turns preemption off for the preemptor or the victim."""
     NO_GUARANTEE = "no-guarantee"
-    """Nothing is guaranteed to the asker or above it of which its max leaves it anything."""
+    """Nothing is guaranteed to the preemptor, or above it, that its max lets it have."""
     SHARED_GUARANTEE = "shared-guarantee"
-    """Whatever the asker could claim is promised to a queue that holds the victim as well."""
+    """All that the preemptor could claim is promised to a queue that contains the victim as well."""
     PRIORITY_FENCE = "priority-fence"
-    """The victim's priority fence ranks above all that the asker's own one lets it say."""
+    """The victim's priority fence ranks above every priority that the preemptor's own fence permits."""
     OVER_MAX = "over-max"
-    """The queue's max has no room for an ask beside what is guaranteed to the victim."""
+    """The queue's max has no room for a pending pod beside what is guaranteed to the victim."""
 
     LOWER_PRIORITY = "lower-priority"
-    """Open: nothing but the pods' priorities counts."""
+    """Open: only the priorities of the pods count."""
 
     OVERUSED = "overused"
-    """Open: as long as the queue, which is the victim or an area around it alone, uses more than it deserves."""
+    """Open while the queue, which is the victim or a queue around the victim alone, uses more than it deserves."""
     RELATED = "related"
-    """Open, likewise; the queue is the area that holds both, whose queues give to each other first."""
+    """Open while the victim uses more than it deserves. The queue contains both; inside it queues give first."""
 
     OWN_QUEUE = "own-queue"
-    """Open: the leaf's asks may take from the leaf itself."""
+    """Open: the leaf's pending pods may preempt in the leaf itself."""
     SAME_COHORT = "same-cohort"
-    """Open: the queue is the nearest cohort that holds both, in which what is borrowed is taken back."""
+    """Open: the queue is the nearest cohort that contains both, in which borrowed quota is reclaimed."""
     NO_BORROWING = "no-borrowing"
-    """Open only beyond what the tree allows: the queue's max leaves it nothing to borrow."""
+    """Open only if the queue uses more than the tree allows, as its max leaves it nothing to borrow."""
     COHORT_BORDER = "cohort-border"
-    """The queue is a fence that holds only one of them: nothing is lent or taken across, either way."""
+    """The queue is a fence that contains only one of them: nothing is lent or taken across it in either direction."""
     TAKES_WITHIN_NEVER = "takes-within-never"
-    """The asker's settings let it take nothing from itself."""
+    """The preemptor's settings do not let it preempt in its own queue."""
     TAKES_NEVER = "takes-never"
-    """The asker's settings let it take nothing from others."""
+    """The preemptor's settings do not let it preempt in other queues."""
     NO_QUOTA = "no-quota"
-    """The asker has no quota below the queue, which holds both, and may not preempt while it borrows."""
+    """The preemptor has no quota below the queue, which contains both, and may not preempt while it borrows."""
 
 
 OPEN = frozenset(
@@ -71,45 +71,48 @@ OPEN = frozenset(
 
 
 CLAIMS = frozenset({BorderReason.NO_GUARANTEE, BorderReason.SHARED_GUARANTEE})
-"""Reasons that shut a border to ordinary asks alone: a DaemonSet's claims nothing."""
+"""Reasons that close a border to ordinary pending pods only: a DaemonSet's pending pods claim no guarantee."""
 
 
 class Border(msgspec.Struct, frozen=True, kw_only=True):
-    """What lies between the asks of one leaf and the pods of another."""
+    """The border between the pending pods of one leaf and the pods of another leaf."""
 
     asker: str
     victim: str
     reason: BorderReason
     queue: str
-    """The path of the queue that the reason is about; empty where there is none."""
+    """The path of the queue that the reason is about; empty if there is none."""
 
     @property
     def allowed(self) -> bool:
-        """Whether preemption may go through."""
+        """Return whether preemption may go through the border."""
         return self.reason in OPEN
 
 
 class Fences(StrEnum):
-    """What a fence does."""
+    """The effect that a fence has."""
 
     ONE_WAY = "one-way"
-    """It lets nothing out, and others in."""
+    """A fence lets nothing out, but it lets others in."""
     BOTH_WAYS = "both-ways"
-    """It lets nothing through, either way."""
+    """A fence lets nothing through in either direction."""
     NONE = "none"
-    """Nothing: it is not looked at."""
+    """A fence is ignored."""
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may preempt whom under a policy, as far as the tree alone tells. What is shut never lets a victim go."""
+    """Which queues may preempt which under a policy, as far as the tree alone determines it.
+
+    What is closed never lets a victim be evicted.
+    """
 
     policy: str
     border: Callable[[QueueTree, str, str], Border]
-    """From the asker to the victim, both paths of leaves; they may be the same one."""
+    """Returns the border from the preemptor to the victim, both given as paths of leaves, which may be the same."""
     fences: Fences
     within: bool = False
-    """Whether a leaf may be open to its own asks."""
+    """Whether a leaf may be open to its own pending pods."""
 
     def open_to_itself(self, tree: QueueTree, path: str) -> bool:
-        """Whether asks of a queue, which has to be a leaf for that, may take from the queue itself."""
+        """Return whether pending pods of a queue, which must be a leaf for that, may preempt in the queue itself."""
         return self.within and tree.is_leaf(path) and self.border(tree, path, path).allowed

@@ -1,7 +1,7 @@
-"""Who may preempt whom under policy ``fence``, as far as the tree alone tells, with the reason at each border.
+"""Which queues may preempt which under policy ``fence``, as far as the tree alone determines it, with reasons.
 
-A border between two leaves is open when there is some world of usages, sizes and priorities in which an ordinary ask of
-the one has a pod of the other evicted. DaemonSets' asks and the last resort are no ordinary asks.
+A border between two leaves is open if there are usages, sizes and priorities with which an ordinary pending pod of one
+leaf has a pod of the other evicted. Pending pods of DaemonSets and the last resort are not ordinary.
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,18 @@ from engine.tree.reach.barriers import closed, nearest_common, parted
 from engine.tree.reach.borders import Border, BorderReason
 
 
-@lru_cache(maxsize=100_000)  # pages ask again and again of the same tree; some 300 bytes each
+@lru_cache(maxsize=100_000)  # pages query the same tree again and again; an entry has some 300 bytes
 def border(tree: QueueTree, asker: str, victim: str) -> Border:
-    """The border from ``asker`` to ``victim``, both paths of leaves; reasons that bind all its asks come first."""
+    """Return the border from ``asker`` to ``victim``, both paths of leaves.
+
+    Reasons that apply to all pending pods of ``asker`` come first.
+    """
     reason, queue = _of_asker(tree, asker, victim) or _of_pair(tree, asker, victim) or _open(tree, asker, victim)
     return Border(asker=asker, victim=victim, reason=reason, queue=queue)
 
 
 def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
-    """Why no ask of the leaf takes anything, whoever the victim."""
+    """Return why no pending pod of the leaf may preempt anything, whatever the victim; None if one may."""
     if found := closed(tree, asker, victim):
         return found
     if not claims(tree, asker):
@@ -30,7 +33,7 @@ def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, s
 
 
 def _of_pair(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
-    """Why no ask of the one leaf takes from the other."""
+    """Return why no pending pod of one leaf may preempt pods of the other leaf; None if one may."""
     if found := parted(tree, asker, victim):
         return found
     if ranked := _ranked_above(tree, asker, victim):
@@ -48,16 +51,17 @@ def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
 
 
 def claims(tree: QueueTree, asker: str) -> Mapping[str, str]:
-    """Resource -> the queue whose guarantee an ask of the leaf may claim for it; the nearest that has one decides.
+    """Return, by resource, the queue whose guarantee pending pods of the leaf may claim.
 
-    Every ask asks for itself as a pod: where pods are guaranteed and none can be claimed, nothing can.
+    The nearest queue with a guarantee of the resource decides. Every pending pod requests itself as a pod: if pods are
+    guaranteed and none can be claimed, nothing can be.
     """
     return claims_of_all(tree)[asker]
 
 
-@lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
+@lru_cache(maxsize=8)  # callers query each tree for all of its leaves in a row
 def claims_of_all(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
-    """``claims`` of every queue, worked out from the root down."""
+    """Return ``claims`` of every queue, computed from the root down."""
     entitling: dict[str, Mapping[str, str]] = {}
     barred: dict[str, frozenset[str]] = {}
     found: dict[str, Mapping[str, str]] = {}
@@ -78,7 +82,10 @@ def _claimed(tree: QueueTree, entitling: Mapping[str, str], barred: frozenset[st
 
 
 def _shared_claim(tree: QueueTree, asker: str, victim: str) -> str | None:
-    """The nearest queue that holds both, where every claim is one that is promised to both; else None."""
+    """Return the nearest queue whose guarantee leaves nothing to claim, as both leaves share it, or None.
+
+    That is so if both share every claim, or the claim of pods.
+    """
     found = claims(tree, asker)
     shared = {name: path for name, path in found.items() if tree.contains(path, victim)}
     if PODS in shared:
@@ -87,13 +94,13 @@ def _shared_claim(tree: QueueTree, asker: str, victim: str) -> str | None:
 
 
 def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
-    """The priority fence of the victim that ranks above the asker's own, None where a high enough priority gets by.
+    """Return the victim's priority fence that ranks above the preemptor; None if a high enough priority gets past.
 
     As policy ``fence`` reads ``priority.policy`` and ``priority.offset``: a fence puts its offset in place of the
     priorities below it.
     """
     shared = nearest_common(tree, asker, victim)
-    rank: int | None = None  # unbounded: the ask's own priority
+    rank: int | None = None  # unbounded: the pending pod's own priority
     for path in tree.lineage(asker):
         queue = tree[path]
         if queue.priority_policy is PriorityPolicy.FENCE:
@@ -113,12 +120,13 @@ def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
 
 
 def _capped(tree: QueueTree, asker: str, victim: str) -> str | None:
-    """The queue above the asker whose max in pods the ask would exceed with the victim's queues at their guarantee.
+    """Return the queue, from ``asker`` upwards, whose max in pods a further pod would exceed, or None.
 
-    Pods alone matter: of all else the world may hold as little as the ask likes.
+    The victim's queues are taken to be at their guarantee. Only the number of pods matters, because of all other
+    resources a pending pod may request as little as it likes.
     """
     own = tree.lineage(asker)
-    if not any(PODS in tree[path].max for path in own):  # as nearly all
+    if not any(PODS in tree[path].max for path in own):  # as in nearly all trees
         return None
     kept = max((tree[path].guaranteed.get(PODS, 0) for path in tree.lineage(victim) if path not in own), default=0)
     for path in own:

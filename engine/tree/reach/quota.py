@@ -1,4 +1,7 @@
-"""Policies ``cohort`` and ``fair-share``: queues of one cohort take back what others borrow; a fence is its border."""
+"""Which queues may preempt which under policies ``cohort`` and ``fair-share``.
+
+Queues of one cohort reclaim what others borrow; a fence is the border of a cohort.
+"""
 
 from functools import lru_cache, partial
 
@@ -9,7 +12,10 @@ from engine.tree.reach.borders import Border, BorderReason, Fences, Reach
 
 
 def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
-    """Who may preempt whom where the tree is meant as quota; ``fair``: under fair sharing, where anybody may borrow."""
+    """Return which queues may preempt which if the tree is read as quota.
+
+    ``fair``: under fair sharing, where any queue may preempt while it borrows.
+    """
     policy = "fair-share" if fair else "cohort"
     return Reach(policy=policy, border=partial(_border, reading, fair), fences=Fences.BOTH_WAYS, within=True)
 
@@ -38,7 +44,7 @@ def _shut(
 
 
 def _between(tree: QueueTree, asker: str, victim: str) -> str | None:
-    """The fence that holds only one of them: the asker's own, if any does."""
+    """Return the fence that contains only one of the two leaves, the preemptor's own first; None if there is none."""
     own, other = tree.fence(asker), tree.fence(victim)
     if own == other:
         return None
@@ -53,13 +59,13 @@ def _open(tree: QueueTree, asker: str, victim: str, reading: QuotaReading) -> tu
     return BorderReason.SAME_COHORT, nearest_common(tree, asker, victim)
 
 
-@lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
+@lru_cache(maxsize=8)  # callers query each tree for all of its leaves in a row
 def _formed(tree: QueueTree, reading: QuotaReading) -> Formed:
     return formed(tree, reading)
 
 
 def _has_quota(quota: Formed, tree: QueueTree, asker: str, common: str) -> bool:
-    """Whether the asker, or a cohort around it below the common one, has anything of its own to take back."""
+    """Return whether the preemptor, or a cohort around it below the common one, has quota of its own to reclaim."""
     line = tree.lineage(asker)
     nodes = [quota.tree.queue[asker], *(quota.tree.cohort[path] for path in line[1 : line.index(common)])]
     return any(quota.tree.columns[FLAVOR, name].own[node] > 0 for name in quota.resources for node in nodes)

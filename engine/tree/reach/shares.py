@@ -1,6 +1,7 @@
-"""Policy ``deserved``: whoever uses more than it deserves gives, and so must the areas around it that hold it alone.
+"""Which queues may preempt which under policy ``deserved``: a queue that uses more than it deserves gives back.
 
-Nothing has to be guaranteed, and priorities are no bar. What anybody deserves depends on what all ask.
+So do the queues around the victim that do not contain the preemptor. Nothing has to be guaranteed, and priorities are
+no bar. What a queue deserves depends on what all queues request.
 """
 
 from engine.model.queue_tree import QueueTree
@@ -9,14 +10,14 @@ from engine.tree.reach.borders import Border, BorderReason
 
 
 def border(tree: QueueTree, asker: str, victim: str) -> Border:
-    """The border from ``asker`` to ``victim``, both paths of leaves."""
+    """Return the border from ``asker`` to ``victim``, both paths of leaves."""
     reason, queue = closed(tree, asker, victim) or parted(tree, asker, victim) or _open(tree, asker, victim)
     return Border(asker=asker, victim=victim, reason=reason, queue=queue)
 
 
 def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
     common = nearest_common(tree, asker, victim)
-    if tree[victim].parent != common:  # then an area around the victim alone has a say
+    if tree[victim].parent != common:  # then a queue around the victim alone decides
         line = tree.lineage(victim)
         return BorderReason.OVERUSED, line[line.index(common) - 1]
     return (BorderReason.OVERUSED, victim) if common == tree.root else (BorderReason.RELATED, common)
