@@ -12,7 +12,7 @@ from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from benchmarks.snapshots import carried_on
 from engine.cluster.watching.runtime import suit_a_cluster
-from engine.model.decision import Decision, carried_out
+from engine.model.decision import Decision, apply_decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import QuotaCluster, Workload
@@ -84,7 +84,7 @@ def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) 
 def _all(snapshot: Snapshot, tree: QueueTree) -> None:
     """Decide for all that wait, each on what the former left, without an audit."""
     for ask in sorted(snapshot.asks, key=lambda ask: ask.turn):
-        snapshot = carried_out(snapshot, deserved.decide(snapshot, tree, ask))
+        snapshot = apply_decision(snapshot, deserved.decide(snapshot, tree, ask))
 
 
 def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list[Row]:

@@ -8,8 +8,8 @@ import msgspec
 from engine.audit import fence, safeguards
 from engine.audit.audit_state import AuditCase, AuditState, AuditTerms, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum
-from engine.feasibility import unjudged
-from engine.model.decision import Decision, Outcome, carried_out
+from engine.feasibility import unsupported_rules
+from engine.model.decision import Decision, Outcome, apply_decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -111,7 +111,7 @@ def audit_other_scheduler(snapshot: Snapshot, tree: QueueTree, decision: Decisio
     ask = snapshot.pod(decision.ask.uid)
     if ask is None or ask.queue not in tree.leaves:
         return ()
-    judged = decision.node is not None and not unjudged(snapshot, ask)
+    judged = decision.node is not None and not unsupported_rules(snapshot, ask)
     return _judge(ledger, decision, AuditTerms(), (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
 
 
@@ -132,7 +132,7 @@ def audit_plan(
         checks = auditor.judge(decision)
         results.append(checks)
         if not failed_checks(checks):
-            snapshot = carried_out(snapshot, decision)
+            snapshot = apply_decision(snapshot, decision)
             auditor.carry_out(decision, snapshot)
     return tuple(results)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason
 from engine.model.objects import Node, Pod
@@ -21,7 +21,7 @@ def may_preempt(case: AuditCase) -> InvariantCheck:
     lines = [
         same(key, state, "pending"),
         differs(key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(key, ", ".join(unjudged(case.snapshot, ask)), ""),
+        same(key, ", ".join(unsupported_rules(case.snapshot, ask)), ""),
         same(key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
     lines += [same(key, f"unread in {path}", "") for path in _unknown(case)]

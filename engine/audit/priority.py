@@ -2,7 +2,7 @@
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Relation, amount, differs, same
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.feasibility.plain import refusal
 from engine.model.objects import Pod
 
@@ -14,7 +14,7 @@ def may_preempt(case: AuditCase) -> InvariantCheck:
     lines = [
         same(ask.key, state, "pending"),
         differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, ", ".join(unjudged(case.snapshot, ask)), ""),
+        same(ask.key, ", ".join(unsupported_rules(case.snapshot, ask)), ""),
         same(ask.key, "unread" if ask.unread else "", ""),
     ]
     return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)

@@ -8,7 +8,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.quota import ClusterQueue, Cohort, Take
 from engine.model.quota.pod_workloads import Group, group_of
-from engine.model.quota.tree_reading import FLAVOR, Formed, formed
+from engine.model.quota.tree_reading import FLAVOR, DerivedQuota, derive_quota
 
 Node = ClusterQueue | Cohort
 
@@ -90,10 +90,10 @@ class QuotaAudit:
                 yield one
 
 
-def quota_tree_of(case: AuditCase) -> Formed:
+def quota_tree_of(case: AuditCase) -> DerivedQuota:
     """Return the queue tree as cohorts and queues with quota."""
     reading, tree = case.terms.reading, case.tree
-    return case.snapshot.once("quota of laws", (tree, reading), lambda: formed(tree, reading))
+    return case.snapshot.once("quota of laws", (tree, reading), lambda: derive_quota(tree, reading))
 
 
 def _asked(case: AuditCase) -> list[tuple[str, int]]:

@@ -9,10 +9,10 @@ from engine.formats import registry, yunikorn
 from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.objects import Namespace, Pod
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot
-from engine.model.snapshot.resource_quotas import limits
+from engine.model.snapshot.resource_quotas import quota_limits
 from engine.policies import cohort, known_dialects, priority, within_quotas
 
 
@@ -86,7 +86,7 @@ def situation(
         now_ms=milliseconds(case.now),
         protection=protection,
         notices=notices,
-        quotas=limits(state.quotas.values()) if within_quotas(case.policy, dialect) else {},
+        quotas=quota_limits(state.quotas.values()) if within_quotas(case.policy, dialect) else {},
     )
     queue = {asker, *(case.queue or ())}
     queued = frozenset(one.uid for one in state.pods.values() if one.key in queue)
@@ -110,7 +110,7 @@ def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...
 def _tree(queues: dict[str, Any] | list[Any] | str | None) -> QueueTree:
     """Of a queues.yaml that was recorded every word counts, be it one that YuniKorn would refuse."""
     if queues is None:
-        return BARE
+        return ROOT_ONLY
     if isinstance(queues, dict) and "partitions" in queues:
         return yunikorn.read(queues).tree
     if isinstance(queues, list):

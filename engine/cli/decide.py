@@ -20,7 +20,7 @@ from engine.formats.volcano.cluster import volcano_cluster
 from engine.formats.yunikorn import Partition, read
 from engine.model.decision import Decision, Outcome, PodReason, Reason, encode
 from engine.model.quantities import format_amounts
-from engine.model.snapshot import Protection, Safeguards, shielded
+from engine.model.snapshot import Protection, Safeguards, apply_shield
 from engine.policies import (
     Decide,
     Policy,
@@ -108,7 +108,7 @@ def _time(at_ms: int) -> str:
 def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
     """The victims that our own acting would not let go, and why."""
     found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
-    judged = [shielded(pod, at.tree, Protection()) for pod in found if pod is not None]
+    judged = [apply_shield(pod, at.tree, Protection()) for pod in found if pod is not None]
     return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
 
 

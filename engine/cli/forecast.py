@@ -14,9 +14,9 @@ from engine.formats.tree_json.document import read_form
 from engine.formats.yunikorn import read
 from engine.model.decision import PodFacts
 from engine.model.notes import ImportFailure
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards
-from engine.model.snapshot.resource_quotas import limits
+from engine.model.snapshot.resource_quotas import quota_limits
 from engine.planning.forecast import Eviction, Forecast, Settling, forecast
 from engine.planning.journal import PassInputs
 from engine.policies import fence, foreign_dialects, guarded, known_dialects, policy, priority, terms, within_quotas
@@ -92,11 +92,11 @@ def foretold(
     state, ignored, unread = whole_cluster(objects)
     state.scheduler = moment.scheduler if moment else ""
     within = guarded(by, dialect, acting=False)
-    quotas = limits(state.quotas.values()) if within_quotas(by, dialect) else {}
+    quotas = quota_limits(state.quotas.values()) if within_quotas(by, dialect) else {}
     found = forecast(
         state,
         moment or PassInputs(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
-        given.tree or BARE,
+        given.tree or ROOT_ONLY,
         decide,
         terms=terms(by, dialect, given.parameters),
         foreign=dialect in foreign_dialects(),

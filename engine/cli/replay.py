@@ -9,7 +9,7 @@ from engine.explain import supposed
 from engine.formats.yaml.manifests import load
 from engine.model.decision import Decision, encode
 from engine.model.notes import gettext_noop
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.bundle import Bundle, BundleError
 from engine.planning.journal import PassInputs, replay
@@ -57,7 +57,7 @@ def _alone(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) 
 
 
 def _tree(given: GivenTree) -> QueueTree:
-    return BARE if given.tree is None else given.tree
+    return ROOT_ONLY if given.tree is None else given.tree
 
 
 def lines(found: Replayed) -> Iterator[str]:

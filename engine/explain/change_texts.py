@@ -13,11 +13,11 @@ from engine.model.message import (
     Param,
     Timestamp,
     amount,
-    counted,
+    format_amount_list,
     gettext_noop,
-    is_rounder,
-    listed,
+    is_shorter,
     ngettext_noop,
+    plural_message,
     short_name,
 )
 from engine.model.quantities import Amounts
@@ -140,7 +140,7 @@ def otherwise(one: Counterfactual) -> Message:
         "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
         "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }
-    rounder = one.change is Change.GUARANTEE and is_rounder(one.amounts)
+    rounder = one.change is Change.GUARANTEE and is_shorter(one.amounts)
     if rounder:
         params["amounts"] = _amounts(one.amounts)
     if one.unkept:
@@ -164,7 +164,7 @@ def _amounts(amounts: Amounts) -> Param:
     if len(amounts) == 1:
         ((resource, value),) = amounts.items()
         return amount(resource, value)
-    return listed(amounts) if amounts else ""
+    return format_amount_list(amounts) if amounts else ""
 
 
 def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
@@ -173,21 +173,21 @@ def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
     ((budget, allowed),) = one.budgets.items()
     forms = BUDGETS[one.then]
     pod = {"pod": params["pod"]} if "%(pod)s" in forms[0] else {}
-    return counted(forms, allowed, budget=Name(budget), **pod)
+    return plural_message(forms, allowed, budget=Name(budget), **pod)
 
 
 def least(found: Optimal, decision: Decision) -> tuple[Message, ...]:
     """The least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
-    left_out = (counted(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
+    left_out = (plural_message(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
     if not found.node:
         return left_out
     if found.same:
         return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
     alone = LEAST_ALONE if decision.policy == priority.POLICY else LEAST_UNTRIED
     forms = LEAST if decision.evicts else alone
-    told = counted(forms, len(found.victims), pods=names(found.victims), node=Name(found.node))
+    told = plural_message(forms, len(found.victims), pods=names(found.victims), node=Name(found.node))
     decisive = next((name for name in DISTANCE if found.distance.get(name, 0) > 0), None)
-    apart = (counted(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
+    apart = (plural_message(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
     return (told, *apart, *left_out)
 
 

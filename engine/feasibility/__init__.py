@@ -1,8 +1,8 @@
 """Decides whether a pod can run on a node once some pods have left, as kube-scheduler's filters do."""
 
 from engine.feasibility.checks import NodeRefusal
-from engine.feasibility.node_feasibility import FITS, Feasibility, Spot
-from engine.feasibility.node_rules import unjudged
+from engine.feasibility.node_feasibility import FITS, Feasibility, NodeChecks
+from engine.feasibility.node_rules import unsupported_rules
 from engine.feasibility.selectors import matches
 
-__all__ = ["FITS", "Feasibility", "NodeRefusal", "Spot", "matches", "unjudged"]
+__all__ = ["FITS", "Feasibility", "NodeChecks", "NodeRefusal", "matches", "unsupported_rules"]

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.feasibility.amount_checks import Nominated, whole
+from engine.feasibility.amount_checks import Nominated, zeros_by_node
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
-from engine.feasibility.selectors import means
+from engine.feasibility.selectors import term_selects
 from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import AffinityTerm, Pod
 from engine.model.snapshot import Snapshot
 
 
-def affinities(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+def affinity_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
     """Yield the checks of the pod's affinity, then of its anti-affinity, then of other pods' anti-affinity."""
     yield from _near(snapshot, pod, nominated)
     yield from _apart(snapshot, pod, nominated)
@@ -51,7 +51,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
             NodeReason.POD_AFFINITY,
             key,
             held=_in_topology(columns, key, weight),
-            cap=whole(columns) - 1,
+            cap=zeros_by_node(columns) - 1,
             weight=weight,
             added={place: -sum(map(meant, pods)) for place, pods in nominated.items()},
             mends=True,
@@ -94,7 +94,7 @@ class _Keeping:
     def __call__(self, other: Pod) -> int:
         ask = self.ask
         terms = (term for term in other.anti_affinity if term.topology_key == self.key)
-        return sum(means(term, ask.namespace, ask.labels, self.about) for term in terms)
+        return sum(term_selects(term, ask.namespace, ask.labels, self.about) for term in terms)
 
 
 def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
@@ -123,7 +123,7 @@ def _none_of(
     weight = np.where(labelled[columns.node], weight, 0)
     added = {place: sum(map(times, pods)) for place, pods in nominated.items() if labelled[place]}
     return AmountCheck(
-        reason, key, held=_in_topology(columns, key, weight), cap=whole(columns), weight=weight, added=added
+        reason, key, held=_in_topology(columns, key, weight), cap=zeros_by_node(columns), weight=weight, added=added
     )
 
 
@@ -134,7 +134,7 @@ def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
     labels therefore matches every namespace.
     """
     about = snapshot.namespaces.get(other.namespace, {})
-    return any(means(term, other.namespace, other.labels, labels) for labels in (about, {}))
+    return any(term_selects(term, other.namespace, other.labels, labels) for labels in (about, {}))
 
 
 def _counting(columns: Columns, flags: Flags, key: str) -> Numbers:

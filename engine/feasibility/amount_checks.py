@@ -18,17 +18,17 @@ Nominated = Mapping[int, tuple[Pod, ...]]
 """Node index -> the pods nominated to the node that the pending pod must leave room for."""
 
 
-def adding(nominated: Nominated, amount: Callable[[Pod], int]) -> dict[int, int]:
+def nominated_sums(nominated: Nominated, amount: Callable[[Pod], int]) -> dict[int, int]:
     """Return, by node index, the sum of an amount over the pods nominated there."""
     return {place: sum(map(amount, pods)) for place, pods in nominated.items()}
 
 
-def whole(columns: Columns) -> Numbers:
+def zeros_by_node(columns: Columns) -> Numbers:
     """Return an array of zeros with one entry per node."""
     return np.zeros(len(columns.nodes), np.int64)
 
 
-def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+def port_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
     """Yield the check that none of the host ports that the pod wants is taken."""
     if not pod.host_ports:
         return
@@ -41,9 +41,9 @@ def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
         NodeReason.HOST_PORT,
         ", ".join(str(port.port) for port in pod.host_ports),
         held=columns.sums(weight),
-        cap=whole(columns),
+        cap=zeros_by_node(columns),
         weight=weight,
-        added=adding(nominated, conflicts),
+        added=nominated_sums(nominated, conflicts),
     )
 
 
@@ -53,7 +53,7 @@ def _conflict(wanted: HostPort, taken: HostPort) -> bool:
     return same and (any_address or wanted.ip == taken.ip)
 
 
-def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+def resource_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
     """Yield the checks of every resource that the pod requests, the number of pods first.
 
     Of the resources that no node has, only the first is checked.
@@ -76,11 +76,11 @@ def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Chec
             cap=columns.allocatable(name) - pod.requests[name],
             weight=columns.requests(name),
             upto=columns.requested_upto(name),
-            added=adding(nominated, lambda other, name=name: other.requests.get(name, 0)),  # type: ignore[misc]
+            added=nominated_sums(nominated, lambda other, name=name: other.requests.get(name, 0)),  # type: ignore[misc]
         )
 
 
-def claims(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
+def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
     """Yield the check of claims with access mode ReadWriteOncePod, which one pod at a time may use.
 
     ``miscounting``: as in kube-scheduler, a pod of another namespace that has a claim of the same name counts as
@@ -106,8 +106,8 @@ def claims(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: b
     yield AmountCheck(
         NodeReason.CLAIM_IN_USE,
         ", ".join(sorted(used)),
-        held=whole(columns) + len(used),
-        cap=whole(columns),
+        held=zeros_by_node(columns) + len(used),
+        cap=zeros_by_node(columns),
         weight=columns.claim_kinds.numbers(uses),
-        added=adding(nominated, uses),
+        added=nominated_sums(nominated, uses),
     )

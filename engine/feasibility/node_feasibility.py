@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from engine.feasibility.affinity import affinities
-from engine.feasibility.amount_checks import Nominated, adding, claims, ports, resources
+from engine.feasibility.affinity import affinity_checks
+from engine.feasibility.amount_checks import Nominated, claim_checks, nominated_sums, port_checks, resource_checks
 from engine.feasibility.checks import AmountCheck, Check, NodeRefusal, RuleCheck
-from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
-from engine.feasibility.spread import spreads
-from engine.model.columns.departures import Leaving
+from engine.feasibility.node_rules import first_unbound_claim, node_selection_checks, node_state_checks, volume_checks
+from engine.feasibility.spread import spread_checks
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
@@ -37,22 +37,22 @@ class Feasibility:
         if snapshot.unread or any(other.unread for others in self.nominated.values() for other in others):
             unread = columns.unread.astype(np.int64)
             nothing = np.zeros(len(columns.nodes), np.int64)
-            coming = adding(self.nominated, lambda other: other.unread)
+            coming = nominated_sums(self.nominated, lambda other: other.unread)
             yield AmountCheck(
                 NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming
             )
-        if (claim := unbound(snapshot, pod)) is not None:
+        if (claim := first_unbound_claim(snapshot, pod)) is not None:
             yield RuleCheck(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
-        yield from node_state(columns, pod)
-        yield from wanted_nodes(columns, pod)
-        yield from ports(columns, pod, self.nominated)
-        yield from resources(columns, pod, self.nominated)
-        yield from claims(snapshot, pod, self.nominated, miscounting=miscounting)
-        yield from reachable(snapshot, pod)
-        yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
-        yield from affinities(snapshot, pod, self.nominated)
+        yield from node_state_checks(columns, pod)
+        yield from node_selection_checks(columns, pod)
+        yield from port_checks(columns, pod, self.nominated)
+        yield from resource_checks(columns, pod, self.nominated)
+        yield from claim_checks(snapshot, pod, self.nominated, miscounting=miscounting)
+        yield from volume_checks(snapshot, pod)
+        yield from spread_checks(columns, pod, self.nominated, miscounting=miscounting)
+        yield from affinity_checks(snapshot, pod, self.nominated)
 
-    def refusing(self, without: Leaving | None = None, *, surely: Leaving | None = None) -> Rows:
+    def refusing(self, without: DepartingPods | None = None, *, surely: DepartingPods | None = None) -> Rows:
         """Return, by node index, the number of the first check that refuses the pod, or FITS.
 
         ``without``: the pods that leave. ``surely``: the pods among them that leave in any case; then only those
@@ -68,7 +68,7 @@ class Feasibility:
         with_nominated = self._first(gone, without, nominated=True)
         return np.where(with_nominated == FITS, first, with_nominated)
 
-    def _first(self, gone: Sequence[Numbers | int], without: Leaving | None, *, nominated: bool) -> Rows:
+    def _first(self, gone: Sequence[Numbers | int], without: DepartingPods | None, *, nominated: bool) -> Rows:
         first = np.full(len(self.columns.nodes), FITS, np.intp)
         left = iter(reversed(gone))
         for number in range(len(self.checks) - 1, -1, -1):
@@ -84,7 +84,7 @@ class Feasibility:
             first[refused] = number
         return first
 
-    def binding(self, without: Leaving, places: Rows) -> Iterator[tuple[Numbers, Numbers]]:
+    def binding(self, without: DepartingPods, places: Rows) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield the limits that pods coming back to these nodes may exceed.
 
         For each limit, these are the weights by row, and what is left of the limit at each node.
@@ -104,9 +104,9 @@ class Feasibility:
         check = self.checks[number]
         return check.refusal(place) if isinstance(check, RuleCheck) else check.refusal()
 
-    def on(self, place: int) -> "Spot":
+    def on(self, place: int) -> "NodeChecks":
         """Return the checks of the pod on one node, for repeated questions."""
-        return Spot(self, place)
+        return NodeChecks(self, place)
 
 
 def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
@@ -119,7 +119,7 @@ def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
     return {place: tuple(pods) for place, pods in sorted(found.items())}
 
 
-class Spot:
+class NodeChecks:
     """The checks of one pod on one node."""
 
     def __init__(self, feasibility: Feasibility, place: int) -> None:
@@ -127,10 +127,10 @@ class Spot:
         rows = columns.rows(place)
         self._turn = {pod.uid: turn for turn, pod in enumerate(columns.on(place))}
         """Uid of a pod -> how many of the node's pods come before it."""
-        self._checks: list[tuple[NodeRefusal, _Line | None]] = []
+        self._checks: list[tuple[NodeRefusal, _NodeLimit | None]] = []
         for check in feasibility.checks:
             if isinstance(check, AmountCheck):
-                self._checks.append((check.refusal(), _Line(check, place, rows)))
+                self._checks.append((check.refusal(), _NodeLimit(check, place, rows)))
             elif check.refused[place]:
                 self._checks.append((check.refusal(place), None))
 
@@ -180,7 +180,7 @@ class Spot:
         return [turn for uid in uids if (turn := self._turn.get(uid)) is not None]
 
 
-class _Line:
+class _NodeLimit:
     """A limit at one node, in plain integers."""
 
     def __init__(self, limit: AmountCheck, place: int, rows: range) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from engine.feasibility.checks import RuleCheck
-from engine.feasibility.selectors import UNSCHEDULABLE_TAINT, matches, tolerated, untolerated
+from engine.feasibility.selectors import UNSCHEDULABLE_TAINT, first_untolerated, matches, tolerated
 from engine.model.columns.node_columns import Columns, Flags
 from engine.model.decision import NodeReason
 from engine.model.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
@@ -18,44 +18,48 @@ RESERVED_TAINT_KEY = "scheduler-admin.io/reserved-for"
 """The key of our own taint: the node is reserved for the pending pod whose UID is the taint's value."""
 
 
-def node_state(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
+def node_state_checks(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
     """Yield the checks for nodes that can't be read, are cordoned, or have a taint that the pod does not tolerate."""
     if columns.unread_nodes.any():
         yield RuleCheck(NodeReason.UNREAD, columns.unread_nodes)
     if columns.unschedulable.any() and not tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
         yield RuleCheck(NodeReason.UNSCHEDULABLE, columns.unschedulable)
-    tainted = columns.taint_kinds.flags(lambda node: keeping(pod, node) is not None)
-    reserved = columns.taint_kinds.flags(lambda node: _is_reservation(keeping(pod, node)))
+    tainted = columns.taint_kinds.flags(lambda node: repelling_taint(pod, node) is not None)
+    reserved = columns.taint_kinds.flags(lambda node: _is_reservation(repelling_taint(pod, node)))
     if reserved.any():
-        yield RuleCheck(NodeReason.RESERVED, reserved, lambda place: _told(keeping(pod, columns.nodes[place])))
+        yield RuleCheck(
+            NodeReason.RESERVED, reserved, lambda place: _taint_text(repelling_taint(pod, columns.nodes[place]))
+        )
     if tainted.any():
-        yield RuleCheck(NodeReason.TAINT, tainted, lambda place: _told(keeping(pod, columns.nodes[place])))
+        yield RuleCheck(
+            NodeReason.TAINT, tainted, lambda place: _taint_text(repelling_taint(pod, columns.nodes[place]))
+        )
 
 
-def keeping(pod: Pod, node: Node) -> Taint | None:
+def repelling_taint(pod: Pod, node: Node) -> Taint | None:
     """Return the taint that keeps a pod off a node, or None. Our reservation never keeps out the pod that it is for."""
     taints = (taint for taint in node.taints if (taint.key, taint.value) != (RESERVED_TAINT_KEY, pod.uid))
-    return untolerated(pod.tolerations, taints)
+    return first_untolerated(pod.tolerations, taints)
 
 
 def _is_reservation(taint: Taint | None) -> bool:
     return taint is not None and taint.key == RESERVED_TAINT_KEY
 
 
-def _told(taint: Taint | None) -> str:
+def _taint_text(taint: Taint | None) -> str:
     return f"{taint.key}:{taint.effect}" if taint else ""
 
 
-def wanted_nodes(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
+def node_selection_checks(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
     """Yield the checks of the pod's node selector and required node affinity."""
     for key, value in sorted(pod.node_selector.items()):
         rule = Requirement(key, "In", (value,))
-        yield RuleCheck(NodeReason.SELECTOR, ~having(columns, rule), f"{key}={value}")
+        yield RuleCheck(NodeReason.SELECTOR, ~matching_label(columns, rule), f"{key}={value}")
     if pod.node_affinity:
-        yield RuleCheck(NodeReason.AFFINITY, ~meeting(columns, pod.node_affinity))
+        yield RuleCheck(NodeReason.AFFINITY, ~matching_terms(columns, pod.node_affinity))
 
 
-def meeting(columns: Columns, terms: Iterable[NodeSelectorTerm]) -> Flags:
+def matching_terms(columns: Columns, terms: Iterable[NodeSelectorTerm]) -> Flags:
     """Return, by node index, whether the node matches one of the terms; an empty term matches no node."""
     met = np.zeros(len(columns.nodes), np.bool_)
     for term in terms:
@@ -67,14 +71,14 @@ def meeting(columns: Columns, terms: Iterable[NodeSelectorTerm]) -> Flags:
 def _all(columns: Columns, term: NodeSelectorTerm) -> Flags:
     met = np.ones(len(columns.nodes), np.bool_)
     for rule in term.expressions:
-        met &= having(columns, rule)
+        met &= matching_label(columns, rule)
     if term.fields:
         named = (matches(term.fields, {"metadata.name": node.name}) for node in columns.nodes)
         met &= np.fromiter(named, np.bool_, len(columns.nodes))
     return met
 
 
-def having(columns: Columns, rule: Requirement) -> Flags:
+def matching_label(columns: Columns, rule: Requirement) -> Flags:
     """Return, by node index, whether the node's labels match an expression; each label value is tested once."""
     numbers, values = columns.label(rule.key)
     answers = [matches((rule,), {rule.key: value}) for value in values]
@@ -82,16 +86,16 @@ def having(columns: Columns, rule: Requirement) -> Flags:
     return np.array(answers, np.bool_)[numbers]
 
 
-def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
+def volume_checks(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
     """Yield the checks of the volumes that the pod's claims are bound to, as some are reachable from few nodes only."""
     columns = snapshot.columns
     for name in dict.fromkeys((*pod.claims, *pod.own_claims)):
         claim = snapshot.claims.get((pod.namespace, name))
         volume = snapshot.volumes.get(claim.volume) if claim else None
         if volume is None:
-            continue  # ``unbound`` refuses the pod already
+            continue  # ``first_unbound_claim`` refuses the pod already
         if volume.node_affinity:
-            yield RuleCheck(NodeReason.VOLUME, ~meeting(columns, volume.node_affinity), name)
+            yield RuleCheck(NodeReason.VOLUME, ~matching_terms(columns, volume.node_affinity), name)
     zoned = np.zeros(len(columns.nodes), np.bool_)
     for key in ZONES:
         zoned |= columns.label(key)[0] >= 0
@@ -102,7 +106,7 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[RuleCheck]:
             yield RuleCheck(NodeReason.VOLUME_ZONE, zoned & ~_in_zone(columns, rule), name)
 
 
-def unbound(snapshot: Snapshot, pod: Pod) -> str | None:
+def first_unbound_claim(snapshot: Snapshot, pod: Pod) -> str | None:
     """Return the first of the pod's claims that is missing, or not bound to a volume that exists; else None.
 
     A claim of an ephemeral volume must have been created for this pod, not for another pod.
@@ -116,7 +120,7 @@ def unbound(snapshot: Snapshot, pod: Pod) -> str | None:
     return None
 
 
-def unjudged(snapshot: Snapshot, pod: Pod) -> tuple[str, ...]:
+def unsupported_rules(snapshot: Snapshot, pod: Pod) -> tuple[str, ...]:
     """Return the placement rules of a pod that can't be evaluated; a pending pod with any is not decided."""
     claims = (snapshot.claims.get((pod.namespace, name)) for name in (*pod.claims, *pod.own_claims))
     waiting = any(claim is not None and claim.waiting for claim in claims)
@@ -150,4 +154,4 @@ def _in_zone(columns: Columns, rule: Requirement) -> Flags:
     """
     has = columns.label(rule.key)[0] >= 0
     today = Requirement(ZONES[rule.key], rule.operator, rule.values)
-    return np.where(has, having(columns, rule), having(columns, today))
+    return np.where(has, matching_label(columns, rule), matching_label(columns, today))

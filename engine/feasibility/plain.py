@@ -12,11 +12,11 @@ from engine.feasibility.checks import NodeRefusal
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY, ZONES
 from engine.feasibility.selectors import (
     UNSCHEDULABLE_TAINT,
-    means,
+    first_untolerated,
     selects,
     term_matches,
+    term_selects,
     tolerated,
-    untolerated,
     wants_node,
 )
 from engine.model.decision import NodeReason
@@ -118,7 +118,7 @@ class _View:
             yield NodeRefusal(NodeReason.UNREAD)
         if node.unschedulable and not tolerated(UNSCHEDULABLE_TAINT, ask.tolerations):
             yield NodeRefusal(NodeReason.UNSCHEDULABLE)
-        taint = untolerated(ask.tolerations, [one for one in node.taints if not self._own(one.key, one.value)])
+        taint = first_untolerated(ask.tolerations, [one for one in node.taints if not self._own(one.key, one.value)])
         if taint is not None:
             reason = NodeReason.RESERVED if taint.key == RESERVED_TAINT_KEY else NodeReason.TAINT
             yield NodeRefusal(reason, f"{taint.key}:{taint.effect}")
@@ -232,7 +232,7 @@ class _View:
         if constraint.honor_affinity and not wants_node(self.ask, node):
             return False
         taints = [one for one in node.taints if not self._own(one.key, one.value)]
-        return not constraint.honor_taints or untolerated(self.ask.tolerations, taints) is None
+        return not constraint.honor_taints or first_untolerated(self.ask.tolerations, taints) is None
 
     def _meant(self, constraint: SpreadConstraint, pod: Pod) -> bool:
         return pod.namespace == self.ask.namespace and selects(constraint.selector, pod.labels)
@@ -281,8 +281,8 @@ class _View:
         """Return the topology keys, of those that its node has, with which a pod keeps the pending pod away."""
         ask, about = self.ask, self.snapshot.namespaces.get(self.ask.namespace, {})
         terms = (term for term in pod.anti_affinity if term.topology_key in where.labels)
-        return {term.topology_key for term in terms if means(term, ask.namespace, ask.labels, about)}
+        return {term.topology_key for term in terms if term_selects(term, ask.namespace, ask.labels, about)}
 
     def _is_meant(self, term: AffinityTerm, pod: Pod) -> bool:
         about = self.snapshot.namespaces.get(pod.namespace, {})
-        return means(term, pod.namespace, pod.labels, about) or means(term, pod.namespace, pod.labels, {})
+        return term_selects(term, pod.namespace, pod.labels, about) or term_selects(term, pod.namespace, pod.labels, {})

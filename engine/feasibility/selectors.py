@@ -64,12 +64,12 @@ def wants_node(pod: Pod, node: Node) -> bool:
     return not pod.node_affinity or any(term_matches(term, node) for term in pod.node_affinity)
 
 
-def means(term: AffinityTerm, namespace: str, labels: Mapping[str, str], about: Mapping[str, str]) -> bool:
+def term_selects(term: AffinityTerm, namespace: str, labels: Mapping[str, str], about: Mapping[str, str]) -> bool:
     """Return whether a term selects a pod with this namespace and labels; ``about``: the namespace's labels."""
     return (namespace in term.namespaces or selects(term.namespace_selector, about)) and selects(term.selector, labels)
 
 
-def untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> Taint | None:
+def first_untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> Taint | None:
     """Return the first taint that keeps new pods away and is not tolerated, or None."""
     kept = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
     return next((taint for taint in kept if not tolerated(taint, tolerations)), None)

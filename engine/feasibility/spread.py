@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.feasibility.amount_checks import Nominated, adding, whole
+from engine.feasibility.amount_checks import Nominated, nominated_sums, zeros_by_node
 from engine.feasibility.checks import AmountCheck, Check, RuleCheck
-from engine.feasibility.node_rules import keeping, wanted_nodes
+from engine.feasibility.node_rules import node_selection_checks, repelling_taint
 from engine.feasibility.selectors import selects
 from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
@@ -20,7 +20,7 @@ from engine.model.objects import Pod, SpreadConstraint
 NO_CAP = np.iinfo(np.int64).max // 2
 
 
-def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
+def spread_checks(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
     """Yield, for each constraint, a check of the label that nodes must have and a limit of pods per topology."""
     if not pod.spread:
         return
@@ -40,10 +40,10 @@ def _counted(columns: Columns, pod: Pod, constraint: SpreadConstraint) -> Flags:
     """Return, by node index, whether pods there count."""
     counted = np.ones(len(columns.nodes), np.bool_)
     if constraint.honor_affinity:
-        for rule in wanted_nodes(columns, pod):
+        for rule in node_selection_checks(columns, pod):
             counted &= ~rule.refused
     if constraint.honor_taints:
-        counted &= columns.taint_kinds.flags(lambda node: keeping(pod, node) is None)
+        counted &= columns.taint_kinds.flags(lambda node: repelling_taint(pod, node) is None)
     return counted
 
 
@@ -70,15 +70,15 @@ def _limit(
     known[numbers[counted]] = True
     own = selects(constraint.selector, pod.labels)
     least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
-    held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else whole(columns)
-    cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else whole(columns)
+    held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else zeros_by_node(columns)
+    cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else zeros_by_node(columns)
     return AmountCheck(
         NodeReason.SPREAD,
         constraint.topology_key,
         held=held,
         cap=np.minimum(cap, NO_CAP) + constraint.max_skew - own,
         weight=(leaving if miscounting else there).astype(np.int64),
-        added=adding({place: pods for place, pods in nominated.items() if counted[place]}, meant),
+        added=nominated_sums({place: pods for place, pods in nominated.items() if counted[place]}, meant),
     )
 
 

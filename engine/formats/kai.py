@@ -20,7 +20,7 @@ from engine.formats.tree_json.weights import read_weight
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree
 
@@ -49,7 +49,7 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
+def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
     note_others(one.spec, (_PARENT, _RESOURCES), path, book, known=_KNOWN)
     note_others(mapping_at(one.spec, _RESOURCES, path, book), _UNITS, path, book)
     for _name, fields in _each(one, path, book):
@@ -69,18 +69,18 @@ def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
     )
 
 
-def _each(one: Object, path: str, book: Notebook) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _each(one: Object, path: str, book: NoteCollector) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Return every resource that KAI knows with the fields that a queue sets for it."""
     resources = mapping_at(one.spec, _RESOURCES, path, book)
     return ((name, mapping_at(resources, name, path, book)) for name in _UNITS)
 
 
-def _quotas(one: Object, path: str, book: Notebook) -> Amounts:
+def _quotas(one: Object, path: str, book: NoteCollector) -> Amounts:
     found = {_UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _each(one, path, book)}
     return {name: amount for name, amount in found.items() if amount is not None}
 
 
-def _limits(one: Object, path: str, book: Notebook) -> Amounts:
+def _limits(one: Object, path: str, book: NoteCollector) -> Amounts:
     found: Amounts = {}
     for name, fields in _each(one, path, book):
         amount = _amount(name, fields, _LIMIT, path, book) if _LIMIT in fields else 0
@@ -89,7 +89,7 @@ def _limits(one: Object, path: str, book: Notebook) -> Amounts:
     return found
 
 
-def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: Notebook) -> int | None:
+def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: NoteCollector) -> int | None:
     """Return the amount in a field, in our unit; None if the field is missing or -1."""
     value = fields.get(field)
     if value is None or str(value) in ("-1", "-1.0"):
@@ -102,7 +102,7 @@ def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: N
         return None
 
 
-def _weight(one: Object, path: str, book: Notebook) -> int:
+def _weight(one: Object, path: str, book: NoteCollector) -> int:
     said: dict[int, Mapping[str, Any]] = {}
     for _name, fields in _each(one, path, book):
         if _WEIGHT in fields:
@@ -124,7 +124,7 @@ def _new(name: str) -> Mapping[str, Any]:
 
 
 def _say(one: Object, queue: Queue) -> None:
-    book = Notebook()
+    book = NoteCollector()
     quotas, limits = _quotas(one, "", book), _limits(one, "", book)
     for name, (resource, _unit) in _UNITS.items():
         if queue.guaranteed.get(resource) != quotas.get(resource):

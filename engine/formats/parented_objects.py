@@ -24,7 +24,7 @@ from engine.formats.tree_json.queue_annotation import (
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, Note, NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
@@ -53,7 +53,7 @@ class System:
     parent: str
     """Name of the spec field that names the parent queue."""
     is_queue: Callable[[Object], bool]
-    native: Callable[[Object, str, bool, Notebook], Queue]
+    native: Callable[[Object, str, bool, NoteCollector], Queue]
     """Convert an object to the queue at a path, given whether it has children; errors are added to the notebook."""
     say: Callable[[Object, Queue], None]
     """Set an object's fields to a queue's amounts and weight; values that already agree keep their notation."""
@@ -79,7 +79,7 @@ def read(system: System, text: str) -> Imported:
 
     Raise ImportFailure, with every error in it, for a text without queues or with errors.
     """
-    book = Notebook()
+    book = NoteCollector()
     manifests = ObjectList(text)
     manifests.note_unnamed(book)
     found = _read(system, manifests, book)
@@ -106,7 +106,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
-    found = _read(system, manifests, Notebook()) if text.strip() else _Read({}, {}, {})
+    found = _read(system, manifests, NoteCollector()) if text.strip() else _Read({}, {}, {})
     root = msgspec.structs.replace(tree[tree.root], parent_declared=True)
     implied = ROOT not in found.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
     paths = [path for path in tree.walk() if path != tree.root or not implied]
@@ -126,7 +126,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     return Written(text=manifests.written(), notes=notes)
 
 
-def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
+def _read(system: System, manifests: ObjectList, book: NoteCollector) -> _Read:
     """Return the queues that the objects describe.
 
     Raise ImportFailure if the objects form no tree; other errors are added to ``book``.
@@ -152,7 +152,7 @@ def _read(system: System, manifests: ObjectList, book: Notebook) -> _Read:
     return _Read(found, native, {path: with_annotation(found[path], queue, book) for path, queue in native.items()})
 
 
-def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, Object]:
+def _known(system: System, manifests: ObjectList, book: NoteCollector) -> dict[str, Object]:
     """Return every queue object by the name that other objects use for it. Raise ImportFailure."""
     known: dict[str, Object] = {}
     for one in filter(system.is_queue, manifests.objects):
@@ -170,7 +170,7 @@ def _known(system: System, manifests: ObjectList, book: Notebook) -> dict[str, O
     return known
 
 
-def _below(system: System, known: Mapping[str, Object], book: Notebook) -> dict[str, list[Object]]:
+def _below(system: System, known: Mapping[str, Object], book: NoteCollector) -> dict[str, list[Object]]:
     """Return the children of each queue that has any, by name; top-level queues are below the empty name.
 
     Raise ImportFailure if a parent does not exist.
@@ -225,7 +225,7 @@ def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Objec
 
     Yield a note for each queue with an annotated setting, and one for placement rules, which are left out.
     """
-    native = _read(system, manifests, Notebook()).native if objects else {}
+    native = _read(system, manifests, NoteCollector()).native if objects else {}
     for path, one in objects.items():
         settings = unsupported_settings(native[path], tree[path])
         if tree.is_leaf(path) != (not native[path].parent_declared):

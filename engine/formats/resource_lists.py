@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.yaml.documents import line_of, mapping_at, typed_like
 from engine.formats.yaml.object_list import Fields
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.quantities import Amounts, format_amount, is_resource_name
 
 Named = Callable[[str], str | None]
@@ -16,7 +16,7 @@ Named = Callable[[str], str | None]
 
 
 def read_quantities(
-    holder: Mapping[str, Any], field: str, path: str, book: Notebook, named: Named = lambda name: name
+    holder: Mapping[str, Any], field: str, path: str, book: NoteCollector, named: Named = lambda name: name
 ) -> Amounts:
     """Return the amounts in a field. Each amount that can't be read is left out, with an error at its line."""
     given = mapping_at(holder, field, path, book)
@@ -48,7 +48,7 @@ def write_quantities(
     spelled: Callable[[str], str] = lambda resource: resource,
 ) -> None:
     """Set a field to the given amounts; values that already agree keep their notation."""
-    said = read_quantities(holder, field, "", Notebook(), named)
+    said = read_quantities(holder, field, "", NoteCollector(), named)
     if said == wanted:
         return
     given = holder.get(field)

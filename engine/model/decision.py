@@ -464,7 +464,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.outcome is Outcome.PREEMPT and bool(self.victims)
 
 
-def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
+def apply_decision(snapshot: Snapshot, decision: Decision) -> Snapshot:
     """Return the snapshot that the next pending pod sees: the victims terminate, and capacity is reserved."""
     rooms = decision.rooms
     if not rooms:

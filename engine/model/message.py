@@ -65,7 +65,7 @@ def ngettext_noop(singular: str, plural: str) -> tuple[str, str]:
     return singular, plural
 
 
-def counted(forms: tuple[str, str], count: int, **params: Param) -> Message:
+def plural_message(forms: tuple[str, str], count: int, **params: Param) -> Message:
     """Return a message that counts things; the count is a parameter too."""
     return Message(forms[0], {**params, "count": count}, plural=forms[1], count=count)
 
@@ -77,13 +77,13 @@ def amount(resource: str, value: int) -> Param:
     return f"{format_amount(resource, value)} {resource}"
 
 
-def is_rounder(amounts: Mapping[str, int]) -> bool:
+def is_shorter(amounts: Mapping[str, int]) -> bool:
     """Return whether amounts are shorter to write than amounts one unit lower: ``2`` is shorter than ``1999m``."""
     above = {name: value - 1 for name, value in amounts.items()}
-    return len(listed(amounts)) < len(listed(above))
+    return len(format_amount_list(amounts)) < len(format_amount_list(above))
 
 
-def listed(amounts: Mapping[str, int]) -> str:
+def format_amount_list(amounts: Mapping[str, int]) -> str:
     """Return amounts as a list, as in a manifest: ``cpu 8, memory 64Gi``.
 
     The number of pods and amounts of 0 are left out, unless nothing else remains.

@@ -76,7 +76,7 @@ class ImportFailure(ValueError):  # noqa: N818 - a failure of many errors
         self.notes = notes
 
 
-class Notebook:
+class NoteCollector:
     """A collector of notes while a document is read."""
 
     def __init__(self) -> None:

@@ -39,14 +39,14 @@ class Submission(NamedTuple):
         return {NAMESPACE_TAG: self.namespace, PARENT_QUEUE_TAG: self.parent_queue}.get(name.lower(), "")
 
 
-class _RefusedError(Exception):
+class _RejectedError(Exception):
     """A rule failed, so that the pod has no queue, whatever other rules say."""
 
 
 def leaf_for(tree: QueueTree, pod: Submission) -> str | None:
     """Return the leaf that the tree's rules give, written or dynamic; None if they give none.
 
-    The new names of a dynamic leaf are in lower case. The leaf need not be in the tree: see ``grown``.
+    The new names of a dynamic leaf are in lower case. The leaf need not be in the tree: see ``add_dynamic_queues``.
     """
     try:
         for rule in tree.placement:
@@ -56,13 +56,13 @@ def leaf_for(tree: QueueTree, pod: Submission) -> str | None:
                 return _new_leaf(tree, path)
             if known and tree.is_leaf(known):
                 return known
-    except _RefusedError:
+    except _RejectedError:
         return None
     known = tree.leaf_by_namespace.get(pod.namespace) or tree.written.get(DEFAULT_LEAF)
     return known if known and tree.is_leaf(known) else None
 
 
-def grown(tree: QueueTree, leaves: Iterable[str]) -> QueueTree:
+def add_dynamic_queues(tree: QueueTree, leaves: Iterable[str]) -> QueueTree:
     """Return the tree with these leaves, and the parents that they need, added as dynamic queues where it lacks them.
 
     They are added in order; a leaf that would lie below another leaf, or that is a parent by now, is left out. The
@@ -113,7 +113,7 @@ def _from_template(path: str, template: Settings) -> Queue:
 
 
 def _given(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
-    """Return the path that a rule gives, or None if it gives none. Raises _RefusedError."""
+    """Return the path that a rule gives, or None if it gives none. Raises _RejectedError."""
     name = _name(rule, pod)
     if not name or not _allows(rule.filter, pod):
         return None
@@ -126,7 +126,7 @@ def _given(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
     if rule.name is RuleName.PROVIDED:
         path = tree.now(path)
     if len(path) > LONGEST_PATH or not all(is_queue_name(part) for part in path.split(".")):
-        raise _RefusedError
+        raise _RejectedError
     return path if rule.create or path.lower() in tree.written else None
 
 
@@ -146,7 +146,7 @@ def _above(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
     path = _given(rule, tree, pod)
     known = tree.written.get(path.lower()) if path else None
     if known and tree.is_leaf(known):
-        raise _RefusedError
+        raise _RejectedError
     return path
 
 

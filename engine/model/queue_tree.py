@@ -409,5 +409,5 @@ class QueueTree:
         return result
 
 
-BARE = QueueTree([Queue(path=ROOT)])
+ROOT_ONLY = QueueTree([Queue(path=ROOT)])
 """A tree that has only a root, used where there is no tree."""

@@ -25,11 +25,11 @@ from engine.model.objects import (
     Pod,
     PriorityClass,
 )
-from engine.model.placement import grown
+from engine.model.placement import add_dynamic_queues
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.model.snapshot import queue_of
-from engine.model.snapshot.resource_quotas import limits
+from engine.model.snapshot.resource_quotas import quota_limits
 from engine.policies import cohort
 from engine.tree.lint import errors
 
@@ -155,7 +155,7 @@ def propose(survey: ClusterScan) -> TreeProposal:
     labelled = len(queues) > known
     tree = QueueTree(queues.values(), placement)
     left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
-    quotas = {} if imported else limits(survey.quotas)  # YuniKorn's tree sets the limits
+    quotas = {} if imported else quota_limits(survey.quotas)  # YuniKorn's tree sets the limits
     empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
     left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
     for namespace in sorted(left | set(quotas)):
@@ -241,7 +241,7 @@ def facts(survey: ClusterScan, tree: QueueTree) -> ClusterFacts:
     """Return the facts of a cluster, with its pods placed in a tree: the proposed tree, or the current one."""
     pods = [pod for pod in survey.pods if not pod.finished]
     in_leaf = Counter(queue_of(pod, tree) for pod in pods)
-    tree = grown(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
+    tree = add_dynamic_queues(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
     running = sum(1 for pod in pods if pod.node)
     return ClusterFacts(
         version=survey.version,

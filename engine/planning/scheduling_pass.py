@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from engine.audit import Auditor, AuditTerms, InvariantCheck, failed_checks
-from engine.model.decision import Decision, carried_out
+from engine.model.decision import Decision, apply_decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -85,5 +85,5 @@ def each(
             found = msgspec.structs.replace(found, hold=lasting or hold(found))
         yield snapshot, found
         if not found.refused and not found.hold:
-            snapshot = carried_out(snapshot, decision)
+            snapshot = apply_decision(snapshot, decision)
             auditor.carry_out(decision, snapshot)

@@ -70,7 +70,7 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
         if found := _match(path, side):
             yield found
             side.take(found)
-        side.idle = divided(min(sum(side.idle.values()), side.left), side.idle)
+        side.idle = divide(min(sum(side.idle.values()), side.left), side.idle)
     if beyond := sides[tree.root].over:
         yield Match(parent=NOBODY, borrowed=beyond, lent={NOBODY: sum(beyond.values())})
 
@@ -86,7 +86,7 @@ def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, .
     return tuple(sorted(chain.from_iterable(_pairs(found, tree, path) for found in near), key=_order))
 
 
-def lent(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
+def lent_amounts(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
     """Return by path what a queue, with those below it, lends to queues beside and above it, unless that is nothing."""
     found: dict[str, int] = {}
     for match in matched:
@@ -98,7 +98,7 @@ def lent(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
     return found
 
 
-def divided(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
+def divide(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
     """Return an amount divided in proportion to limits whose sum is at least the amount.
 
     The parts are whole units, none is above its limit, and together they are the amount. Parts of 0 are left out.
@@ -138,8 +138,8 @@ def _match(path: str, side: _Side) -> Match | None:
     more = min(over - rest, sum(others.values()), side.left - rest)
     if not rest + more:
         return None
-    given = divided(more, others) | ({path: rest} if rest else {})
-    return Match(parent=path, borrowed=divided(rest + more, side.over), lent=given)
+    given = divide(more, others) | ({path: rest} if rest else {})
+    return Match(parent=path, borrowed=divide(rest + more, side.over), lent=given)
 
 
 def _less(amounts: Mapping[str, int], parts: Mapping[str, int]) -> dict[str, int]:

@@ -31,7 +31,7 @@ def orphans(state: ClusterState, before: QueueTree, after: QueueTree) -> tuple[O
 
     Pods of the cluster's own namespace are left out: hardly anybody gives it a queue.
     """
-    was, becomes = _remembering(state, before), _remembering(state, after)
+    was, becomes = _cached_queue_of(state, before), _cached_queue_of(state, after)
     counts: dict[str, list[int]] = {}
     for pod in state.pods.values():
         if pod.finished or pod.namespace == SYSTEM or (queue := was(pod)) is None or becomes(pod) is not None:
@@ -42,7 +42,7 @@ def orphans(state: ClusterState, before: QueueTree, after: QueueTree) -> tuple[O
     )
 
 
-def _remembering(state: ClusterState, tree: QueueTree) -> Callable[[Pod], str | None]:
+def _cached_queue_of(state: ClusterState, tree: QueueTree) -> Callable[[Pod], str | None]:
     """Return ``state.queue_of`` with a cache for pods that are alike to a tree."""
     known: dict[tuple[object, ...], str | None] = {}
 

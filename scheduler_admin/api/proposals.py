@@ -16,7 +16,7 @@ from engine.formats.tree_json.diff import (
     describe_change,
     describe_tree_setting,
 )
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.history.sentences import text
@@ -48,7 +48,7 @@ class Proposal:
     @property
     def before(self) -> QueueTree:
         """The tree in force."""
-        return tree_of(self.current) if self.current else BARE
+        return tree_of(self.current) if self.current else ROOT_ONLY
 
     @cached_property
     def changes(self) -> tuple[QueueChange, ...]:

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from engine.formats.registry import Format
-from engine.model.queue_tree import BARE
+from engine.model.queue_tree import ROOT_ONLY
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.api import preconditions, problems
@@ -139,7 +139,7 @@ class TreeView(ApiView):
         subtree = self.asked["subtree"]
         if not subtree:
             return None
-        tree = tree_of(current) if current else BARE
+        tree = tree_of(current) if current else ROOT_ONLY
         if subtree not in tree or not self.scope.has_path(subtree):
             raise problems.WrongParameters({"subtree": [_("There is no queue %(name)s.") % {"name": subtree}]})
         return Part(subtree, tree, self.scope)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.kueue.queue_names import queue_paths
-from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, standings
+from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, quota_statuses
 from engine.model.quota.encoding import StoredQuota, decode, encode
 from engine.model.snapshot import ClusterState
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -107,7 +107,7 @@ def _document(state: ClusterState) -> str | None:
     if not state.cluster_queues and not state.cohorts:
         return None
     try:
-        found = standings(state.quota(now_ms=0))
+        found = quota_statuses(state.quota(now_ms=0))
         sharing = next(iter(state.sharing.values()), None)
         return msgspec.json.encode(_Document(sharing.fair if sharing else None, found)).decode()
     except (QuotaError, OverflowError):  # cohorts in a ring, sums beyond 64 bits: Kueue has no answer there either

@@ -12,7 +12,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.model.snapshot.resource_quotas import limits
+from engine.model.snapshot.resource_quotas import quota_limits
 from engine.observation.discovery import other_schedulers, preempting_classes
 from engine.observation.yunikorn_diff import queue_differences
 from scheduler_admin.accounts.models import Tenant
@@ -88,7 +88,7 @@ def store_status(
         "schedulers": schedulers(snapshot.pods),
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
-        "quotas": limits(state.quotas.values()),
+        "quotas": quota_limits(state.quotas.values()),
         "missing": dict(missing or {}),
         "odd": odd_objects(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),

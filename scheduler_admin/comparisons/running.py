@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from engine.formats.tree_json.canonical import decode_tree
 from engine.model.decision import Decision
 from engine.model.objects import Pod
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.comparison import (
     ComparedSide,
@@ -152,7 +152,7 @@ def _recorded(one: Comparison, since_ms: int, until_ms: int, each: Callable[[], 
     frames: Iterator[tuple[ClusterState, PassInputs]] = stretch(one.cluster, one.since, one.until)
     return record(
         frames,
-        decode_tree(one.measure.encode()) if one.measure else BARE,
+        decode_tree(one.measure.encode()) if one.measure else ROOT_ONLY,
         since_ms=since_ms,
         until_ms=until_ms,
         evicted=dict(victims.values_list("uid", "decision_id")),

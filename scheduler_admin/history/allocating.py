@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from engine.formats.arbitrator.allocations import AllocationInputs, allocations, missing_consumers
 from engine.model.decision import Decision
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.model.snapshot.resource_quotas import Narrower
+from engine.model.snapshot.resource_quotas import TighterQuota
 from engine.planning.reclaim_notices import followed
 from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.watching import Watch
@@ -19,7 +19,7 @@ def tell(
     watch: Watch,
     state: ClusterState,
     snapshot: Snapshot,
-    less: Mapping[str, Narrower],
+    less: Mapping[str, TighterQuota],
     decisions: Iterable[Decision],
 ) -> None:
     """Make the Consumers that are missing, and let Allocations say what the pass found; while we lead, and they exist.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
-from engine.model.queue_paths import called_now
+from engine.model.queue_paths import current_path
 from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -73,7 +73,7 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     counts = Counts(
         since=since,
         finest=max((part.span for part in told.found), default=timedelta()),
-        lost=Stacked(partial(called_now, among=among)),
+        lost=Stacked(partial(current_path, among=among)),
     )
     _add_rows(counts, {row.pk: row for row in live}, filters)
     _add_parts(counts, told.found, filters)

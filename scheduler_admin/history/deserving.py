@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.model.quantities import Amounts, add, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.model.snapshot.resource_quotas import Narrower, limits, narrower
+from engine.model.snapshot.resource_quotas import TighterQuota, quota_limits, tighter_quotas
 from engine.policies import deserved, within_quotas
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
@@ -18,12 +18,12 @@ def divides(revision: Revision) -> bool:
 
 def quotas(revision: Revision, state: ClusterState) -> dict[str, Amounts]:
     """Namespace -> the most that its ResourceQuotas let it have; empty under other policies, which go on without."""
-    return limits(state.quotas.values()) if divides(revision) else {}
+    return quota_limits(state.quotas.values()) if divides(revision) else {}
 
 
-def less(revision: Revision, state: ClusterState) -> dict[str, Narrower]:
+def less(revision: Revision, state: ClusterState) -> dict[str, TighterQuota]:
     """Leaf -> its namespace, where that may have less than the tree in force says; empty under other policies."""
-    return narrower(tree_of(revision), state.namespaces, quotas(revision, state))
+    return tighter_quotas(tree_of(revision), state.namespaces, quotas(revision, state))
 
 
 def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.ShareStatus]:

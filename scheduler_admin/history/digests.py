@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.explain import Message
-from engine.model.message import counted, gettext_noop, ngettext_noop
+from engine.model.message import gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of_tenant
@@ -123,19 +123,19 @@ def _say(tenant: Tenant, day: date, figures: Figures, _pods: object) -> Told:
 def _messages(tenant: Tenant, day: date, figures: Figures) -> Iterator[Message]:
     whose = {"day": day.isoformat(), "tenant": tenant.name}
     pods = figures.preempted.total()
-    yield counted(PREEMPTED, pods, **whose) if pods else Message(QUIET, whose)
+    yield plural_message(PREEMPTED, pods, **whose) if pods else Message(QUIET, whose)
     for (cluster, namespace, application), count in figures.preempted.most_common(_LISTED):
-        yield counted(APPLICATION, count, cluster=cluster, namespace=namespace, application=application)
+        yield plural_message(APPLICATION, count, cluster=cluster, namespace=namespace, application=application)
     if len(figures.preempted) > _LISTED:
-        yield counted(MORE, len(figures.preempted) - _LISTED)
+        yield plural_message(MORE, len(figures.preempted) - _LISTED)
     for cluster, seen in figures.loops[:_LISTED]:
         yield loop_message(cluster, seen)
     for (cluster, queue), lasted in list(figures.waited.items())[:_LISTED]:
         half, most = (seconds(_share(lasted, tenths).total_seconds()) for tenths in (5, 9))
         where = {"cluster": cluster, "queue": queue, "half": half}
-        yield counted(ROOM, len(lasted), most=most, **where) if len(lasted) > 1 else Message(ALONE, where)
+        yield plural_message(ROOM, len(lasted), most=most, **where) if len(lasted) > 1 else Message(ALONE, where)
     if figures.still:
-        yield counted(STILL, figures.still)
+        yield plural_message(STILL, figures.still)
 
 
 def _share(lasted: list[timedelta], tenths: int) -> timedelta:

@@ -9,7 +9,7 @@ from django.conf import settings
 from engine.cluster.acting.outcomes import Executor, OperationOutcome
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import ReclaimNotice as EngineNotice
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.model.objects import Pod, Shield
 from engine.planning.reclaim_notices import followed
 from engine.policies.deserved import SYSTEM
@@ -114,7 +114,7 @@ def _first_to_go(pod: Pod) -> tuple[int, int, str]:
 def _message(cluster: Cluster, notice: Notice) -> str:
     """In English, as all that is written to clusters."""
     due = f"{notice.due_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-    said = _TOLD % {"queue": notice.queue, "over": listed(notice.over), "due": due}
+    said = _TOLD % {"queue": notice.queue, "over": format_amount_list(notice.over), "due": due}
     advised = _ADVISED if cluster.mode == Cluster.Mode.ADVISE else ""
     return said + advised + _LINK % (settings.SITE_URL, cluster.name, notice.queue)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from engine.model.quantities import Amounts, total
-from engine.model.queue_paths import Renames, called_now, is_inside
+from engine.model.queue_paths import Renames, current_path, is_inside
 from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of, scope_of_tenant
@@ -121,13 +121,13 @@ def ledger(user: Who, asked: Asked) -> Ledger:
 
 
 def _lost(row: LedgerEntry, redaction: Redaction, asked: Asked, among: Renames) -> Side:
-    known = row.losing_namespace, called_now(row.losing_queue, among)
+    known = row.losing_namespace, current_path(row.losing_queue, among)
     told = redaction.losing(*known)
     return Side(*told, own=asked.owns(redaction.scope, *known), redacted=told != known)
 
 
 def _gained(row: LedgerEntry, redaction: Redaction, asked: Asked, among: Renames) -> Side:
-    known = row.gaining_namespace, called_now(row.gaining_queue, among)
+    known = row.gaining_namespace, current_path(row.gaining_queue, among)
     told = redaction.gaining(*known)
     return Side(*told, own=asked.owns(redaction.scope, *known), redacted=told != known)
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.http import urlencode
 
 from engine.explain import Message, Name, Tense
-from engine.model.message import Timestamp, counted, gettext_noop, ngettext_noop
+from engine.model.message import Timestamp, gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE
@@ -178,11 +178,13 @@ def _headline(event: Notification.Event, victims: list[Victim], until: datetime 
     params = {"namespace": first.namespace, "application": _application(first)}
     single = {"pod": Name(first.name), "namespace": first.namespace}
     if event is Event.PREEMPTED:
-        return Message(PREEMPTED_ONE, single) if count == 1 else counted(PREEMPTED, count, **params)
+        return Message(PREEMPTED_ONE, single) if count == 1 else plural_message(PREEMPTED, count, **params)
     if until is None:
-        return counted(GOING_SOON, count, **params)
+        return plural_message(GOING_SOON, count, **params)
     at = Timestamp(until.timestamp() * 1000)
-    return Message(GOING_ONE, {**single, "until": at}) if count == 1 else counted(GOING, count, **params, until=at)
+    return (
+        Message(GOING_ONE, {**single, "until": at}) if count == 1 else plural_message(GOING, count, **params, until=at)
+    )
 
 
 def _until(victims: Iterable[Victim]) -> datetime | None:

@@ -15,7 +15,7 @@ from engine.audit import audit, audit_remaining_victims, failed_checks
 from engine.model.decision import Interlock, Reason
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot, pending_workloads
-from engine.model.snapshot.resource_quotas import Narrower
+from engine.model.snapshot.resource_quotas import TighterQuota
 from engine.planning.journal import PassInputs, holds_of
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
@@ -65,7 +65,7 @@ class _Plan:
     moment: PassInputs
     snapshot: Snapshot
     standings: Mapping[str, ShareStatus]
-    less: Mapping[str, Narrower]
+    less: Mapping[str, TighterQuota]
     """The leaves whose namespaces may have less than the tree says."""
     findings: list[Finding]
     holds: list[Hold]

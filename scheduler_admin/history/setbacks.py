@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.http import urlencode
 
 from engine.explain import Message, Name
-from engine.model.message import counted, gettext_noop, ngettext_noop
+from engine.model.message import gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Happening, Turn, Victim
@@ -113,7 +113,7 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
         "times": times,
         "decision": victim.decision_id,
     }
-    said = counted(AGAIN, times, application=victim.application, namespace=victim.namespace)
+    said = plural_message(AGAIN, times, application=victim.application, namespace=victim.namespace)
     return Told(lines=[text(said)], link=_link(victim), facts=facts)
 
 
@@ -144,7 +144,8 @@ def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> No
 
 def _say_loop(cluster: Cluster, seen: SeenLoop, _pods: object) -> Told:
     gave_way = [
-        counted(GAVE_WAY, turn.times or 0, application=turn.application, namespace=turn.namespace) for turn in seen.own
+        plural_message(GAVE_WAY, turn.times or 0, application=turn.application, namespace=turn.namespace)
+        for turn in seen.own
     ]
     return Told(
         lines=[text(one) for one in (loop_message(cluster.name, seen), *gave_way)],

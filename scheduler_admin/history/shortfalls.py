@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from engine.model.message import Message, Timestamp, counted, gettext_noop, listed, ngettext_noop
+from engine.model.message import Message, Timestamp, format_amount_list, gettext_noop, ngettext_noop, plural_message
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_paths import is_inside
@@ -132,8 +132,8 @@ def _say(
     _pods: object,
 ) -> Told:
     """Of what it lacks: what it is guaranteed, and what it holds."""
-    headline = counted(BELOW, asks, queue=path, since=Timestamp(since.timestamp() * 1000))
-    holds = {"used": listed(_held(figures[path], lacks)), "guaranteed": listed(lacks)}
+    headline = plural_message(BELOW, asks, queue=path, since=Timestamp(since.timestamp() * 1000))
+    holds = {"used": format_amount_list(_held(figures[path], lacks)), "guaranteed": format_amount_list(lacks)}
     return Told(
         lines=[text(headline), text(Message(HOLDS, holds))],
         link=f"{settings.SITE_URL}/clusters/{cluster.name}/queues/{path}/",

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.http import Http404
 
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning import bundle, journal
 from engine.planning.journal import PassInputs
@@ -41,7 +41,7 @@ def find_snapshot(user: Who, cluster: Cluster, pk: int) -> SavedSnapshot:
 def saved(snapshot: SavedSnapshot) -> Saved:
     """What it holds. Raises JournalError for one that another version wrote."""
     state, moment = journal.read([bytes(snapshot.blob)])
-    return Saved(state, moment, decoded(snapshot.document) if snapshot.document else BARE)
+    return Saved(state, moment, decoded(snapshot.document) if snapshot.document else ROOT_ONLY)
 
 
 def as_file(snapshot: SavedSnapshot, *, without_names: bool) -> bytes:

@@ -1,7 +1,7 @@
 """How long asks wait, and whether what was told of it came true, in sentences."""
 
 from engine.explain import Message
-from engine.model.message import counted, gettext_noop, ngettext_noop
+from engine.model.message import gettext_noop, ngettext_noop, plural_message
 from engine.observation.wait_estimates import Checked, Estimate, PredictionVerdict
 from scheduler_admin.history.sentences import seconds
 from scheduler_admin.history.waits import LOOKED_BACK, QueueWaits
@@ -59,8 +59,8 @@ def told(found: Estimate | None, *, alike: bool = False, of_queue: bool = False)
         return Message(QUEUE_NOT_TOLD if of_queue else NOT_TOLD)
     params = {"half": seconds(found.half_ms / 1000), "days": str(LOOKED_BACK.days)}
     if found.most_ms is None:
-        return counted(ALIKE_HALF if alike else QUEUE_HALF, found.known, **params)
-    return counted(ALIKE if alike else QUEUE, found.known, most=seconds(found.most_ms / 1000), **params)
+        return plural_message(ALIKE_HALF if alike else QUEUE_HALF, found.known, **params)
+    return plural_message(ALIKE if alike else QUEUE, found.known, most=seconds(found.most_ms / 1000), **params)
 
 
 def late() -> Message:
@@ -75,7 +75,7 @@ def checks(found: QueueWaits) -> list[tuple[Message, PredictionVerdict]]:
 
 
 def _came(forms: tuple[str, str], one: Checked) -> Message:
-    return counted(forms, one.of, in_time=str(one.in_time))
+    return plural_message(forms, one.of, in_time=str(one.in_time))
 
 
 def verdict(one: PredictionVerdict) -> Message:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
 from engine.observation.wait_estimates import HALF, MOST, Checked, Estimate, WaitPrediction, check, estimate, shape_of
@@ -83,7 +83,7 @@ def _begun_in(cluster: Cluster, queue: str, asks: Iterable[Pod], now: datetime) 
         since = moment(ask.waiting_ms)
         assert since is not None
         since = min(since, now)  # the API server's clock may be ahead
-        like = (listed(shape_of(ask.requests))[:300], ask.priority)
+        like = (format_amount_list(shape_of(ask.requests))[:300], ask.priority)
         if like not in known:
             known[like] = _estimated([one for one in past if (one.shape, one.priority) == like], now)
         told = known[like] or whole

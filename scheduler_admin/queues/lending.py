@@ -10,7 +10,7 @@ from engine.model.quantities import PODS, Amounts, column
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
 from engine.policies import fence
-from engine.tree.lending import NOBODY, Loan, Match, lent, loans, matches
+from engine.tree.lending import NOBODY, Loan, Match, lent_amounts, loans, matches
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues.models import Revision
 
@@ -53,7 +53,7 @@ def lent_by_queue(figures: Figures, revision: Revision, tree: QueueTree) -> dict
     """Path -> what it lends of each resource; of those that lend any."""
     found: dict[str, Amounts] = defaultdict(dict)
     for name, used, promised in _grounds(figures, revision, tree):
-        for path, amount in lent(tree, matches(tree, dict(used), dict(promised))).items():
+        for path, amount in lent_amounts(tree, matches(tree, dict(used), dict(promised))).items():
             found[path][name] = amount
     return found
 

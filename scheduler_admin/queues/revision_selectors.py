@@ -11,7 +11,7 @@ from engine.formats.registry import Format
 from engine.formats.tree_json.diff import QueueChange, Setting, changes
 from engine.formats.written_document import Written
 from engine.model.notes import ImportFailure
-from engine.model.queue_tree import BARE
+from engine.model.queue_tree import ROOT_ONLY
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Hierarchy, Revision, RevisionQuerySet
@@ -70,7 +70,7 @@ def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
 
 def difference(before: Revision | None, after: Revision) -> tuple[QueueChange, ...]:
     """What makes one revision of another; before the first there was a bare root."""
-    return changes(tree_of(before) if before else BARE, tree_of(after))
+    return changes(tree_of(before) if before else ROOT_ONLY, tree_of(after))
 
 
 def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:

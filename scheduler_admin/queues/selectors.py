@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from engine.model.placement import grown
+from engine.model.placement import add_dynamic_queues
 from engine.model.quantities import CPU, PODS, Amounts, total
 from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from scheduler_admin.accounts.former_paths import renames_for, with_former
@@ -135,7 +135,7 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
     tree = tree_of(revision)
     more = [path for path in present if path not in tree]
     above = {path.rpartition(".")[0] for path in more}
-    return grown(tree, sorted(path for path in more if path not in above))
+    return add_dynamic_queues(tree, sorted(path for path in more if path not in above))
 
 
 def resources(queues: Iterable[Queue | DraftQueue], capacity: Iterable[str]) -> list[str]:

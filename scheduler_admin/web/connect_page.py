@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.observation.discovery import ClusterFacts, Leaf
 from scheduler_admin.clusters.connecting import Look
 
@@ -29,7 +29,7 @@ def connect_page(seen: Look) -> ConnectPage:
     return ConnectPage(
         look=seen,
         found=seen.found,
-        capacity=listed(seen.found.capacity),
+        capacity=format_amount_list(seen.found.capacity),
         classes=", ".join(f"{one.name} {one.value}" for one in seen.found.classes),
         leaves=leaves[:SHOWN],
         more=max(0, len(leaves) - SHOWN),

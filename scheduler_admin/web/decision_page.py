@@ -34,7 +34,7 @@ from engine.explain import (
     unmet,
 )
 from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.model.quantities import PODS, column
 from engine.policies import fence, foreign_dialects
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -164,7 +164,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         row=row,
         sentence=_sentence(detail, tense, by),
         because=[*_because(detail, tense, by), *hit_again(victims)],
-        asked=listed(row.ask_requests),
+        asked=format_amount_list(row.ask_requests),
         kind=kind,
         word=word,
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],

@@ -29,7 +29,7 @@ from engine.explain import (
 from engine.formats.kubernetes.checkpoints import CHECKPOINT_ANNOTATION
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import Outcome
-from engine.model.message import listed, short_name
+from engine.model.message import format_amount_list, short_name
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim
@@ -127,7 +127,7 @@ def pod_lines(redaction: Redaction, events: Iterable[PodEvent]) -> list[PodLine]
 def _line(redaction: Redaction, event: PodEvent) -> PodLine:
     kind, word = _fate(event)
     requests = event.victim.requests if event.victim else event.decision.ask_requests
-    return PodLine(event, short_name(event.queue), listed(requests), kind, word, _why(redaction, event))
+    return PodLine(event, short_name(event.queue), format_amount_list(requests), kind, word, _why(redaction, event))
 
 
 def _why(redaction: Redaction, event: PodEvent) -> str:
@@ -166,7 +166,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
             *(for_whom(row, redaction.preemptor(row)) if victim else ()),
             *_because(redaction.scope, event, decision, tense),
         ],
-        asked=listed(victim.requests if victim else row.ask_requests),
+        asked=format_amount_list(victim.requests if victim else row.ask_requests),
         priority=victim.priority if victim else row.ask_priority,
         ran=duration((row.first_seen - started).total_seconds()) if started else "",
         kind=kind,
@@ -256,7 +256,7 @@ def _thrown_away(victim: Victim) -> list[Message]:
     if unsaved_s is None or lost is None:
         return found
     saved = victim.started_at is not None and (victim.checkpoint_at or victim.started_at) > victim.started_at
-    words = {"time": span(unsaved_s), "held": listed(victim.requests), "work": work_text(lost)}
+    words = {"time": span(unsaved_s), "held": format_amount_list(victim.requests), "work": work_text(lost)}
     return [*found, thrown_away(unsaved_s, saved=saved, **words)]
 
 

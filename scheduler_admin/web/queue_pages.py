@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from engine import explain
 from engine.formats.tree_json.diff import parts
 from engine.formats.tree_json.document import write_sharing
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.model.quantities import DOMINANT
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import Settings
@@ -206,7 +206,7 @@ def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> lis
     """What the last pass considered: an ask that it did not has got room, or has gone."""
     scope = scope_of(user, "view")
     return [
-        Waiting(row, listed(row.ask_requests), why(scope, row), _application(cluster, row))
+        Waiting(row, format_amount_list(row.ask_requests), why(scope, row), _application(cluster, row))
         for row in activity_selectors.waiting(user, cluster, last_pass, path)
     ]
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from engine.feasibility import FITS, Feasibility
-from engine.feasibility.node_rules import unbound
+from engine.feasibility.node_rules import first_unbound_claim
 from engine.model.decision import NodeReason
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts
@@ -47,7 +47,7 @@ class Attempt:
     @cached_property
     def _unbound(self) -> str:
         """A claim of the pod's that is not bound: then no node is looked at, and nobody asks whom it may preempt."""
-        return unbound(self._found.snapshot, self.pod) or ""
+        return first_unbound_claim(self._found.snapshot, self.pod) or ""
 
     @property
     def reasons(self) -> frozenset[NodeReason]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from engine.feasibility import matches, unjudged
-from engine.feasibility.node_rules import contradictory, unbound
+from engine.feasibility import matches, unsupported_rules
+from engine.feasibility.node_rules import contradictory, first_unbound_claim
 from engine.feasibility.plain import refusal
 from engine.model.decision import Outcome
 from engine.model.objects import Node, Pod
@@ -35,9 +35,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide(snapshot: Snapshot, ask: Pod) -> Answer:
     """Which pods are to go for the ask, on which node."""
-    if unjudged(snapshot, ask):
+    if unsupported_rules(snapshot, ask):
         return Answer(outcome=Outcome.NOT_ELIGIBLE)
-    if unbound(snapshot, ask) is not None or contradictory(ask):
+    if first_unbound_claim(snapshot, ask) is not None or contradictory(ask):
         return Answer(outcome=Outcome.NO_CANDIDATE)
     told = {node.name: refusal(snapshot, ask, node, miscounting=True) for node in snapshot.nodes}
     kept = {held.node for held in snapshot.reservations}

@@ -6,21 +6,21 @@ from typing import Any
 import msgspec
 
 from engine.model.objects import AffinityTerm, Pod, Shield
-from engine.model.placement import grown
+from engine.model.placement import add_dynamic_queues
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Snapshot
-from engine.model.snapshot.queue_assignment import placed, shielded, unplaced
+from engine.model.snapshot.queue_assignment import apply_shield, assign_queue, without_queue
 
 
 def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection: Protection | None) -> Snapshot:
     """What ``state.snapshot`` gives, reservations and notices apart."""
     above = {name: one.parent_queue if tree.placement else "" for name, one in state.namespaces.items()}
     every = [
-        placed(pod, tree, state.classes.get(pod.priority_class), above.get(pod.namespace, ""), state.scheduler)
+        assign_queue(pod, tree, state.classes.get(pod.priority_class), above.get(pod.namespace, ""), state.scheduler)
         for pod in state.pods.values()
         if not pod.finished
     ]
-    pods = [shielded(pod, tree, protection) for pod in _led(every, state.scheduler)]
+    pods = [apply_shield(pod, tree, protection) for pod in _led(every, state.scheduler)]
     pods, tree = _within(pods, tree, protection)
     pods = _unjudged(pods, state.namespaces)
     first = _originators(pods)
@@ -86,9 +86,9 @@ def _within(pods: list[Pod], tree: QueueTree, protection: Protection | None) -> 
     missing = {pod.queue for pod in pods if pod.queue is not None and pod.queue not in tree}
     first = {path: min((pod.created_ms, pod.key) for pod in pods if pod.queue == path) for path in missing}
     wanted = tuple(sorted(missing, key=lambda path: (first[path], path)))
-    tree = grown(tree, wanted)
+    tree = add_dynamic_queues(tree, wanted)
     refused = {path for path in wanted if path not in tree or not tree.is_leaf(path)}
-    return [unplaced(pod, protection) if pod.queue in refused else pod for pod in pods], tree
+    return [without_queue(pod, protection) if pod.queue in refused else pod for pod in pods], tree
 
 
 def _led(pods: list[Pod], scheduler: str) -> list[Pod]:

@@ -6,7 +6,7 @@ from engine.formats.arbitrator.allocations import AllocationInputs, allocations,
 from engine.model.objects import Allocation, AllocationCondition, ClassQuota, Consumer, Namespace
 from engine.model.placement_rules import NAMESPACE_TAG, Rule, RuleName
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
-from engine.model.snapshot.resource_quotas import limits, narrower
+from engine.model.snapshot.resource_quotas import quota_limits, tighter_quotas
 from engine.policies.deserved import share_statuses
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
@@ -69,10 +69,10 @@ def test_the_grace_is_that_of_the_area_where_the_leaf_says_none() -> None:
 
 def test_a_hard_cap_above_the_quota_of_the_namespace_is_told() -> None:
     """Where there is no hard cap the quota is one; where quotas may not be read nobody knows."""
-    quotas = limits(
+    quotas = quota_limits(
         ClassQuota(namespace=name, name="q", requests=amounts(cpu)) for name, cpu in (("spark", "2"), ("shop", "1"))
     )
-    found = allocations(picture(less=narrower(SHARED, NAMESPACES, quotas)))
+    found = allocations(picture(less=tighter_quotas(SHARED, NAMESPACES, quotas)))
     above = told(found["spark"], "HardAboveQuota")
     assert (above.status, above.message) == (
         "True",
@@ -85,9 +85,9 @@ def test_a_hard_cap_above_the_quota_of_the_namespace_is_told() -> None:
 def test_leaves_with_a_hard_cap_above_the_quota_of_their_namespace_are_found() -> None:
     """Those that namespaces share are nobody's consumer; a quota of something without a cap is one itself."""
     quotas = {name: amounts("2") | {"memory": 2**30} for name in ("spark", "shop", "a")}
-    assert narrower(SHARED, NAMESPACES, quotas) == {"root.bigdata.spark": ("spark", {"cpu": 2000})}
-    assert narrower(SHARED, NAMESPACES, {"spark": amounts("3")}) == {}
-    assert narrower(SHARED, NAMESPACES, {}) == {}
+    assert tighter_quotas(SHARED, NAMESPACES, quotas) == {"root.bigdata.spark": ("spark", {"cpu": 2000})}
+    assert tighter_quotas(SHARED, NAMESPACES, {"spark": amounts("3")}) == {}
+    assert tighter_quotas(SHARED, NAMESPACES, {}) == {}
 
 
 def test_the_grace_period_may_be_that_of_the_area() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.collections.overlay import Amended
+from engine.model.collections.overlay import PatchedSequence
 
 PLACES = st.integers(0, 5)
 
@@ -12,10 +12,10 @@ PLACES = st.integers(0, 5)
 def test_moments_are_as_if_each_were_written_out(steps: list[tuple[int, dict[int, int]]]) -> None:
     """Whichever moment another one goes on from, and however often; the earlier ones stay as they were."""
     plain = [list(range(6))]
-    moments: list[Amended[int] | list[int]] = [plain[0]]
+    moments: list[PatchedSequence[int] | list[int]] = [plain[0]]
     for step, other in steps:
         before = step % len(moments)
-        moments.append(Amended(moments[before], other))
+        moments.append(PatchedSequence(moments[before], other))
         plain.append([other.get(place, thing) for place, thing in enumerate(plain[before])])
     for moment, want in zip(moments, plain, strict=True):
         assert list(moment) == want

@@ -10,7 +10,7 @@ from engine.audit import audit, failed_checks
 from engine.audit.audit_state import AuditState
 from engine.explain import otherwise
 from engine.model.change import Change
-from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
+from engine.model.decision import Decision, Outcome, PodReason, Reason, apply_decision, decode, encode
 from engine.model.objects import Pod
 from engine.model.queue_tree import Take
 from engine.model.snapshot import Protection, Snapshot
@@ -102,7 +102,7 @@ def test_quota_that_was_given_is_kept_from_those_who_ask_next() -> None:
     first, second = (one.decision for one in planned(at))
     assert first.outcome is Outcome.FITS
     assert (second.outcome, second.reason) == (Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES)
-    later = carried_out(at, first)
+    later = apply_decision(at, first)
     assert [(one.ask_uid, one.node) for one in later.reservations] == [("uid-x", "")]
 
 

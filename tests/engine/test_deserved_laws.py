@@ -22,7 +22,7 @@ from engine.model.decision import (
     PodVerdict,
     Reason,
     Trace,
-    carried_out,
+    apply_decision,
 )
 from engine.model.objects import DisruptionBudget, Requirement
 from engine.model.quantities import Amounts
@@ -340,4 +340,4 @@ def test_a_pass_is_judged_as_each_of_its_decisions_by_itself(seed: int) -> None:
         wrong = msgspec.structs.replace(decision, trace=Trace())
         assert auditor.judge(decision) == one.laws == audit(before, under, decision, terms=settings)
         assert auditor.judge(wrong) == audit(before, under, wrong, terms=settings)
-        auditor.carry_out(decision, carried_out(before, decision))
+        auditor.carry_out(decision, apply_decision(before, decision))

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.model.decision import Decision, Outcome, PodReason, Reason, carried_out
+from engine.model.decision import Decision, Outcome, PodReason, Reason, apply_decision
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.snapshot import Snapshot
 from engine.policies.deserved import Parameters, decide
@@ -65,7 +65,7 @@ def test_a_budget_is_spent_over_all_decisions_of_a_pass() -> None:
     there = there.with_budgets((DisruptionBudget(namespace="ns", name="one", allowed=1),))
     first = decided(there)
     assert first.outcome is Outcome.PREEMPT
-    assert decided(carried_out(there, first), "y").outcome is Outcome.NO_CANDIDATE
+    assert decided(apply_decision(there, first), "y").outcome is Outcome.NO_CANDIDATE
 
 
 def test_anywhere_pods_go_from_several_nodes_until_so_much_is_free_together() -> None:
@@ -77,7 +77,7 @@ def test_anywhere_pods_go_from_several_nodes_until_so_much_is_free_together() ->
     assert victims_of(decided(there)) == ["a0", "a4"]
     found = decided(there, node_fit=False)
     assert (found.node, victims_of(found)) == (None, ["a2", "a3"])
-    later = carried_out(there, found)
+    later = apply_decision(there, found)
     assert [(room.ask_uid, room.node) for room in later.reservations] == [("uid-x", "")]
 
 

@@ -10,7 +10,7 @@ from engine.formats.tree_json.diff import ChangeKind, changes, renamed_paths, wi
 from engine.formats.tree_json.document import read_form, write_form
 from engine.model.objects import Pod
 from engine.model.placement_rules import Rule, RuleName
-from engine.model.queue_paths import called_now, known_as
+from engine.model.queue_paths import current_path, known_as
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.model.snapshot.queue_assignment import queue_of
@@ -109,7 +109,7 @@ class TestKnownAs:
     )
     def test_end_whatever_was_renamed_to_what(self, among: list[tuple[str, str]], path: str) -> None:
         assert path not in known_as(path, tuple(among))
-        assert called_now(path, tuple(among)).startswith("root.")
+        assert current_path(path, tuple(among)).startswith("root.")
 
 
 class TestDocuments:

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, Followed
+from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedDict
 from engine.model.columns import pod_table
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
@@ -33,7 +33,7 @@ from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import plain_columns, plain_snapshot
 
 if TYPE_CHECKING:
-    from engine.model.columns.distinct import Kinds
+    from engine.model.columns.distinct import ItemGroups
 
 PLAIN = tree({"a": queue(namespaces=("ns-0",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
 PROVIDED = Rule(name=RuleName.PROVIDED, create=True)
@@ -181,12 +181,12 @@ def test_pods_that_did_not_change_are_the_same_ones() -> None:
 
 
 @pytest.fixture
-def followed() -> Followed[str, int]:
+def followed() -> TrackedDict[str, int]:
     """Two things, of which both are known."""
-    return Followed({"a": 1, "b": 2})
+    return TrackedDict({"a": 1, "b": 2})
 
 
-def test_what_changed_since_a_step_is_told_with_what_was_there(followed: Followed[str, int]) -> None:
+def test_what_changed_since_a_step_is_told_with_what_was_there(followed: TrackedDict[str, int]) -> None:
     """As it was at the step, however often it changed since."""
     step = followed.reach()
     followed["a"] = 3
@@ -197,7 +197,7 @@ def test_what_changed_since_a_step_is_told_with_what_was_there(followed: Followe
     assert followed.since(step) == {"a": 1, "b": 2, "c": None}
 
 
-def test_a_copy_knows_its_own_way_alone(followed: Followed[str, int]) -> None:
+def test_a_copy_knows_its_own_way_alone(followed: TrackedDict[str, int]) -> None:
     """And both know what was before."""
     step = followed.reach()
     followed["a"] = 3
@@ -208,7 +208,7 @@ def test_a_copy_knows_its_own_way_alone(followed: Followed[str, int]) -> None:
     assert followed.since(step) == {"a": 1, "c": None}
 
 
-def test_of_too_many_changes_nothing_is_known(followed: Followed[str, int]) -> None:
+def test_of_too_many_changes_nothing_is_known(followed: TrackedDict[str, int]) -> None:
     """Unless somebody asks in between: then only what came since is kept."""
     step = followed.reach()
     for number in range(STEPS_KEPT + 1):
@@ -222,7 +222,7 @@ def test_of_too_many_changes_nothing_is_known(followed: Followed[str, int]) -> N
 
 
 @pytest.mark.parametrize("way", ["clear", "popitem"])
-def test_of_what_is_emptied_nothing_is_known(followed: Followed[str, int], way: str) -> None:
+def test_of_what_is_emptied_nothing_is_known(followed: TrackedDict[str, int], way: str) -> None:
     """All has to be looked at then."""
     step = followed.reach()
     getattr(followed, way)()
@@ -274,5 +274,5 @@ def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
     for name in ("told", "node", "priority", "started", "first", "leaving", "shielded", "unread"):
         yield name, getattr(columns, name).tolist()
     for name in ("pod_kinds", "anti_kinds", "port_kinds", "claim_kinds", "queue_kinds", "request_kinds"):
-        kinds: Kinds = attrgetter(name)(columns)
+        kinds: ItemGroups = attrgetter(name)(columns)
         yield name, (kinds.of.tolist(), kinds.each)

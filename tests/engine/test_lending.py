@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.lending import NOBODY, Match, divided, lent, loans, matches
+from engine.tree.lending import NOBODY, Match, divide, lent_amounts, loans, matches
 from tests.builders import queue, tree
 
 FLAT = tree({name: queue() for name in "abcd"})
@@ -50,7 +50,7 @@ def test_what_is_used_beyond_what_anybody_is_promised_is_nobodys() -> None:
 def test_nobody_borrows_where_all_have_what_they_are_promised() -> None:
     """Nor lends, though it leaves some: nobody takes it."""
     assert told(FLAT, "a", {"a": 3}, {"a": 3, "b": 4}) == {}
-    assert lent(FLAT, matches(FLAT, whole({"a": 3}), whole({"a": 3, "b": 4}))) == {}
+    assert lent_amounts(FLAT, matches(FLAT, whole({"a": 3}), whole({"a": 3, "b": 4}))) == {}
 
 
 def test_the_nearest_lends_first() -> None:
@@ -58,7 +58,7 @@ def test_the_nearest_lends_first() -> None:
     used, promised = {"t.a": 8, "t.b": 2}, {"t.a": 5, "t.b": 5, "s.c": 10}
     assert told(NESTED, "t.a", used, promised) == {("t.a", "t.b"): 3}
     assert told(NESTED, "t", used, promised) == {}
-    assert lent(NESTED, matches(NESTED, whole(used), whole(promised))) == {"root.t.b": 3}
+    assert lent_amounts(NESTED, matches(NESTED, whole(used), whole(promised))) == {"root.t.b": 3}
 
 
 def test_what_is_left_is_of_the_other_tenant() -> None:
@@ -66,7 +66,11 @@ def test_what_is_left_is_of_the_other_tenant() -> None:
     used, promised = {"t.a": 9, "t.b": 4}, {"t.a": 5, "t.b": 5, "s.c": 10}
     assert told(NESTED, "t", used, promised) == {("t.a", "s.c"): 3}
     assert told(NESTED, "t.a", used, promised) == {("t.a", "t.b"): 1, ("t.a", "s.c"): 3}
-    assert lent(NESTED, matches(NESTED, whole(used), whole(promised))) == {"root.t.b": 1, "root.s.c": 3, "root.s": 3}
+    assert lent_amounts(NESTED, matches(NESTED, whole(used), whole(promised))) == {
+        "root.t.b": 1,
+        "root.s.c": 3,
+        "root.s": 3,
+    }
 
 
 def test_a_tenant_that_is_promised_more_than_its_leaves_lends_them_the_rest() -> None:
@@ -79,7 +83,7 @@ def test_a_tenant_that_is_promised_more_than_its_leaves_lends_them_the_rest() ->
 def test_a_tenant_lends_others_the_rest_too() -> None:
     """As a lender of its own."""
     assert told(NESTED, "s.c", {"s.c": 4}, {"t": 10}) == {("s.c", "t"): 4}
-    assert lent(NESTED, matches(NESTED, whole({"s.c": 4}), whole({"t": 10}))) == {"root.t": 4}
+    assert lent_amounts(NESTED, matches(NESTED, whole({"s.c": 4}), whole({"t": 10}))) == {"root.t": 4}
 
 
 def test_a_leaf_can_not_lend_what_its_tenant_is_not_promised() -> None:
@@ -123,7 +127,7 @@ def test_a_tenant_borrows_what_it_uses_beyond_what_it_is_promised(used: Amounts,
         lends = sum(amount for (_, lender), amount in found.items() if lender.startswith(tenant))
         assert borrowed == max(0, held - max(most, within))
         assert lends <= max(0, most - held)
-        assert lends == lent(NESTED, matches(NESTED, whole(used), whole(promised))).get(f"root.{tenant}", 0)
+        assert lends == lent_amounts(NESTED, matches(NESTED, whole(used), whole(promised))).get(f"root.{tenant}", 0)
 
 
 @given(uses, promises)
@@ -169,7 +173,7 @@ def is_inside(one: str, path: str) -> bool:
 def test_an_amount_is_divided_to_the_unit(limits: list[int], data: st.DataObject) -> None:
     """Each part is less than a unit off its exact share, and within its limit."""
     amount, every = data.draw(st.integers(0, sum(limits))), sum(limits)
-    found = divided(amount, {str(place): limit for place, limit in enumerate(limits)})
+    found = divide(amount, {str(place): limit for place, limit in enumerate(limits)})
     assert sum(found.values()) == amount
     for place, limit in enumerate(limits):
         part = found.get(str(place), 0)

@@ -13,7 +13,7 @@ from engine.formats.tree_json.canonical import encode_tree
 from engine.model.decision import Decision
 from engine.model.objects import ANY_ADDRESS, HostPort, Node, NodeSelectorTerm, Pod, Requirement
 from engine.model.placement_rules import Rule, RuleName
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards
 from engine.planning import journal
 from engine.planning.forecast import forecast
@@ -79,7 +79,7 @@ def test_and_goes_the_same_way_from_there(given_tree: QueueTree, objects: list[N
 
 @pytest.mark.parametrize("file", sorted(DATA.glob("kube-scheduler/*.gz")), ids=lambda path: path.name.partition(".")[0])
 def test_recorded_clusters_decide_the_same(file: Path) -> None:
-    bare = BARE
+    bare = ROOT_ONLY
     with gzip.open(file) as lines:
         for line in some(lines):
             state, *_ = cluster_state(msgspec.json.decode(line)["objects"])
@@ -89,7 +89,7 @@ def test_recorded_clusters_decide_the_same(file: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted(DATA.glob("*/*.gz")), ids=lambda path: path.name.partition(".")[0])
 def test_what_is_handed_out_reads_back_as_it_is(file: Path) -> None:
-    bare = BARE
+    bare = ROOT_ONLY
     with gzip.open(file) as lines:
         for line in some(lines):
             without = masked(cluster_state(msgspec.json.decode(line)["objects"])[0], MOMENT, bare)
@@ -164,7 +164,7 @@ def test_what_kubernetes_names_itself_stays() -> None:
 
 def test_a_pod_in_a_dynamic_queue_names_it_and_finds_it_written() -> None:
     rules = (Rule(name=RuleName.TAG, value="namespace", create=True),)
-    given_tree = QueueTree(BARE.queues.values(), rules)
+    given_tree = QueueTree(ROOT_ONLY.queues.values(), rules)
     state = state_of(node("n"), pod("p", node="n", namespace="team"))
     found = masked(state, MOMENT, given_tree)
     snapshot = found.moment.snapshot(found.state, found.tree)

@@ -13,7 +13,7 @@ from engine.model.objects import Namespace, Node, Pod
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.model.snapshot.resource_quotas import capped
+from engine.model.snapshot.resource_quotas import cap_by_quotas
 from engine.planning.journal import PassInputs
 from engine.policies import deserved
 from tests.builders import ask, named, node, pod, queue, tree
@@ -79,7 +79,7 @@ def test_a_leaf_that_several_namespaces_share_is_nobodys() -> None:
     """No quota is for all of them."""
     shared = tree({"a": queue(namespaces=("a", "b"))})
     namespaces = {name: Namespace(name=name) for name in ("a", "b")}
-    assert capped(shared, namespaces, {"a": {"cpu": 1}}) is shared
+    assert cap_by_quotas(shared, namespaces, {"a": {"cpu": 1}}) is shared
 
 
 def test_the_tree_stays_the_same_while_no_quota_changes() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from engine.model.objects import Namespace, Pod, Shield
-from engine.model.placement import Submission, grown, leaf_for
+from engine.model.placement import Submission, add_dynamic_queues, leaf_for
 from engine.model.placement_rules import Filter, Rule, RuleName
-from engine.model.queue_tree import BARE, PreemptionPolicy, Queue, QueueTree, Settings
+from engine.model.queue_tree import ROOT_ONLY, PreemptionPolicy, Queue, QueueTree, Settings
 from engine.model.snapshot import ClusterState, Protection
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
@@ -186,7 +186,7 @@ class TestGrown:
         shape = tree(
             {"a": queue("9", parent_declared=True, template=self.TEMPLATE), "a.b": queue(parent_declared=True)}
         )
-        one = grown(shape, ["root.a.b.c.d", "root.a.x", "root.new"])
+        one = add_dynamic_queues(shape, ["root.a.b.c.d", "root.a.x", "root.new"])
         assert one["root.a.b.c.d"] == Queue(
             path="root.a.b.c.d",
             guaranteed={"cpu": 2_000},
@@ -207,19 +207,19 @@ class TestGrown:
                 "a.b": queue(parent_declared=True, template=Settings()),
             }
         )
-        assert grown(shape, ["root.a.b.c"])["root.a.b.c"] == Queue(path="root.a.b.c", dynamic=True)
+        assert add_dynamic_queues(shape, ["root.a.b.c"])["root.a.b.c"] == Queue(path="root.a.b.c", dynamic=True)
 
     def test_nothing_grows_below_a_leaf(self) -> None:
         """Written or dynamic: who comes first has it."""
         shape = ruled(PROVIDED)
-        assert grown(shape, ["root.dev.x"]) is shape
-        assert "root.a.b" not in grown(shape, ["root.a", "root.a.b"])
-        assert grown(shape, ["root.a.b", "root.a"])["root.a"].parent_declared
+        assert add_dynamic_queues(shape, ["root.dev.x"]) is shape
+        assert "root.a.b" not in add_dynamic_queues(shape, ["root.a", "root.a.b"])
+        assert add_dynamic_queues(shape, ["root.a.b", "root.a"])["root.a"].parent_declared
 
     def test_a_root_alone_holds_queues(self) -> None:
         """As it always does in YuniKorn."""
-        assert list(grown(BARE, ["root.a"]).leaves) == ["root.a"]
-        assert leaf_for(QueueTree(BARE.queues.values(), [PROVIDED]), Submission(queue="a")) == "root.a"
+        assert list(add_dynamic_queues(ROOT_ONLY, ["root.a"]).leaves) == ["root.a"]
+        assert leaf_for(QueueTree(ROOT_ONLY.queues.values(), [PROVIDED]), Submission(queue="a")) == "root.a"
 
 
 class TestInASnapshot:

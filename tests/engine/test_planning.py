@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from engine.audit import audit
-from engine.model.decision import carried_out, encode
+from engine.model.decision import apply_decision, encode
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
@@ -71,7 +71,7 @@ def test_a_snapshot_carried_on_is_the_snapshot_with_other_pods() -> None:
     for one in (at.pods_by_node, at.nominated, at.unread, at.keeping_apart, at.columns, at.asks):
         assert one is not None
     decision = fence.decide(at, shape, at.asks[0])
-    later = carried_out(at, decision)
+    later = apply_decision(at, decision)
     again = afresh(later)
     assert later == again
     assert later.pods_by_node == again.pods_by_node

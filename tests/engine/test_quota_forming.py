@@ -11,7 +11,7 @@ import pytest
 from engine.formats.kueue import read
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.quota import ClusterQueue, Cohort, FlavorQuota, QuotaCluster
-from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed
+from engine.model.quota.tree_reading import FLAVOR, DerivedQuota, QuotaReading, derive_quota
 from tests.builders import queue, tree
 
 CPU = (FLAVOR, "cpu")
@@ -21,26 +21,26 @@ RECORDED = Path(__file__).parents[1] / "data" / "kueue"
 
 def test_a_parents_guarantee_contains_those_below_it() -> None:
     """Of 10 its queues have 7: the other 3 are lent to whoever needs them. Of less than those have nothing is left."""
-    found = formed(
+    found = derive_quota(
         tree({"team": queue("10"), "team.a": queue("4"), "team.b": queue("3"), "few": queue("1")}), QuotaReading()
     )
     assert found.cohorts["root.team"].quotas == {CPU: FlavorQuota(3000)}
-    short = formed(tree({"team": queue("5"), "team.a": queue("4"), "team.b": queue("3")}), QuotaReading())
+    short = derive_quota(tree({"team": queue("5"), "team.a": queue("4"), "team.b": queue("3")}), QuotaReading())
     assert short.cohorts["root.team"].quotas == {CPU: FlavorQuota(0)}
 
 
 def test_as_in_kueue_a_parents_guarantee_is_on_top_of_those_below_it() -> None:
     """And a queue has only what it names."""
     said = tree({"team": queue("10"), "team.a": queue("4"), "team.b": queue({"memory": "1Gi"})})
-    found = formed(said, AS_KUEUE)
+    found = derive_quota(said, AS_KUEUE)
     assert found.cohorts["root.team"].quotas == {CPU: FlavorQuota(10_000)}
     assert found.queues["root.team.b"].group_of("cpu") is None
-    assert formed(said, QuotaReading()).queues["root.team.b"].group_of("cpu") is not None
+    assert derive_quota(said, QuotaReading()).queues["root.team.b"].group_of("cpu") is not None
 
 
 def test_a_max_is_what_is_guaranteed_and_what_may_be_borrowed_on_top() -> None:
     """Of a parent: beyond all that there is below it. A max below the guarantee is kept."""
-    found = formed(
+    found = derive_quota(
         tree({"team": queue(max="9"), "team.a": queue("4", max="6"), "team.b": queue("4", max="3")}), QuotaReading()
     )
     assert found.queues["root.team.a"].quotas == {CPU: FlavorQuota(4000, 2000)}
@@ -50,7 +50,7 @@ def test_a_max_is_what_is_guaranteed_and_what_may_be_borrowed_on_top() -> None:
 
 def test_a_fence_is_the_top_of_a_cohort_of_its_own_and_its_max_is_what_there_is_if_nothing_is_guaranteed() -> None:
     """As the root's, which is the top of all others."""
-    found = formed(
+    found = derive_quota(
         tree({"root": queue(max="9"), "shut": queue("2", max="5", fence=True), "a": queue("4")}), QuotaReading()
     )
     assert (found.queues["root.shut"].cohort, found.queues["root.a"].cohort) == ("", "root")
@@ -61,7 +61,7 @@ def test_a_fence_is_the_top_of_a_cohort_of_its_own_and_its_max_is_what_there_is_
 def test_amounts_of_all_flavors_of_a_resource_are_added_up() -> None:
     """Which nodes are of which is not known; what is unlimited in one flavor is unlimited."""
     said = {"cpu@spot": "4", "cpu@reserved": "2"}
-    found = formed(
+    found = derive_quota(
         tree({"a": queue(said, max={"cpu@spot": "5", "cpu@reserved": "2"}), "b": queue(said)}), QuotaReading()
     )
     assert found.queues["root.a"].quotas == {CPU: FlavorQuota(6000, 1000)}
@@ -105,7 +105,7 @@ def of_kueue(cluster: QuotaCluster) -> Told:
     return told([*cluster.queues.values(), *cluster.cohorts.values(), *bare])
 
 
-def of_tree(found: Formed) -> Told:
+def of_tree(found: DerivedQuota) -> Told:
     """What our tree makes of them; its root is none of theirs."""
     every = told([*found.queues.values(), *found.cohorts.values()])
     return {name: one for name, one in every.items() if name != "root" or one[1]}
@@ -117,7 +117,7 @@ def test_the_recorded_queues_of_kueue_come_out_as_kueue_means_them(name: str) ->
     compared = 0
     for objects in worlds(name):
         text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": objects}).decode()
-        again = of_tree(formed(read(text).tree, AS_KUEUE))
+        again = of_tree(derive_quota(read(text).tree, AS_KUEUE))
         assert again == of_kueue(quota_cluster(objects, now_ms=0))
         compared += 1
     assert compared > 5

@@ -19,7 +19,7 @@ from engine.analysis.pending_reasons.pending_case import PendingCase
 from engine.model.decision import Outcome, Reason
 from engine.model.objects import Node, Pod
 from engine.model.quantities import PODS
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 from engine.policies import fence, find, priority
 from tests.builders import OPTED_OUT, amounts, ask, daemonset_ask, named, node, pod, queue, reservation, snapshot, tree
@@ -236,15 +236,17 @@ def test_by_priority_too_the_nearest_change_is_told(
     running: list[Pod], asking: dict[str, object], remedy: Remedy
 ) -> None:
     """Less requested, the lowest priority that does, the right to preempt."""
-    at = snapshot(BARE, node("n0", 4), running, ask("ask", **asking))  # type: ignore[arg-type]
-    found = why(at, BARE, policy="priority")
+    at = snapshot(ROOT_ONLY, node("n0", 4), running, ask("ask", **asking))  # type: ignore[arg-type]
+    found = why(at, ROOT_ONLY, policy="priority")
     assert remedy in [one for each in found.refusing for one in each.remedies]
 
 
 def test_no_priority_is_told_that_no_user_can_give() -> None:
     """A class of a user's ends below those of the system."""
-    at = snapshot(BARE, node("n0", 4), pod("a", cpu=4, priority=2_000_000_000, node="n0"), ask("ask", priority=1000))
-    found = why(at, BARE, policy="priority")
+    at = snapshot(
+        ROOT_ONLY, node("n0", 4), pod("a", cpu=4, priority=2_000_000_000, node="n0"), ask("ask", priority=1000)
+    )
+    found = why(at, ROOT_ONLY, policy="priority")
     assert Change.PRIORITY not in {one.change for each in found.refusing for one in each.remedies}
 
 
@@ -369,10 +371,11 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
 def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapshot, Pod]) -> None:
     """No queue has a say there; a pod of the same priority may not go."""
     at, one = world
-    decision, found = priority.decide(at, BARE, one), pending_reasons_of(at, BARE, one, "priority")
+    decision, found = priority.decide(at, ROOT_ONLY, one), pending_reasons_of(at, ROOT_ONLY, one, "priority")
     if decision.reason in (Reason.WAITING_FOR_VICTIMS, Reason.UNREAD_RULES):
         return
     assert (decision.outcome in (Outcome.FITS, Outcome.PREEMPT)) is (found.refusing == ())
     _helps(
-        PendingCase(snapshot=at, tree=BARE, ask=one, rules=find("priority", "kube-scheduler").pending_tiers({})), found
+        PendingCase(snapshot=at, tree=ROOT_ONLY, ask=one, rules=find("priority", "kube-scheduler").pending_tiers({})),
+        found,
     )

@@ -5,7 +5,7 @@ import pytest
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.decision import Decision, Outcome, PodFacts, Reason, ReclaimNotice
 from engine.model.objects import ClassQuota, Namespace
-from engine.model.snapshot.resource_quotas import Narrower
+from engine.model.snapshot.resource_quotas import TighterQuota
 from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.history.allocating import tell
 from scheduler_admin.history.deserving import less, standings
@@ -68,7 +68,7 @@ def test_the_figures_of_a_leaf_say_where_its_hard_cap_is_above_its_quota(watch: 
     watch.state.quotas["spark", "q"] = ClassQuota(namespace="spark", name="q", requests=amounts("2"))
     document = encode_tree(capped).decode()
     found = less(Revision(policy="deserved", dialect="arbitrator", document=document), watch.state)
-    assert found == {"root.spark": Narrower("spark", {"cpu": 2000})}
+    assert found == {"root.spark": TighterQuota("spark", {"cpu": 2000})}
     assert less(Revision(policy="fence", dialect="design", document=document), watch.state) == {}
 
 

@@ -9,10 +9,10 @@ from engine.model.message import (
     Param,
     Timestamp,
     amount,
-    counted,
+    format_amount_list,
     gettext_noop,
-    listed,
     ngettext_noop,
+    plural_message,
     short_name,
     short_names,
 )
@@ -86,7 +86,9 @@ def reason(decision: Decision) -> Message | None:
 def notices(decision: Decision) -> tuple[Message, ...]:
     """Who is told to give back for it, how much, and until when."""
     return tuple(
-        Message(NOTICE, {"queue": short_name(one.queue), "over": listed(one.over), "due": Timestamp(one.due_ms)})
+        Message(
+            NOTICE, {"queue": short_name(one.queue), "over": format_amount_list(one.over), "due": Timestamp(one.due_ms)}
+        )
         for one in decision.notices
     )
 
@@ -116,7 +118,7 @@ def sentence(decision: Decision, tense: Tense) -> Message:
         "needed": amount(name, decision.ask.requests[name]),
         "queues": short_names(queues_of(decision)),
     }
-    return counted(forms, len(decision.to_evict), **params)
+    return plural_message(forms, len(decision.to_evict), **params)
 
 
 def allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message | None:

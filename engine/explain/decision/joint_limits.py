@@ -1,7 +1,17 @@
 """What lets the pods of a node go one by one but not together, in words."""
 
 from engine.model.decision import Decision, JointLimit
-from engine.model.message import Message, Name, Param, amount, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    amount,
+    format_amount_list,
+    gettext_noop,
+    ngettext_noop,
+    plural_message,
+    short_name,
+)
 from engine.model.quantities import format_amount
 
 NODE_GUARANTEE = gettext_noop(
@@ -48,7 +58,7 @@ def limited_decision(decision: Decision) -> Message | None:
     if first is None or not first.limit:
         return None
     wanted = {name: value for name, value in decision.ask.requests.items() if value > 0}
-    return _told(first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=listed(wanted), node=Name(first.node))
+    return _told(first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=format_amount_list(wanted), node=Name(first.node))
 
 
 def limited_tier(limit: JointLimit, node: str) -> Message:
@@ -58,7 +68,7 @@ def limited_tier(limit: JointLimit, node: str) -> Message:
 
 def _told(limit: JointLimit, guarantee: str, budget: tuple[str, str], **params: Param) -> Message:
     if not limit.queue:
-        return counted(budget, limit.left, budget=Name(limit.budget), **params)
+        return plural_message(budget, limit.left, budget=Name(limit.budget), **params)
     amounts: dict[str, Param] = {
         "queue": short_name(limit.queue),
         "left": amount(limit.resource, limit.left),

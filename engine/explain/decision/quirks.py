@@ -3,7 +3,7 @@
 from engine.explain.change_texts import names
 from engine.explain.decision.figures import figures
 from engine.model.decision import Decision, Outcome, QueueFigures, Reason
-from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop, short_name
+from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message, short_name
 from engine.model.quantities import format_amount
 from engine.policies.yunikorn import Quirk, QuirkEffect
 
@@ -116,9 +116,9 @@ def _without(effect: QuirkEffect) -> Message:
     if not effect.victims:
         return Message(NOTHING)
     if not effect.node:
-        return counted(GO_SOMEWHERE, len(effect.victims), pods=pods)
+        return plural_message(GO_SOMEWHERE, len(effect.victims), pods=pods)
     forms = COVERED if effect.quirk is Quirk.TWO_VICTIMS else GO
-    return counted(forms, len(effect.victims), pods=pods, node=node)
+    return plural_message(forms, len(effect.victims), pods=pods, node=node)
 
 
 def _numbers(which: Quirk, decision: Decision) -> tuple[Message, ...]:

@@ -8,10 +8,10 @@ from engine.model.message import (
     Name,
     Param,
     amount,
-    counted,
+    format_amount_list,
     gettext_noop,
-    listed,
     ngettext_noop,
+    plural_message,
     short_name,
     short_names,
 )
@@ -118,7 +118,7 @@ def reason(decision: Decision) -> Message | None:
     template, params = REASONS.get(decision.reason), numbers(decision)
     if template is None:
         return None
-    params |= {"asked": listed(asked(decision)), "queue": short_name(decision.ask.queue)}
+    params |= {"asked": format_amount_list(asked(decision)), "queue": short_name(decision.ask.queue)}
     return Message(template, _only(template, params))
 
 
@@ -150,7 +150,7 @@ def sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
         "queues": short_names(queues),
     }
     forms = QUOTA[tense]
-    return counted(forms, len(decision.to_evict), **_only(forms[0], params | numbers(decision)))
+    return plural_message(forms, len(decision.to_evict), **_only(forms[0], params | numbers(decision)))
 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:

@@ -12,10 +12,10 @@ from engine.model.message import (
     Name,
     Param,
     Timestamp,
-    counted,
+    format_amount_list,
     gettext_noop,
-    listed,
     ngettext_noop,
+    plural_message,
     short_name,
 )
 from engine.model.quantities import format_amount
@@ -176,7 +176,7 @@ def reason(decision: Decision) -> Message:
     if special is not None:
         return special(decision)
     params = {
-        "asked": listed(asked(decision)),
+        "asked": format_amount_list(asked(decision)),
         "node": Name(decision.node or decision.detail),
         "namespace": Name(decision.ask.namespace),
         "queue": short_name(decision.detail),
@@ -247,7 +247,10 @@ def _over_max(decision: Decision) -> Message:
 
 def _fits(decision: Decision) -> Message:
     """Under our own dialect, beside kube-scheduler: a max that it goes over stops nobody where a node has room."""
-    params: dict[str, Param] = {"asked": listed(asked(decision)), "node": Name(decision.node or decision.detail)}
+    params: dict[str, Param] = {
+        "asked": format_amount_list(asked(decision)),
+        "node": Name(decision.node or decision.detail),
+    }
     for found in decision.trace.queues if decision.dialect == fence.DIALECT else ():
         for resource, most in sorted(found.max.items()):
             wanted = decision.ask.requests.get(resource, 0)
@@ -276,16 +279,16 @@ def _no_candidates(decision: Decision) -> Message:
     if decision.policy == priority.POLICY:
         return _none_lower(decision)
     others = sum(counts.values()) - counts.get("same-queue", 0)
-    return counted(NO_CANDIDATES_COUNTED, others) if others else Message(SENTENCES[Reason.NO_CANDIDATES])
+    return plural_message(NO_CANDIDATES_COUNTED, others) if others else Message(SENTENCES[Reason.NO_CANDIDATES])
 
 
 def _none_lower(decision: Decision) -> Message:
     counts, own = decision.trace.excluded_counts, str(decision.ask.priority)
     if protected := counts.get("shielded", 0):
-        return counted(priority.ALL_PROTECTED, protected, priority=own)
+        return plural_message(priority.ALL_PROTECTED, protected, priority=own)
     if not counts:
         return Message(REASONS[Reason.NO_CANDIDATES], {"priority": own})
-    return counted(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=own)
+    return plural_message(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=own)
 
 
 def _waiting(decision: Decision) -> Message:
@@ -295,10 +298,10 @@ def _waiting(decision: Decision) -> Message:
 def _no_room(decision: Decision) -> Message:
     if (limited := limited_decision(decision)) is not None:
         return limited
-    wanted = listed(asked(decision))
+    wanted = format_amount_list(asked(decision))
     if not decision.trace.candidates:
         return Message(SENTENCES[Reason.NO_ROOM], {"asked": wanted})
-    return counted(NO_ROOM_COUNTED, decision.trace.candidates, asked=wanted)
+    return plural_message(NO_ROOM_COUNTED, decision.trace.candidates, asked=wanted)
 
 
 _WITH_NUMBERS: dict[Reason, Callable[[Decision], Message]] = {

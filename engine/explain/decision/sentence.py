@@ -25,7 +25,7 @@ from engine.explain.decision.sentence_texts import (
     Tense,
 )
 from engine.model.decision import Decision, Outcome, Reason
-from engine.model.message import Message, Name, Param, amount, counted, short_name, short_names
+from engine.model.message import Message, Name, Param, amount, plural_message, short_name, short_names
 from engine.model.quantities import format_amount
 
 __all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
@@ -49,13 +49,13 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         "lower": str(max((verdict.pod.priority for verdict in decision.to_evict), default="")),
     }
     if not decision.ask.name:
-        return counted(NO_ASK, count, **_only(params, NO_ASK))
+        return plural_message(NO_ASK, count, **_only(params, NO_ASK))
     if resource is None:
-        return counted(PLAIN[tense], count, **_only(params, PLAIN[tense]))
+        return plural_message(PLAIN[tense], count, **_only(params, PLAIN[tense]))
     params |= {"needed": amount(resource, asked(decision)[resource]), "resource": resource}
     forms, numbers = _shape(decision, resource, tense)
     params |= numbers
-    return counted(forms, count, **_only(params, forms))
+    return plural_message(forms, count, **_only(params, forms))
 
 
 def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, str], dict[str, Param]]:

@@ -4,7 +4,16 @@ from engine.explain.decision import deserved, priority
 from engine.explain.decision.figures import decisive, figures, narrowest
 from engine.explain.decision.joint_limits import limited_node
 from engine.model.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
-from engine.model.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    format_amount_list,
+    gettext_noop,
+    ngettext_noop,
+    plural_message,
+    short_name,
+)
 from engine.model.quantities import PODS, format_amount
 from engine.policies import foreign_dialects, texts_of
 
@@ -233,7 +242,7 @@ def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
         "queue": short_name(verdict.detail or verdict.pod.queue),
         "own": short_name(verdict.pod.queue),
         "priority": str(verdict.pod.priority),
-        "held": listed(verdict.pod.requests),
+        "held": format_amount_list(verdict.pod.requests),
         "rule": Name(verdict.detail),
         "budget": Name(verdict.detail),
     }
@@ -291,13 +300,13 @@ def node_label(reason: str) -> Message:
 def node_verdict(verdict: NodeVerdict) -> Message:
     """Why one node was passed over."""
     if verdict.reason is NodeReason.DEARER and verdict.detail in DEARER:
-        return counted(DEARER[verdict.detail], verdict.victims)
+        return plural_message(DEARER[verdict.detail], verdict.victims)
     if verdict.limit:
         return limited_node(verdict.limit, verdict.victims)
     if verdict.reason is NodeReason.NOT_ENOUGH and verdict.victims:
-        return counted(NOT_ENOUGH_COUNTED, verdict.victims)
+        return plural_message(NOT_ENOUGH_COUNTED, verdict.victims)
     if verdict.victims and verdict.reason in priority.NODES:
-        return counted(priority.NODES[verdict.reason], verdict.victims, detail=Name(verdict.detail))
+        return plural_message(priority.NODES[verdict.reason], verdict.victims, detail=Name(verdict.detail))
     template = NODE_SENTENCES[verdict.reason]
     return Message(template, {"detail": Name(verdict.detail)} if "%(detail)s" in template else {})
 

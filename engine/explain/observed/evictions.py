@@ -11,7 +11,16 @@ from engine.audit import Invariant, failed_checks
 from engine.explain.decision.invariants import against
 from engine.explain.observed import kueue, volcano
 from engine.model.decision import Reason
-from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
+from engine.model.message import (
+    Message,
+    Name,
+    Param,
+    gettext_noop,
+    ngettext_noop,
+    plural_message,
+    short_name,
+    short_names,
+)
 from engine.model.quantities import format_amount
 from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, ObservedVictim
 
@@ -149,29 +158,29 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     count = len(seen.victims)
     params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
     if seen.source in EVICTED:
-        return counted(EVICTED[seen.source], count, node=Name(seen.node))
+        return plural_message(EVICTED[seen.source], count, node=Name(seen.node))
     if seen.source is EvictionSource.KUEUE:
         return kueue.sentence(seen, by)
     if seen.source is EvictionSource.VOLCANO:
         return volcano.sentence(seen, by)
     if seen.over_max:
-        return counted(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
+        return plural_message(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
     if seen.ask is None:
-        return counted(FOR_UNKNOWN, count, **params)
+        return plural_message(FOR_UNKNOWN, count, **params)
     params["ask"] = Name(seen.ask.name or seen.ask.uid)
     if seen.ask_kind != "Pod":
-        return counted(FOR_GROUP, count, **params)
+        return plural_message(FOR_GROUP, count, **params)
     if not seen.node:
-        return counted(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
+        return plural_message(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
     named = Name(", ".join(one.pod.name for one in seen.victims))
     by_priority = seen.source is EvictionSource.KUBE_SCHEDULER
     if not (by_priority and seen.ask_known and all(one.known for one in seen.victims)):
         if count > _NAMED_UP_TO:
-            return counted(FOR_NAMED_MANY, count, **params)
+            return plural_message(FOR_NAMED_MANY, count, **params)
         return Message(FOR_NAMED, {**params, "victims": named})
     params |= {"lower": str(max(one.pod.priority for one in seen.victims)), "priority": str(seen.ask.priority)}
     if count > _NAMED_UP_TO:
-        return counted(FOR_ASK_MANY, count, **params)
+        return plural_message(FOR_ASK_MANY, count, **params)
     return Message(FOR_ASK[0], {**params, "victims": named}, plural=FOR_ASK[1], count=count)
 
 
@@ -197,7 +206,7 @@ def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
         count = len(seen.nominated)
         found.append(Message(NOMINATED[0], {"asks": asks, "node": node}, plural=NOMINATED[1], count=count))
     unseen = sum(not one.known for one in seen.victims)
-    return (*found, counted(UNSEEN, unseen)) if unseen else tuple(found)
+    return (*found, plural_message(UNSEEN, unseen)) if unseen else tuple(found)
 
 
 def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
@@ -231,7 +240,7 @@ def _flags(seen: Observed, by: str) -> Iterable[Message]:
         if flag is Flag.BELOW_GUARANTEE:
             yield from _below(seen, queue, resource, by)
         else:
-            yield counted(FLAGS[flag], count, by=by, queue=short_name(queue))
+            yield plural_message(FLAGS[flag], count, by=by, queue=short_name(queue))
 
 
 def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Message]:

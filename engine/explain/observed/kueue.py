@@ -5,7 +5,7 @@ What a tenant reads names no ClusterQueue.
 
 from collections.abc import Iterable
 
-from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
+from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop, plural_message
 from engine.model.queue_tree import Take
 from engine.observation.evictions import EvictionSource, Observed, ObservedVictim
 
@@ -82,8 +82,8 @@ def sentence(seen: Observed, by: str) -> Message:
     """Who took what for whom; Kueue looks at no node."""
     count = len(seen.victims)
     if seen.ask is None:
-        return counted(FOR_UNKNOWN, count, by=by)
-    return counted(FOR_WORKLOAD, count, by=by, ask=Name(seen.ask.name or seen.ask.uid))
+        return plural_message(FOR_UNKNOWN, count, by=by)
+    return plural_message(FOR_WORKLOAD, count, by=by, ask=Name(seen.ask.name or seen.ask.uid))
 
 
 def because(seen: Observed) -> Iterable[Message]:

@@ -1,6 +1,6 @@
 """What an eviction meant for the victim's people, in words: its grace period, and what came in its place."""
 
-from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop
+from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message
 
 IN_TIME = ngettext_noop(
     "It was given %(count)s second to stop, and took %(took)s.",
@@ -40,10 +40,10 @@ RUNS = gettext_noop(
 def grace(given_s: int, took_s: float | None, took: str) -> Message:
     """How its grace period was used; ``took_s``: None while it still stops, else as ``took`` says it."""
     if took_s is None:
-        return counted(STOPPING, given_s)
+        return plural_message(STOPPING, given_s)
     if took_s >= given_s:
-        return counted(CUT_SHORT, given_s)
-    return counted(IN_TIME, given_s, took=took)
+        return plural_message(CUT_SHORT, given_s)
+    return plural_message(IN_TIME, given_s, took=took)
 
 
 def thrown_away(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
@@ -60,7 +60,7 @@ def odd_checkpoint(annotation: str, said: str) -> Message:
 
 def again(application: str, times: int) -> Message:
     """That an application was preempted so often in a day."""
-    return counted(AGAIN, times, application=Name(application))
+    return plural_message(AGAIN, times, application=Name(application))
 
 
 def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:

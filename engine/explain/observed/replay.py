@@ -6,7 +6,7 @@ from engine.explain.decision.quirks import quirk
 from engine.explain.decision.reasons import SCHEDULER_SAYS, reason
 from engine.explain.observed.kueue_replay import NOT_SPARED, weighed_lines
 from engine.model.decision import Decision, PodFacts
-from engine.model.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
+from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop, plural_message, short_name
 from engine.observation.evictions import (
     Agreement,
     Cause,
@@ -232,7 +232,7 @@ def _for_whom(decision: Decision) -> Message:
 def _answer(found: Compared, source: EvictionSource, hindsight: DecisionReplay) -> Message:
     if found.agreement is Agreement.OTHER_NODE:
         decision = hindsight.decision
-        return counted(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
+        return plural_message(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
     return Message(ANSWERS[source][found.agreement])
 
 

@@ -1,6 +1,6 @@
 """What Volcano preempted, in words: its action tells from where, and nothing tells for which job."""
 
-from engine.model.message import Message, Name, counted, gettext_noop, ngettext_noop
+from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message
 from engine.observation.evictions import EvictionSource, Observed
 
 PREEMPT, RECLAIM = "preempt", "reclaim"
@@ -44,8 +44,8 @@ def sentence(seen: Observed, by: str) -> Message:
     """What it did; all victims of a decision went by the same action."""
     why, count = seen.victims[0].why, len(seen.victims)
     if why in SENTENCES:
-        return counted(SENTENCES[why], count, by=by)
-    return counted(OTHER, count, by=by, why=Name(why))
+        return plural_message(SENTENCES[why], count, by=by)
+    return plural_message(OTHER, count, by=by, why=Name(why))
 
 
 def victim(pod: str, why: str, by: str) -> Message:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from engine.analysis.pending_reasons import Need, Tier
-from engine.model.message import Message, Param, amount, listed, short_name
+from engine.model.message import Message, Param, amount, format_amount_list, short_name
 
 
 class LimitTexts(NamedTuple):
@@ -51,4 +51,4 @@ def amounts_told(amounts: Mapping[str, int]) -> Param:
     if len(amounts) == 1:
         ((resource, value),) = amounts.items()
         return amount(resource, value)
-    return listed(amounts)
+    return format_amount_list(amounts)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.analysis.pending_reasons import Remedy
 from engine.explain.pending.amounts import amounts_told
 from engine.model.change import Change
-from engine.model.message import Message, Param, gettext_noop, is_rounder, short_name
+from engine.model.message import Message, Param, gettext_noop, is_shorter, short_name
 from engine.model.quantities import Amounts, format_amount
 
 PASS: dict[Change, str] = {
@@ -81,7 +81,7 @@ SEVERAL_UNKEPT: dict[bool, str] = {
 
 def remedy_sentence(remedy: Remedy) -> Message:
     """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
-    rounder = remedy.change is Change.GUARANTEE and all(map(is_rounder, remedy.queues.values()))
+    rounder = remedy.change is Change.GUARANTEE and all(map(is_shorter, remedy.queues.values()))
     # A sentence names the amount that does, or the one just below it, whichever is the rounder number.
     less = 1 if remedy.change is Change.GUARANTEE and not (rounder and len(remedy.queues) == 1) else 0
     queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}

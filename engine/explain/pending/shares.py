@@ -8,10 +8,10 @@ from engine.model.message import (
     Message,
     Timestamp,
     amount,
-    counted,
+    format_amount_list,
     gettext_noop,
-    listed,
     ngettext_noop,
+    plural_message,
     short_name,
     short_names,
 )
@@ -88,7 +88,7 @@ def _overused(tier: Tier, _priority: int) -> Message:
         if not tier.needs:
             return Message(OVERUSED_SOMEBODY)
         queues = short_names(one.queue for one in tier.reached)
-        return counted(OVERUSED_COUNTED, len(tier.reached), queues=queues)
+        return plural_message(OVERUSED_COUNTED, len(tier.reached), queues=queues)
     fence = tier.needs[0].where if tier.needs else ""
     return Message(OVERUSED_FENCE, {"queue": short_name(fence)}) if fence else Message(OVERUSED_NOBODY)
 
@@ -98,7 +98,7 @@ def _giving(tier: Tier, _priority: int) -> Message:
         return Message(_nobody_gives({*tier.staying}))
     if not tier.needs or not tier.held:
         return Message(GIVING_SOME)
-    return counted(GIVING_COUNTED, tier.needs[0].available, held=listed(tier.held))
+    return plural_message(GIVING_COUNTED, tier.needs[0].available, held=format_amount_list(tier.held))
 
 
 def _nobody_gives(reasons: set[str]) -> str:

@@ -10,10 +10,10 @@ from engine.model.message import (
     Message,
     Name,
     amount,
-    counted,
+    format_amount_list,
     gettext_noop,
-    listed,
     ngettext_noop,
+    plural_message,
     short_name,
     short_names,
 )
@@ -164,7 +164,7 @@ def _fence(tier: Tier, _priority: int) -> Message:
         if not tier.needs:
             return Message(FENCE_SOMEBODY)
         queues = short_names(one.queue for one in tier.reached)
-        return counted(FENCE_COUNTED, tier.needs[0].available, queues=queues)
+        return plural_message(FENCE_COUNTED, tier.needs[0].available, queues=queues)
     fence = tier.needs[0].where if tier.needs else ""
     return Message(FENCE_NOBODY, {"queue": short_name(fence)}) if fence else Message(FENCE_NONE)
 
@@ -179,7 +179,7 @@ def _priority(tier: Tier, priority: int) -> Message:
         return Message(PRIORITY_NONE, params)
     if not tier.needs or not tier.held:
         return Message(PRIORITY_SOME, params)
-    return counted(PRIORITY_COUNTED, tier.needs[0].available, held=listed(tier.held), **params)
+    return plural_message(PRIORITY_COUNTED, tier.needs[0].available, held=format_amount_list(tier.held), **params)
 
 
 def _node(tier: Tier, _priority: int) -> Message:
@@ -256,7 +256,7 @@ def refused_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
 
 def asks_ahead(found: Ahead) -> Message:
     """How many are considered before it; whose is nobody's business."""
-    return counted(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
+    return plural_message(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
 
 
 def together() -> Message:

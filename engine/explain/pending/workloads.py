@@ -1,7 +1,7 @@
 """The words of why one of Kueue's workloads waits for quota."""
 
 from engine.analysis.pending_reasons import Ahead, Tier
-from engine.model.message import Message, counted, gettext_noop, listed, ngettext_noop
+from engine.model.message import Message, format_amount_list, gettext_noop, ngettext_noop, plural_message
 from engine.policies.cohort import Inadmissible
 
 CONSIDERED = gettext_noop("Its queues are open to it.")
@@ -46,9 +46,9 @@ def who_may_go(tier: Tier, priority: int) -> Message:
         return Message(WORKLOADS_NONE, params)
     if not tier.held:
         return Message(WORKLOADS_SOME, params)
-    return counted(WORKLOADS_COUNTED, tier.needs[0].available, held=listed(tier.held), **params)
+    return plural_message(WORKLOADS_COUNTED, tier.needs[0].available, held=format_amount_list(tier.held), **params)
 
 
 def workloads_ahead(found: Ahead) -> Message:
     """Return how many of Kueue's workloads come before one in its own queue."""
-    return counted(WORKLOADS_AHEAD, found.queue) if found.queue else Message(WORKLOADS_FIRST)
+    return plural_message(WORKLOADS_AHEAD, found.queue) if found.queue else Message(WORKLOADS_FIRST)

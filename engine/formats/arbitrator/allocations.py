@@ -15,7 +15,7 @@ from engine.formats.arbitrator.consumers import HARD, RESERVED, WEIGHT, consumer
 from engine.model.objects import Allocation, AllocationCondition, Consumer, Namespace
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
-from engine.model.snapshot.resource_quotas import SYSTEM, Narrower, alone, leaves
+from engine.model.snapshot.resource_quotas import SYSTEM, TighterQuota, namespace_leaves, unshared_leaves
 from engine.policies.deserved import ShareStatus
 
 NAME = "defaults"
@@ -32,8 +32,8 @@ def missing_consumers(
     The spec has the settings of the leaf. If the tree has no leaf for the namespace, the spec is empty: no limit,
     nothing reserved. Namespaces that share a leaf get none, because a Consumer represents a leaf of a single namespace.
     """
-    places = leaves(tree, namespaces)
-    own, known = alone(places), {one.namespace for one in consumers}
+    places = namespace_leaves(tree, namespaces)
+    own, known = unshared_leaves(places), {one.namespace for one in consumers}
     wanted = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - own.keys()))
     return {name: _spec(tree, own.get(name)) for name in wanted}
 
@@ -57,7 +57,7 @@ class AllocationInputs:
     namespaces: Mapping[str, Namespace]
     told: Mapping[str, int]
     """Queue -> the time in milliseconds at which it was notified to give back what it borrows."""
-    less: Mapping[str, Narrower] | None
+    less: Mapping[str, TighterQuota] | None
     """Leaf -> its namespace, if ResourceQuotas there allow less than the tree does; None if quotas can't be read."""
     now_ms: int
 
@@ -69,7 +69,7 @@ def allocations(picture: AllocationInputs, known: Collection[Allocation] = ()) -
     no longer has a leaf of its own deserves nothing.
     """
     before = {one.namespace: one for one in known if one.name == NAME}
-    places = alone(leaves(picture.tree, picture.namespaces))
+    places = unshared_leaves(namespace_leaves(picture.tree, picture.namespaces))
     found = {name: _allocation(picture, name, leaf) for name, leaf in places.items() if leaf in picture.standings}
     found |= {name: _unplaced(name) for name in before.keys() & picture.namespaces.keys() - found.keys()}
     return {name: _dated(one, before.get(name), picture.now_ms) for name, one in sorted(found.items())}

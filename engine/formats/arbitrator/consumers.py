@@ -20,7 +20,7 @@ from engine.formats.tree_objects import Family
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.quantities import PODS
 from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, is_namespace
 
@@ -57,7 +57,7 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
+def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
     note_others(one.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
     if one.name == _DEFAULTS and not one.namespace:
         message = gettext_noop(
@@ -75,7 +75,7 @@ def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
     )
 
 
-def _weight(spec: Mapping[str, Any], path: str, book: Notebook) -> int:
+def _weight(spec: Mapping[str, Any], path: str, book: NoteCollector) -> int:
     value = spec.get(WEIGHT)
     if value is None:
         return WEIGHT_ONE
@@ -107,7 +107,7 @@ def _say(one: Object, queue: Queue) -> None:
     for field, wanted in ((RESERVED, queue.guaranteed), (HARD, queue.max)):
         if wanted or field in one.spec:
             write_quantities(one.own_spec(), field, wanted, _our, consumer_resource)
-    if queue.weight % WEIGHT_ONE == 0 and _weight(one.spec, "", Notebook()) != queue.weight:
+    if queue.weight % WEIGHT_ONE == 0 and _weight(one.spec, "", NoteCollector()) != queue.weight:
         one.own_spec()[WEIGHT] = queue.weight // WEIGHT_ONE
 
 

@@ -15,7 +15,7 @@ from engine.formats.tree_json.amounts import AmountError
 from engine.formats.tree_json.weights import as_quantity, read_weight
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, Queue, Take
 
 FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
@@ -32,7 +32,7 @@ def rule_fields(kind: str) -> set[str]:
     return {FAIR_SHARING, PREEMPTION} if kind == CLUSTER_QUEUE else {FAIR_SHARING}
 
 
-def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
+def read_rules(one: Object, path: str, book: NoteCollector) -> dict[str, Any]:
     """Return the rules of an object as fields of a queue's Settings; an unreadable value is an error at its line."""
     sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
     note_others(sharing, {_WEIGHT}, path, book)
@@ -40,7 +40,7 @@ def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
     return weight | _preemption(one.spec, path, book) if one.kind == CLUSTER_QUEUE else weight
 
 
-def _preemption(spec: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+def _preemption(spec: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
     fields = mapping_at(spec, PREEMPTION, path, book)
     borrow = mapping_at(fields, _BORROW, path, book)
     note_others(fields, {_WITHIN, _RECLAIM, _BORROW}, path, book)
@@ -53,7 +53,7 @@ def _preemption(spec: Mapping[str, Any], path: str, book: Notebook) -> dict[str,
     }
 
 
-def _weight(sharing: Mapping[str, Any], path: str, book: Notebook) -> int:
+def _weight(sharing: Mapping[str, Any], path: str, book: NoteCollector) -> int:
     value = sharing.get(_WEIGHT)
     if value is None:
         return WEIGHT_ONE
@@ -64,7 +64,7 @@ def _weight(sharing: Mapping[str, Any], path: str, book: Notebook) -> int:
         return WEIGHT_ONE
 
 
-def _take(fields: Mapping[str, Any], field: str, known: tuple[Take, ...], path: str, book: Notebook) -> Take:
+def _take(fields: Mapping[str, Any], field: str, known: tuple[Take, ...], path: str, book: NoteCollector) -> Take:
     value = fields.get(field) or Take.NEVER
     if value not in known:
         message = gettext_noop("%(value)s is not one of: %(known)s.")
@@ -73,7 +73,7 @@ def _take(fields: Mapping[str, Any], field: str, known: tuple[Take, ...], path: 
     return Take(value)
 
 
-def _threshold(borrow: Mapping[str, Any], path: str, book: Notebook) -> int | None:
+def _threshold(borrow: Mapping[str, Any], path: str, book: NoteCollector) -> int | None:
     value = borrow.get(_THRESHOLD)
     if value is None:
         return None
@@ -93,7 +93,7 @@ def write_rules(one: Object, queue: Queue) -> None:
 
     Values that already agree are left as they are, and a missing field stays missing if its default agrees.
     """
-    said = read_rules(one, "", Notebook())
+    said = read_rules(one, "", NoteCollector())
     if said["weight"] != queue.weight:
         _at(one.own_spec(), FAIR_SHARING)[_WEIGHT] = as_quantity(queue.weight)
     if one.kind == CLUSTER_QUEUE:

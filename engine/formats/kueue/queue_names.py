@@ -6,7 +6,7 @@ from typing import NamedTuple
 from engine.formats.tree_json.queue_annotation import check_path, queue_name
 from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import ROOT
 from engine.model.quota import QuotaStatus
 
@@ -57,7 +57,7 @@ def parent_field(one: Object) -> str:
     return _PARENT_FIELDS[one.kind, one.version]
 
 
-def note_dropped(one: Object, path: str, book: Notebook) -> set[str]:
+def note_dropped(one: Object, path: str, book: NoteCollector) -> set[str]:
     """Return the fields of a spec that its version does not have, and warn about each: the API server drops them."""
     known = FIELDS[one.kind] | {parent_field(one)}
     dropped = {str(name) for name in one.spec} - known
@@ -81,7 +81,7 @@ def cohort_above(one: Object) -> str:
     return str(one.spec.get(parent_field(one)) or "")
 
 
-def place_queues(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]:
+def place_queues(manifests: ObjectList, book: NoteCollector) -> dict[str, KueueQueue]:
     """Return the queues of a text by path, parents before children.
 
     The root is included only if a queue of that name is the only one at the top. Raise ImportFailure if the objects
@@ -110,7 +110,7 @@ def place_queues(manifests: ObjectList, book: Notebook) -> dict[str, KueueQueue]
     return found
 
 
-def _known(manifests: ObjectList, book: Notebook) -> dict[tuple[str, str], KueueQueue]:
+def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], KueueQueue]:
     """Return every Cohort and ClusterQueue by kind and name, including Cohorts that other objects only name.
 
     Raise ImportFailure if an object is invalid or none is found.

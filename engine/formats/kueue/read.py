@@ -32,7 +32,7 @@ from engine.formats.kueue.resource_groups import Flavors, flavors_of, read_quota
 from engine.formats.tree_json.queue_annotation import with_annotation
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import ObjectList
-from engine.model.notes import ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.notes import ImportFailure, NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
@@ -56,7 +56,7 @@ def read(text: str) -> Imported:
 
     Raise ImportFailure, with every error in it, for a text without queues, or whose objects form no tree.
     """
-    book = Notebook()
+    book = NoteCollector()
     manifests = ObjectList(text)
     manifests.note_unnamed(book)
     found = read_objects(manifests, book)
@@ -70,7 +70,7 @@ def read(text: str) -> Imported:
     )
 
 
-def read_objects(manifests: ObjectList, book: Notebook) -> Read:
+def read_objects(manifests: ObjectList, book: NoteCollector) -> Read:
     """Return the queues that the objects describe.
 
     Raise ImportFailure if the objects form no tree; other errors are added to ``book``.
@@ -88,7 +88,7 @@ def read_objects(manifests: ObjectList, book: Notebook) -> Read:
     return Read(places, flavors, native, queues)
 
 
-def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
+def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: NoteCollector) -> Queue:
     """Return the queue that an object describes, without our annotation.
 
     ``border``: whether it is a top-level queue below an implied root, so that it must have a fence.
@@ -113,7 +113,7 @@ def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool
     )
 
 
-def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook) -> dict[str, set[str]]:
+def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: NoteCollector) -> dict[str, set[str]]:
     """Return the namespaces that each ClusterQueue claims, by path.
 
     A namespace is claimed if all of its LocalQueues point to the same ClusterQueue, or through its default LocalQueue.
@@ -146,7 +146,7 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: Notebook
     return claimed
 
 
-def _note_others(manifests: ObjectList, book: Notebook) -> None:
+def _note_others(manifests: ObjectList, book: NoteCollector) -> None:
     """Add a note for each kind of other object, at the first of them, with the number of objects that are kept."""
     locals_ = {id(one) for one in local_queues(manifests)}
     others = [one for one in manifests.objects if not is_queue(one) and id(one) not in locals_]

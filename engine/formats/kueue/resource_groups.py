@@ -13,7 +13,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.yaml.documents import line_of, list_at, note_others, typed_like
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.quantities import FLAVOR, Amounts, base, format_amount, is_resource_name
 
 DEFAULT_FLAVOR = "default"
@@ -48,12 +48,12 @@ def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
     """Return the flavors that objects use for each resource, by resource."""
     found: dict[str, set[str]] = {}
     for one in objects:
-        for quota in quotas_of(one.spec, "", Notebook()):
+        for quota in quotas_of(one.spec, "", NoteCollector()):
             found.setdefault(quota.resource, set()).add(quota.flavor)
     return found
 
 
-def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[QuotaEntry]:
+def quotas_of(spec: Mapping[str, Any], path: str, book: NoteCollector) -> Iterator[QuotaEntry]:
     """Yield the entries of all resource groups of a spec; an invalid entry is an error."""
     left = MOST_QUOTAS
     for covered, flavor in _flavors(spec, path, book):
@@ -73,7 +73,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Qu
                 book.add(Severity.ERROR, path, line_of(flavor, "resources"), message)
 
 
-def _flavors(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[tuple[list[Any], Fields]]:
+def _flavors(spec: Mapping[str, Any], path: str, book: NoteCollector) -> Iterator[tuple[list[Any], Fields]]:
     """Yield the flavors of all resource groups of a spec, each with the resources that its group covers."""
     for group in list_at(spec, "resourceGroups", path, book)[:MOST_QUOTAS]:
         if not isinstance(group, dict):
@@ -96,7 +96,7 @@ def our_resource(resource: str, flavor: str, flavors: Flavors) -> str:
     return resource if len(flavors.get(resource, ())) <= 1 else f"{resource}{FLAVOR}{flavor}"
 
 
-def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> ResourceGroups:
+def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: NoteCollector) -> ResourceGroups:
     """Return the nominal quotas and limits of an object as amounts."""
     guaranteed: Amounts = {}
     most: Amounts = {}
@@ -120,7 +120,7 @@ def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Note
     return ResourceGroups(guaranteed, most, lendable)
 
 
-def _amount(quota: QuotaEntry, field: str, path: str, book: Notebook) -> int | None:
+def _amount(quota: QuotaEntry, field: str, path: str, book: NoteCollector) -> int | None:
     value = quota.fields.get(field)
     if value is None:
         if field == "nominalQuota":
@@ -142,7 +142,7 @@ def write_quotas(one: Object, wanted: ResourceGroups, flavors: Flavors) -> None:
 
     Quotas that already agree are left as they are.
     """
-    said = read_quotas(one.spec, "", flavors, Notebook())
+    said = read_quotas(one.spec, "", flavors, NoteCollector())
     for name in dict.fromkeys((*wanted.guaranteed, *wanted.max)):
         if name not in said.guaranteed or any(
             had.get(name) != has.get(name) for had, has in zip(said, wanted, strict=True)
@@ -171,7 +171,7 @@ def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
     """
     resource, _at, named = name.partition(FLAVOR)
     flavor = named or min(flavors.get(resource, ()), default=DEFAULT_FLAVOR)
-    found = next((one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, flavor)), None)
+    found = next((one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, flavor)), None)
     if found is not None:
         return found
     groups = spec.get("resourceGroups")
@@ -189,7 +189,7 @@ def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
             for covered in group["coveredResources"]
             if covered not in listed
         ]
-    return next(one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, flavor))
+    return next(one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, flavor))
 
 
 def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
@@ -212,7 +212,7 @@ def _drop(spec: Fields, name: str, flavors: Flavors) -> None:
     groups = spec["resourceGroups"]
     group = next(one for one in groups if resource in one["coveredResources"])
     if named and len(group["flavors"]) > 1 and len(flavors.get(resource, ())) > 1:
-        entry = next(one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, named))
+        entry = next(one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, named))
         _set(entry.fields, resource, 0)
         return
     group["coveredResources"].remove(resource)

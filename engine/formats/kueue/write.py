@@ -25,7 +25,7 @@ from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, rename, unsupported_settings
 from engine.formats.written_document import Written
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import Note, Notebook, Severity, gettext_noop
+from engine.model.notes import Note, NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
 Names = dict[str, tuple[str, str]]
@@ -51,7 +51,7 @@ def write(text: str, tree: QueueTree) -> Written:
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
-    found = read_objects(manifests, Notebook()) if text.strip() else Read({}, {}, {}, {})
+    found = read_objects(manifests, NoteCollector()) if text.strip() else Read({}, {}, {}, {})
     implied = _is_implied(found, tree, new=not text.strip())
     names = _names(tree, found, [path for path in tree.walk() if path != tree.root or not implied])
     _remove_queues(manifests, found, names)
@@ -185,7 +185,7 @@ def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueT
 
     Yield notes on the annotated settings, and on placement rules, which are left out.
     """
-    native = read_objects(manifests, Notebook()).native if objects else {}
+    native = read_objects(manifests, NoteCollector()).native if objects else {}
     silent = 0
     for path, one in objects.items():
         settings = unsupported_settings(native[path], tree[path])

@@ -20,7 +20,7 @@ from engine.formats.tree_json.durations import format_duration
 from engine.formats.tree_json.percentages import PercentageBase, Resolution, amounts_of, shares_of, write_share
 from engine.formats.tree_json.placement import read_rules, write_rules
 from engine.formats.tree_json.settings import note_unknown, read_capacity, read_settings
-from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, Notebook, Severity, gettext_noop
+from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, Severity, gettext_noop
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
 from engine.model.queue_tree import (
@@ -71,7 +71,7 @@ def read_form(
     ``capacity`` is the base of percentages of the cluster that the document itself does not give. ``known`` avoids
     reading a queue again whose settings did not change since the last call; it is refilled for the next call.
     """
-    book = Notebook()
+    book = NoteCollector()
     given = document.get("queues") if isinstance(document, Mapping) else None
     if not isinstance(given, list):
         place = DocumentPlace().at("queues") if isinstance(document, Mapping) else DocumentPlace()
@@ -160,7 +160,7 @@ def _said(value: str, default: str) -> str:
     return "" if value == default else str(value)
 
 
-def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
+def _placement(document: Mapping[str, Any], book: NoteCollector) -> tuple[Rule, ...]:
     def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, /, **params: str) -> None:
         book.error(DocumentPlace().at("placement", *where), message, **params)
 
@@ -168,7 +168,7 @@ def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
 
 
 def _tree(
-    given: list[Any], placement: tuple[Rule, ...], capacity: PercentageBase, book: Notebook, known: Known
+    given: list[Any], placement: tuple[Rule, ...], capacity: PercentageBase, book: NoteCollector, known: Known
 ) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, int] = {}
@@ -206,7 +206,7 @@ def _same(settings: Any, known: Known) -> tuple[Mapping[str, Any], Queue] | None
     return had if had is not None and (had[0] is settings or had[0] == settings) else None
 
 
-def _check_parents(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
+def _check_parents(queues: Mapping[str, Queue], places: Mapping[str, int], book: NoteCollector) -> bool:
     """Return whether there are queues and all of them have their parent; each missing parent is an error."""
     missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:
@@ -218,7 +218,7 @@ def _check_parents(queues: Mapping[str, Queue], places: Mapping[str, int], book:
     return bool(queues) and all(parent is None for _path, parent in missing)
 
 
-def _path(settings: Any, place: DocumentPlace, book: Notebook) -> str | None:
+def _path(settings: Any, place: DocumentPlace, book: NoteCollector) -> str | None:
     path = settings.get("path") if isinstance(settings, Mapping) else None
     if not isinstance(path, str):
         place = place.at("path") if isinstance(settings, Mapping) and "path" in settings else place
@@ -243,7 +243,7 @@ def _path(settings: Any, place: DocumentPlace, book: Notebook) -> str | None:
     return path
 
 
-def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | None:
+def _text(document: Mapping[str, Any], member: str, book: NoteCollector) -> str | None:
     value = document.get(member)
     if value is not None and not isinstance(value, str):
         book.error(DocumentPlace().at(member), gettext_noop("%(key)s must be a text."), key=member)
@@ -251,7 +251,7 @@ def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | Non
     return value
 
 
-def _parameters(document: Mapping[str, Any], book: Notebook) -> dict[str, Any] | None:
+def _parameters(document: Mapping[str, Any], book: NoteCollector) -> dict[str, Any] | None:
     value = document.get("parameters")
     if value is not None and not isinstance(value, dict):
         book.error(DocumentPlace().at("parameters"), gettext_noop("%(key)s must be a mapping."), key="parameters")

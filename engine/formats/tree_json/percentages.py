@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.formats.tree_json.amounts import LARGEST, AmountError
-from engine.model.notes import DocumentPlace, Notebook, gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, gettext_noop
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import Queue, Settings, Shares
 
@@ -99,7 +99,7 @@ def _has_shares(queue: Queue) -> bool:
 class Resolution:
     """Computes the amounts of the shares in a tree; a share without a base is an error at its place."""
 
-    def __init__(self, capacity: PercentageBase, book: Notebook) -> None:
+    def __init__(self, capacity: PercentageBase, book: NoteCollector) -> None:
         self.used: Amounts = {}
         """The amounts of the cluster's capacity that some share refers to."""
         self._capacity = capacity

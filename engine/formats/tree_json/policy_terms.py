@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.model.notes import DocumentPlace, Note, Notebook, gettext_noop
+from engine.model.notes import DocumentPlace, Note, NoteCollector, gettext_noop
 from engine.policies import known_dialects, parameters_of
 from engine.policies.common.parameters import text_of, value_of
 
@@ -15,7 +15,7 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     another policy, are left out too.
     """
     found: dict[str, Any] = {}
-    book, known = Notebook(), known_dialects().get(policy)
+    book, known = NoteCollector(), known_dialects().get(policy)
     if known is None:
         message = gettext_noop("This version can't decide by policy %(policy)s.")
         book.error(DocumentPlace().at("policy"), message, policy=policy)

@@ -16,7 +16,7 @@ from engine.formats.tree_json.document import write_queue
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.settings import FIELDS, read_settings
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import DocumentPlace, Notebook, Severity, gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import LONGEST_PATH, ROOT, PreemptionPolicy, Queue, is_queue_name
 
 ANNOTATION = "scheduler-admin.io/queue"
@@ -35,7 +35,7 @@ _UNSET: dict[str, Any] = {
 """Setting -> the value that marks it as not set, where the object itself does set it."""
 
 
-def read_annotation(one: Object, book: Notebook) -> dict[str, Any]:
+def read_annotation(one: Object, book: NoteCollector) -> dict[str, Any]:
     """Return the content of the annotation, empty if there is none.
 
     An annotation that can't be read results in an error in ``book``.
@@ -56,15 +56,15 @@ def read_annotation(one: Object, book: Notebook) -> dict[str, Any]:
 
 def queue_name(one: Object) -> str:
     """Return the name of the queue here. Dots in an object's name become ``_``, because dots separate queues here."""
-    return str(read_annotation(one, Notebook()).get("name") or one.called.replace(".", "_"))
+    return str(read_annotation(one, NoteCollector()).get("name") or one.called.replace(".", "_"))
 
 
-def with_annotation(one: Object, native: Queue, book: Notebook) -> Queue:
+def with_annotation(one: Object, native: Queue, book: NoteCollector) -> Queue:
     """Return ``native``, the queue as the object itself describes it, with the settings in the annotation applied."""
     said = {key: value for key, value in read_annotation(one, book).items() if key != "name"}
     if not said:
         return native
-    found = Notebook()
+    found = NoteCollector()
     read = read_settings(said, DocumentPlace(path=native.path), found)
     book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
     if shares := {**read.guaranteed_share, **read.max_share}:
@@ -92,12 +92,12 @@ def unsupported_settings(native: Queue, wanted: Queue) -> dict[str, Any]:
 def rename(one: Object, name: str) -> None:
     """Set the name in the annotation if the object's own name does not result in this name."""
     if queue_name(one) != name:
-        _say(one, {**read_annotation(one, Notebook()), "name": name})
+        _say(one, {**read_annotation(one, NoteCollector()), "name": name})
 
 
 def annotate(one: Object, settings: Mapping[str, Any]) -> None:
     """Set the settings in the annotation, keeping the name in it."""
-    said = read_annotation(one, Notebook())
+    said = read_annotation(one, NoteCollector())
     kept = {"name": said["name"]} if "name" in said else {}
     if {**kept, **settings} != said:
         _say(one, {**kept, **settings})
@@ -109,7 +109,7 @@ def _say(one: Object, said: Mapping[str, Any]) -> None:
 
 
 def check_path(
-    path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: Notebook
+    path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: NoteCollector
 ) -> None:
     """Add an error for a path that is invalid or already in ``found``; add a note if the queue's name was changed."""
     name = path.rpartition(".")[2]

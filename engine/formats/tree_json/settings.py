@@ -9,7 +9,7 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.percentages import is_share, read_share
 from engine.formats.tree_json.weights import read_weight
-from engine.model.notes import DocumentPlace, Notebook, gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, gettext_noop
 from engine.model.quantities import Amounts, is_resource_name
 from engine.model.queue_tree import (
     LONGEST_DELAY_MS,
@@ -61,7 +61,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> Queue:
+def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> Queue:
     """Return the queue at ``place``; each invalid setting is an error at its place."""
     note_unknown(given, FIELDS, place, book)
     return Queue(
@@ -74,14 +74,14 @@ def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook
     )
 
 
-def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: DocumentPlace, book: Notebook) -> None:
+def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: DocumentPlace, book: NoteCollector) -> None:
     """Add an error for every member that is not a known setting."""
     for name in sorted({str(key) for key in mapping} - set(known)):
         message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
         book.error(place.at(name), message, name=name, known=", ".join(known))
 
 
-def _template(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> Settings | None:
+def _template(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> Settings | None:
     template = given.get("template")
     if template is None:
         return None
@@ -92,7 +92,7 @@ def _template(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) ->
     return Settings(**_common_settings(template, place.at("template"), book))
 
 
-def _common_settings(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
+def _common_settings(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> dict[str, Any]:
     """Return the settings that queues and templates have in common, as fields of Settings."""
     guaranteed, guaranteed_share = _amounts(given, "guaranteed", place, book)
     most, most_share = _amounts(given, "max", place, book)
@@ -111,7 +111,7 @@ def _common_settings(given: Mapping[str, Any], place: DocumentPlace, book: Noteb
     }
 
 
-def read_sharing(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> dict[str, Any]:
+def read_sharing(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> dict[str, Any]:
     """Return how a queue lends, borrows and preempts, as fields of engine.model.queue_tree.Settings."""
     return {
         "weight": _weight(given, place, book),
@@ -123,7 +123,7 @@ def read_sharing(given: Mapping[str, Any], place: DocumentPlace, book: Notebook)
     }
 
 
-def _weight(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> int:
+def _weight(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> int:
     value = given.get("weight")
     if value is None or value == "":
         return WEIGHT_ONE
@@ -138,7 +138,7 @@ def _weight(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> i
 
 
 def _take(
-    given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: DocumentPlace, book: Notebook
+    given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: DocumentPlace, book: NoteCollector
 ) -> Take | None:
     value = given.get(field)
     if value is None or value == "":
@@ -150,7 +150,7 @@ def _take(
     return Take(value)
 
 
-def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> tuple[Amounts, Shares]:
+def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: NoteCollector) -> tuple[Amounts, Shares]:
     """Return the values of a field that are amounts, and those that are shares."""
     listed = given.get(field)
     if listed is None:
@@ -177,7 +177,7 @@ def _amounts(given: Mapping[str, Any], field: str, place: DocumentPlace, book: N
     return amounts, shares
 
 
-def read_capacity(given: Mapping[str, Any], book: Notebook) -> Amounts:
+def read_capacity(given: Mapping[str, Any], book: NoteCollector) -> Amounts:
     """Return the amounts that a document gives as the base of percentages of the cluster."""
     message = gettext_noop("What percentages of the cluster are of is an amount itself.")
     return _plain_amounts(given, "capacity", DocumentPlace(), book, message)
@@ -187,7 +187,7 @@ def _plain_amounts(
     given: Mapping[str, Any],
     field: str,
     place: DocumentPlace,
-    book: Notebook,
+    book: NoteCollector,
     message: str = gettext_noop("Percentages can't be said here: give an amount."),
 ) -> Amounts:
     """Return amounts that can't be given as shares; each share is an error with this message."""
@@ -197,7 +197,9 @@ def _plain_amounts(
     return amounts
 
 
-def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: DocumentPlace, book: Notebook) -> _Choice:
+def _choice(
+    given: Mapping[str, Any], field: str, default: _Choice, place: DocumentPlace, book: NoteCollector
+) -> _Choice:
     value = given.get(field) or default
     try:
         return type(default)(value)
@@ -208,7 +210,7 @@ def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: Docum
         return default
 
 
-def _delay(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> int | None:
+def _delay(given: Mapping[str, Any], field: str, place: DocumentPlace, book: NoteCollector) -> int | None:
     value = given.get(field)
     if value is None or value == "":
         return None
@@ -227,7 +229,7 @@ def _delay(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Not
     return milliseconds
 
 
-def _whole_number(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> int | None:
+def _whole_number(given: Mapping[str, Any], field: str, place: DocumentPlace, book: NoteCollector) -> int | None:
     value = given.get(field)
     if value is None or value == "":
         return None
@@ -239,11 +241,11 @@ def _whole_number(given: Mapping[str, Any], field: str, place: DocumentPlace, bo
     return int(text)
 
 
-def _namespaces(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> tuple[str, ...]:
+def _namespaces(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> tuple[str, ...]:
     return _names(given, "namespaces", is_namespace, gettext_noop("%(name)s can't name a namespace."), place, book)
 
 
-def _former_paths(given: Mapping[str, Any], place: DocumentPlace, book: Notebook) -> tuple[str, ...]:
+def _former_paths(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> tuple[str, ...]:
     return _names(given, "former_paths", is_queue_path, NO_PATH, place, book)
 
 
@@ -253,7 +255,7 @@ def _names(
     allowed: Callable[[str], bool],
     wrong: str,
     place: DocumentPlace,
-    book: Notebook,
+    book: NoteCollector,
 ) -> tuple[str, ...]:
     """Return a list of texts without duplicates; each text that is not allowed is an error at its place."""
     value = given.get(field)
@@ -271,7 +273,7 @@ def _names(
     return tuple(dict.fromkeys(found))
 
 
-def _truth(given: Mapping[str, Any], field: str, place: DocumentPlace, book: Notebook) -> bool | None:
+def _truth(given: Mapping[str, Any], field: str, place: DocumentPlace, book: NoteCollector) -> bool | None:
     """Return a true or false setting; None if it is missing or, with an error, is neither."""
     value = given.get(field)
     if value is not None and not isinstance(value, bool):

@@ -21,7 +21,7 @@ from engine.formats.tree_objects import Family
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT, WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 
@@ -55,7 +55,7 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
+def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
     note_others(one.spec, _READ, path, book, known=_KNOWN)
     deserved, kept_free = _deserved(one, path, book), _guarantee(one, path, book)
     beside = sorted(name for name, amount in kept_free.items() if deserved.get(name, amount) != amount)
@@ -75,11 +75,11 @@ def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
     )
 
 
-def _deserved(one: Object, path: str, book: Notebook) -> Amounts:
+def _deserved(one: Object, path: str, book: NoteCollector) -> Amounts:
     return read_quantities(one.spec, _DESERVED, path, book)
 
 
-def _guarantee(one: Object, path: str, book: Notebook) -> Amounts:
+def _guarantee(one: Object, path: str, book: NoteCollector) -> Amounts:
     holder = mapping_at(one.spec, _GUARANTEE, path, book)
     note_others(holder, (_RESOURCE,), path, book)
     return read_quantities(holder, _RESOURCE, path, book)
@@ -93,7 +93,7 @@ def _is_unreclaimable(one: Object, holds: bool) -> bool:
     return one.spec.get(_RECLAIMABLE) is False and not holds
 
 
-def _weight(one: Object, path: str, book: Notebook) -> int:
+def _weight(one: Object, path: str, book: NoteCollector) -> int:
     value = one.spec.get(_WEIGHT)
     if value is None:
         return WEIGHT_ONE
@@ -116,7 +116,7 @@ def _new(name: str) -> Mapping[str, Any]:
 
 
 def _say(one: Object, queue: Queue) -> None:
-    spec, book = one.own_spec(), Notebook()
+    spec, book = one.own_spec(), NoteCollector()
     deserved, kept_free = _deserved(one, "", book), _guarantee(one, "", book)
     if queue.guaranteed != kept_free | deserved:
         wanted = queue.guaranteed

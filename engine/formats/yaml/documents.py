@@ -16,7 +16,7 @@ from ruamel.yaml.scalarstring import ScalarString
 from engine.formats.yaml import libyaml
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
-from engine.model.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.model.notes import ImportFailure, Note, NoteCollector, Severity, gettext_noop
 
 DEEPEST = 100
 """Deepest nesting of brackets that is read: the time that the YAML reader takes grows with the square of the depth."""
@@ -201,7 +201,7 @@ def line_of_start(value: Any) -> int | None:
     return None if line is None else line + 1
 
 
-def mapping_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> Mapping[str, Any]:
+def mapping_at(parent: Mapping[str, Any], key: str, path: str, book: NoteCollector) -> Mapping[str, Any]:
     """Return the mapping under a key, empty if it is missing; a value that is no mapping is an error."""
     value = parent.get(key)
     if value is None:
@@ -212,7 +212,7 @@ def mapping_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -
     return value
 
 
-def list_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> list[Any]:
+def list_at(parent: Mapping[str, Any], key: str, path: str, book: NoteCollector) -> list[Any]:
     """Return the list under a key, empty if it is missing; a value that is no list is an error."""
     value = parent.get(key)
     if value is None:
@@ -224,7 +224,7 @@ def list_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> l
 
 
 def note_others(
-    mapping: Mapping[str, Any], read: Collection[str], path: str, book: Notebook, *, known: Collection[str] = ()
+    mapping: Mapping[str, Any], read: Collection[str], path: str, book: NoteCollector, *, known: Collection[str] = ()
 ) -> None:
     """Add a note for each field that is not in ``read``.
 

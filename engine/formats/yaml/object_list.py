@@ -15,7 +15,7 @@ from engine.formats.yaml.documents import (
     splice_changes,
     to_commented,
 )
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 
 MOST_OBJECTS = 50_000
 """Largest number of objects in a text: with aliases, a small document can describe very many."""
@@ -109,7 +109,7 @@ class ObjectList:
             else:
                 yield one
 
-    def note_unnamed(self, book: Notebook) -> None:
+    def note_unnamed(self, book: NoteCollector) -> None:
         """Add an error for every object without a kind or a name."""
         for one in self.objects:
             if not one.kind or not one.name:

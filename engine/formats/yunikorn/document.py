@@ -6,7 +6,7 @@ from typing import Any
 from engine.formats.yaml import documents
 from engine.formats.yaml.documents import failure, line_of, note_others
 from engine.formats.yunikorn.strict import DOCUMENT, PARTITION
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 from engine.model.queue_tree import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
@@ -27,7 +27,7 @@ def load(document: str | Mapping[str, Any], *, kept: bool = False) -> Mapping[st
     return loaded[0]
 
 
-def partition_of(document: Mapping[str, Any], book: Notebook) -> Mapping[str, Any]:
+def partition_of(document: Mapping[str, Any], book: NoteCollector) -> Mapping[str, Any]:
     """Return the partition that is read: the one named default, else the first.
 
     Raise ImportFailure if there is no partition.

@@ -19,7 +19,7 @@ from engine.formats.yunikorn.fields import (
     TEMPLATE,
     VCORE,
 )
-from engine.model.notes import Notebook
+from engine.model.notes import NoteCollector
 from engine.model.quantities import CPU
 from engine.model.queue_tree import ROOT
 
@@ -41,7 +41,7 @@ class DocumentLines:
     """Line numbers, from 1, of the settings in a loaded queues.yaml that ``read`` accepts."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        top, implied = top_queues(partition_of(document, Notebook()))
+        top, implied = top_queues(partition_of(document, NoteCollector()))
         self._queues: dict[str, Mapping[str, Any]] = {}
         pending = [(f"{ROOT}.{queue['name']}" if implied else ROOT, queue) for queue in top]
         while pending:

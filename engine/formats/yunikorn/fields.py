@@ -12,7 +12,7 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.settings import NO_PATH, SHARING, note_unknown, read_sharing
 from engine.formats.yaml.documents import line_of, mapping_at
-from engine.model.notes import DocumentPlace, Notebook, Severity, gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
 from engine.model.quantities import CPU, Amounts, is_resource_name
 from engine.model.queue_tree import (
     LONGEST_DELAY_MS,
@@ -68,7 +68,7 @@ def our_resource(name: str) -> str:
     return CPU if name == VCORE else name
 
 
-def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
+def read_queue(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> Queue:
     """Return the queue with its own settings; notes about wrong or ineffective settings are added to ``book``."""
     properties = mapping_at(mapping, "properties", path, book)
     return Queue(
@@ -81,14 +81,14 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
     )
 
 
-def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings | None:
+def _template(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> Settings | None:
     """Return the settings of a template, or None if it sets nothing.
 
     A template that sets anything overrides the templates of queues above, even if the setting means nothing here.
     """
     given = mapping_at(mapping, TEMPLATE, path, book)
     settings = Settings(**_settings(given, path, book))
-    quiet = Notebook()
+    quiet = NoteCollector()
     resources = mapping_at(given, "resources", path, quiet)
     parts = [
         mapping_at(given, "properties", path, quiet),
@@ -98,7 +98,7 @@ def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings
     return settings if said else None
 
 
-def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+def _settings(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
     """Return the settings that queues and templates have in common, as fields of Settings."""
     resources = mapping_at(mapping, "resources", path, book)
     properties = mapping_at(mapping, "properties", path, book)
@@ -115,7 +115,7 @@ def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str
     }
 
 
-def _lending(properties: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+def _lending(properties: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
     line = line_of(properties, LENDING)
     try:
         said = json.loads(str(properties.get(LENDING) or "{}"))
@@ -124,7 +124,7 @@ def _lending(properties: Mapping[str, Any], path: str, book: Notebook) -> dict[s
     if not isinstance(said, dict):
         book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING)
         return {}
-    found = Notebook()
+    found = NoteCollector()
     note_unknown(said, SHARING, DocumentPlace(path=path), found)
     read = read_sharing(said, DocumentPlace(path=path), found)
     book.notes += [msgspec.structs.replace(note, line=line, field="") for note in found.notes]
@@ -136,7 +136,7 @@ def is_true(value: Any) -> bool:
     return str(value).lower() == "true"
 
 
-def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Notebook) -> Amounts:
+def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: NoteCollector) -> Amounts:
     """Return guaranteed or max in our resource names and integer units; an invalid amount is an error."""
     given = mapping_at(resources, field, path, book)
     amounts: Amounts = {}
@@ -156,7 +156,7 @@ def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Note
     return amounts
 
 
-def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebook) -> int:
+def _amount(resource: str, value: Any, path: str, line: int | None, book: NoteCollector) -> int:
     try:
         return read_amount(resource, _SPACED.sub(r"\1\2", str(value)))
     except AmountError as error:
@@ -164,7 +164,7 @@ def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebo
         return 0
 
 
-def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: Notebook) -> _Choice:
+def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: NoteCollector) -> _Choice:
     """Return a policy by its name, ignoring case as YuniKorn does."""
     value = str(properties.get(key) or default).lower()
     try:
@@ -178,7 +178,7 @@ def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str
         return default
 
 
-def _delay(properties: Mapping[str, Any], key: str, path: str, book: Notebook) -> int | None:
+def _delay(properties: Mapping[str, Any], key: str, path: str, book: NoteCollector) -> int | None:
     if key not in properties:
         return None
     value = str(properties[key])
@@ -194,7 +194,7 @@ def _delay(properties: Mapping[str, Any], key: str, path: str, book: Notebook) -
 
 
 def _names(
-    properties: Mapping[str, Any], key: str, allowed: Callable[[str], bool], wrong: str, path: str, book: Notebook
+    properties: Mapping[str, Any], key: str, allowed: Callable[[str], bool], wrong: str, path: str, book: NoteCollector
 ) -> tuple[str, ...]:
     """Return the names in a text, separated by commas or blanks; each name that is not allowed is an error."""
     names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(key) or "")) if part)
@@ -204,7 +204,7 @@ def _names(
     return names
 
 
-def _offset(properties: Mapping[str, Any], path: str, book: Notebook) -> int:
+def _offset(properties: Mapping[str, Any], path: str, book: NoteCollector) -> int:
     value = str(properties.get(PRIORITY_OFFSET) or 0)
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", value) or not -(2**31) <= int(value) < 2**31:
         message = gettext_noop("%(value)s is no priority.offset (a 32-bit integer); 0 applies.")

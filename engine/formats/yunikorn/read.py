@@ -21,7 +21,7 @@ from engine.formats.yunikorn.fields import (
 )
 from engine.formats.yunikorn.strict import PROPERTIES, QUEUE
 from engine.formats.yunikorn.strict import TEMPLATE as TEMPLATE_KEYS
-from engine.model.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity, gettext_noop
 from engine.model.placement_rules import Rule
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
@@ -47,7 +47,7 @@ def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
     Raise ImportFailure, with every error in it, for an invalid document. Source: YuniKorn's partition and queue
     configuration.
     """
-    book, loaded = Notebook(), load(document)
+    book, loaded = NoteCollector(), load(document)
     partition = partition_of(loaded, book)
     queues, placement = list(_queues(partition, book)), placement_of(partition, book)
     if not book.failed and isinstance(document, str):  # a text is a configuration that YuniKorn itself reads
@@ -77,7 +77,7 @@ def _settings(partition: Mapping[str, Any]) -> Partition:
     )
 
 
-def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queue, QueueSource | None]]:
+def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[tuple[Queue, QueueSource | None]]:
     top, implied = top_queues(partition)
     if implied:
         yield IMPLIED_ROOT, None
@@ -98,7 +98,7 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queu
             book.add(Severity.ERROR, path, line_of(mapping, "queues"), gettext_noop("queues must be a list."))
 
 
-def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Mapping[str, Any]]]:
+def _named(queues: list[Any], parent: str, book: NoteCollector) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the queues of a list with their paths, the last first; a queue without a valid name is an error."""
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for mapping in queues:
@@ -123,7 +123,7 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
     return list(reversed(found.values()))
 
 
-def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
+def placement_of(partition: Mapping[str, Any], book: NoteCollector) -> tuple[Rule, ...]:
     """Return the partition's placement rules; errors in them are added to ``book``."""
 
     def complain(mapping: Any, key: str, _where: tuple[str, ...], message: str, /, **params: str) -> None:
@@ -133,14 +133,14 @@ def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ..
     return read_rules(partition.get(PLACEMENT), complain)
 
 
-def _note_foreign(mapping: Mapping[str, Any], queue: Queue, book: Notebook) -> None:
+def _note_foreign(mapping: Mapping[str, Any], queue: Queue, book: NoteCollector) -> None:
     _note_settings(mapping, READ_FIELDS, QUEUE, queue.path, book)
     if queue.template is not None:
         _note_settings(mapping[TEMPLATE], READ_TEMPLATE_FIELDS, TEMPLATE_KEYS, queue.path, book)
 
 
 def _note_settings(
-    mapping: Mapping[str, Any], fields: frozenset[str], known: frozenset[str], path: str, book: Notebook
+    mapping: Mapping[str, Any], fields: frozenset[str], known: frozenset[str], path: str, book: NoteCollector
 ) -> None:
     properties = mapping.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yunikorn.fields import VCORE
-from engine.model.notes import Notebook, Severity, gettext_noop
+from engine.model.notes import NoteCollector, Severity, gettext_noop
 
 PROPERTIES = frozenset(
     {
@@ -47,7 +47,7 @@ _NO_MAPPING = gettext_noop("%(field)s must be a mapping: YuniKorn refuses the do
 class _Place:
     """The place of a value in the document."""
 
-    book: Notebook
+    book: NoteCollector
     path: str = ""
     field: str = ""
     line: int | None = None
@@ -61,7 +61,7 @@ _Check = Callable[[Any, _Place], None]
 _Fields = Mapping[str, _Check]
 
 
-def check(document: Mapping[str, Any], book: Notebook) -> None:
+def check(document: Mapping[str, Any], book: NoteCollector) -> None:
     """Add an error for everything in a document that YuniKorn can't decode, in all partitions."""
     _record(document, _Place(book), _DOCUMENT)
 

@@ -21,7 +21,7 @@ from engine.formats.yunikorn import strict
 from engine.formats.yunikorn.document import load, partition_of, top_queues
 from engine.formats.yunikorn.fields import VCORE, our_resource
 from engine.formats.yunikorn.strict import quantity
-from engine.model.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.model.notes import ImportFailure, Note, NoteCollector, Severity, gettext_noop
 from engine.model.quantities import CPU, Amounts, format_amount
 from engine.model.queue_tree import ROOT, QueueTree
 
@@ -66,17 +66,17 @@ _ANY_APPLICATIONS = gettext_noop(
 )
 
 
-def check_written(document: str, tree: QueueTree, book: Notebook) -> None:
+def check_written(document: str, tree: QueueTree, book: NoteCollector) -> None:
     """Add an error for each fault that a document would have with its queues made those of a tree.
 
     The errors have no lines, because the lines would change. Raise ImportFailure for a document that can't be read.
     """
-    loaded, found = _loaded(document), Notebook()
+    loaded, found = _loaded(document), NoteCollector()
     strict.check(loaded, found)
     if found.failed:
         book.notes += found.notes
         return
-    partition = partition_of(loaded, Notebook())
+    partition = partition_of(loaded, NoteCollector())
     top, implied = top_queues(partition)
     written = _with_tree(top, tree, tree.root if implied else "")
     check({**partition, "queues": [{**written, "limits": partition.get("limits")} if implied else written]}, found)
@@ -147,7 +147,7 @@ class _Queue:
     applications: _Applications
 
 
-def check(partition: Mapping[str, Any], book: Notebook) -> None:
+def check(partition: Mapping[str, Any], book: NoteCollector) -> None:
     """Add an error for each fault in a partition. Every key must be known and of the right type."""
     sorting = partition.get("nodesortpolicy") or {}
     if (by := sorting.get("type")) not in (None, "", *_SORTINGS):
@@ -157,7 +157,7 @@ def check(partition: Mapping[str, Any], book: Notebook) -> None:
         _check_limits(queue, book)
 
 
-def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[_Queue]:
+def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_Queue]:
     """Yield every queue with the limits of the queues above it; the root uses the partition's limits if it has none."""
     top, implied = top_queues(partition)
     root: Mapping[str, Any] = {"name": ROOT, "queues": top} if implied else top[0]
@@ -215,14 +215,14 @@ def _inherited(
     return found
 
 
-def _check_acls(queue: _Queue, book: Notebook) -> None:
+def _check_acls(queue: _Queue, book: NoteCollector) -> None:
     for key in ("adminacl", "submitacl"):
         value = str(queue.mapping.get(key) or "")
         if len(value.split()) > _MOST_ACL_PARTS:
             book.add(Severity.ERROR, queue.path, line_of(queue.mapping, key), _ACL, value=value)
 
 
-def _check_applications(above: _Queue, child: Mapping[str, Any], book: Notebook) -> None:
+def _check_applications(above: _Queue, child: Mapping[str, Any], book: NoteCollector) -> None:
     most, own = (int(one.get("maxapplications") or 0) for one in (above.mapping, child))
     path, line = f"{above.path}.{child.get('name')}", line_of(child, "maxapplications")
     if most and own > most:
@@ -231,7 +231,7 @@ def _check_applications(above: _Queue, child: Mapping[str, Any], book: Notebook)
         book.add(Severity.ERROR, path, line_of(child, "name"), _NO_APPLICATIONS, max=str(most))
 
 
-def _check_limits(queue: _Queue, book: Notebook) -> None:
+def _check_limits(queue: _Queue, book: NoteCollector) -> None:
     seen: set[_LimitSubject] = set()
     for limit in queue.limits:
         for message, params in (
@@ -306,7 +306,7 @@ def limit_errors(tree: QueueTree, document: str) -> tuple[Note, ...]:
     """
     if not any(word in document for word in ("limits", "maxapplications")):
         return ()
-    book = Notebook()
+    book = NoteCollector()
     with suppress(ImportFailure):
         check_written(document, tree, book)
     return tuple(book.notes)

@@ -27,7 +27,7 @@ from engine.formats.yunikorn.fields import (
     read_queue,
 )
 from engine.formats.yunikorn.read import placement_of
-from engine.model.notes import Notebook
+from engine.model.notes import NoteCollector
 from engine.model.quantities import CPU, Amounts, format_amount
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
 
@@ -53,7 +53,7 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
 
 def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
     """Change the partition that is read so that it describes the tree."""
-    partition = partition_of(loaded, Notebook())
+    partition = partition_of(loaded, NoteCollector())
     assert isinstance(partition, CommentedMap)
     _merge_placement(partition, tree)
     top, implied = top_queues(partition)
@@ -74,14 +74,14 @@ def _text(document: str | Mapping[str, Any] | None) -> str:
 
 
 def _merge_placement(partition: Fields, tree: QueueTree) -> None:
-    if placement_of(partition, Notebook()) != tree.placement:
+    if placement_of(partition, NoteCollector()) != tree.placement:
         _set(partition, PLACEMENT, write_rules(tree.placement) or None)
 
 
 def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
     """Change a queue and all queues below it so that they describe the tree."""
     queue = tree[path]
-    said = read_queue(fields, path, Notebook())
+    said = read_queue(fields, path, NoteCollector())
     if queue.parent_declared != said.parent_declared:
         _set(fields, "parent", True if queue.parent_declared else None)
     _merge_settings(fields, said, queue)
@@ -98,7 +98,7 @@ def _merge_template(fields: Fields, said: Settings | None, wanted: Settings | No
     given = fields.get(TEMPLATE)
     given = fields[TEMPLATE] = CommentedMap() if given is None else given
     _merge_settings(given, said or Settings(), wanted)
-    if read_queue(fields, "", Notebook()).template is None:  # a template without settings would not count
+    if read_queue(fields, "", NoteCollector()).template is None:  # a template without settings would not count
         given["properties"] = CommentedMap({POLICY: str(wanted.preemption_policy)})
 
 

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def starts(numbers: NDArray[Any]) -> NDArray[np.bool_]:
+def run_starts(numbers: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a flag per row that is set where the number differs from the row before; the first row is always set."""
     flags = np.ones(len(numbers), np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=flags[1:])
     return flags
 
 
-def running(numbers: NDArray[Any]) -> NDArray[Any]:
+def running_sums(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the running sums: before each row, and at the end, the sum of all rows before it."""
     upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
     np.cumsum(numbers, out=upto[1:])

@@ -41,12 +41,12 @@ class _Log(Generic[Thing]):
         return {place: thing for place, (since, thing) in list(self.other.items()) if since <= length}
 
 
-class Amended(Sequence[Thing]):
+class PatchedSequence(Sequence[Thing]):
     """A view of ``base`` with some items replaced. Neither ``base`` nor the replacements may change afterwards."""
 
     def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
         self._log: _Log[Thing]
-        self._log, self._length = base.more(other) if isinstance(base, Amended) else (_Log(base, other), 0)
+        self._log, self._length = base.more(other) if isinstance(base, PatchedSequence) else (_Log(base, other), 0)
 
     def more(self, other: Mapping[int, Thing]) -> tuple[_Log[Thing], int]:
         """Return a log that has these replacements as well, and its length then.
@@ -91,7 +91,7 @@ class Amended(Sequence[Thing]):
         return hash(tuple(self))
 
 
-class Picked(Sequence[Thing]):
+class SequenceView(Sequence[Thing]):
     """A view of the items of ``base`` at some indexes, in that order. Items are looked up when they are accessed."""
 
     def __init__(self, base: Sequence[Thing], places: NDArray[np.intp]) -> None:
@@ -103,7 +103,7 @@ class Picked(Sequence[Thing]):
     def __getitem__(self, place: slice) -> Sequence[Thing]: ...
     def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
         if isinstance(place, slice):
-            return Picked(self._base, self._places[place])
+            return SequenceView(self._base, self._places[place])
         return self._base[int(self._places[place])]
 
     def __len__(self) -> int:

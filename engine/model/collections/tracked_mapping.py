@@ -26,7 +26,7 @@ class _Reached:
     number = 0
 
 
-class Followed(dict[Key, Thing]):
+class TrackedDict(dict[Key, Thing]):
     """A dict that records its changes as a chain of steps. A copy continues independently from the same step."""
 
     def __init__(self, things: Mapping[Key, Thing] | Iterable[tuple[Key, Thing]] = ()) -> None:
@@ -105,6 +105,6 @@ class Followed(dict[Key, Thing]):
             self[key] = default
         return self[key]
 
-    def __ior__(self, things: Any) -> "Followed[Key, Thing]":  # type: ignore[override,misc]
+    def __ior__(self, things: Any) -> "TrackedDict[Key, Thing]":  # type: ignore[override,misc]
         self.update(things)
         return self

@@ -4,21 +4,21 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.model.collections.offsets import running
+from engine.model.collections.offsets import running_sums
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 _MANY = 8
 """If more than one in this many flags changed, sums are computed again instead of updated."""
 
 
-class Leaving:
+class DepartingPods:
     """The pods that leave each node, where each node is considered as if only its own pods left.
 
     ``leaving`` is either a flag per row, or row numbers that are sorted by node. ``also``: other pods that leave with
     them.
     """
 
-    def __init__(self, columns: Columns, leaving: Flags | Rows, *, also: "Leaving | None" = None) -> None:
+    def __init__(self, columns: Columns, leaving: Flags | Rows, *, also: "DepartingPods | None" = None) -> None:
         self.columns, self._also = columns, also
         self.asked: dict[int, tuple[Numbers, Numbers]] = {}
         """Id of a weight array -> the array itself, and its sums by node index."""
@@ -26,7 +26,7 @@ class Leaving:
         self._rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
         self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
         """Node index -> how many pods leave, without those of ``also``."""
-        self._first = running(self.counts)
+        self._first = running_sums(self.counts)
         self._since = columns.first[1:] - self.counts
         some = np.flatnonzero(self.counts)
         self._last = by_row and bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
@@ -53,10 +53,12 @@ class Leaving:
         return held
 
 
-class Going(Leaving):
-    """Leaving pods, given by row flags, whose sums are updated from an earlier ``Going`` by the difference alone."""
+class IncrementalDepartingPods(DepartingPods):
+    """Leaving pods, given by row flags, whose sums are those of earlier ones plus the difference."""
 
-    def __init__(self, columns: Columns, leaving: Flags, *, also: Leaving | None, before: "Going | None") -> None:
+    def __init__(
+        self, columns: Columns, leaving: Flags, *, also: DepartingPods | None, before: "IncrementalDepartingPods | None"
+    ) -> None:
         self.columns, self._also, self.flags = columns, also, leaving
         self.asked = {}
         self._earlier: dict[int, tuple[Numbers, Numbers]] = {}
@@ -69,8 +71,8 @@ class Going(Leaving):
             self.counts = self._moved(before.counts, self._times)
 
     @cached_property
-    def _anew(self) -> Leaving:
-        return Leaving(self.columns, np.flatnonzero(self.flags))
+    def _anew(self) -> DepartingPods:
+        return DepartingPods(self.columns, np.flatnonzero(self.flags))
 
     def _sums(self, weight: Numbers, upto: Numbers | None) -> Numbers:
         if id(weight) not in self._earlier:

@@ -6,23 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.columns.pod_table import Coded
+from engine.model.columns.pod_table import GroupCodes
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]
 Rows = NDArray[np.intp]
 
 
-class Kinds:
+class ItemGroups:
     """Groups of items with the same key: the group number of each row, and one representative item of each group."""
 
     def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
-        coded = Coded.anew(things, key)
+        coded = GroupCodes.anew(things, key)
         self.of: Rows = coded.of
         self.each: list[Any] = coded.each
 
     @classmethod
-    def picked(cls, things: Sequence[Any], coded: Coded, places: Rows) -> "Kinds":
+    def picked(cls, things: Sequence[Any], coded: GroupCodes, places: Rows) -> "ItemGroups":
         """Return the groups of ``things``, whose codes are those of ``coded`` at ``places``.
 
         Groups are numbered by first occurrence.
@@ -39,7 +39,7 @@ class Kinds:
         return made
 
     @classmethod
-    def joined(cls, things: Sequence[Any], *kinds: "Kinds") -> "Kinds":
+    def joined(cls, things: Sequence[Any], *kinds: "ItemGroups") -> "ItemGroups":
         """Return groups of the items that are equal in all of these groupings."""
         number = np.zeros(len(things), np.int64)
         for one in kinds:

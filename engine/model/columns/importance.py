@@ -8,13 +8,13 @@ from engine.model.columns import pod_fields
 from engine.model.columns.pod_table import Importance, Numbers, Roster
 
 
-def started_by(roster: Roster, now_ms: int) -> Numbers:
+def start_times(roster: Roster, now_ms: int) -> Numbers:
     """Return, by roster index, when the pod started; a pod that has not started counts as started now."""
     started = roster.numbers(pod_fields.started)
     return np.where(started == pod_fields.NEVER, now_ms, started)
 
 
-def importance(roster: Roster, place: Mapping[str, int], now_ms: int) -> Importance:
+def order_by_importance(roster: Roster, place: Mapping[str, int], now_ms: int) -> Importance:
     """Return the order of a roster's pods by importance, and cache it in the roster.
 
     Only the nodes whose order may have changed are sorted again.
@@ -29,7 +29,7 @@ def importance(roster: Roster, place: Mapping[str, int], now_ms: int) -> Importa
 def _importance(roster: Roster, place: Mapping[str, int], now_ms: int, before: Importance | None) -> Importance:
     coded = roster.coded(pod_fields.node)
     node = np.array([place.get(pod.node or "", -1) for pod in coded.each], np.intp)[coded.of]
-    started = started_by(roster, now_ms)
+    started = start_times(roster, now_ms)
     anew, kept = np.ones(len(place) + 1, np.bool_), np.zeros(0, np.intp)
     if before is not None:
         anew[:-1] = [name not in before.place for name in place]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.collections.offsets import running
-from engine.model.collections.overlay import Amended, Picked
+from engine.model.collections.offsets import running_sums
+from engine.model.collections.overlay import PatchedSequence, SequenceView
 from engine.model.columns import pod_fields
-from engine.model.columns.distinct import Kinds
-from engine.model.columns.importance import importance, started_by
+from engine.model.columns.distinct import ItemGroups
+from engine.model.columns.importance import order_by_importance, start_times
 from engine.model.columns.pod_fields import Key, Number
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ class Columns:
         """Node name -> node index."""
         self.now_ms = now_ms
         self._roster = roster
-        order = importance(roster, self.place, self.now_ms)
+        order = order_by_importance(roster, self.place, self.now_ms)
         self.told: Rows = order.rows
         """Row -> the pod's index among all pods of the snapshot, which are sorted by namespace and name."""
-        self.pods: Sequence[Pod] = Picked(roster.pods, self.told)
+        self.pods: Sequence[Pod] = SequenceView(roster.pods, self.told)
         self.node: Rows = order.node[self.told]
         """Row -> the index of the pod's node."""
         self.priority: Numbers = self.numbers(pod_fields.priority)
-        self.started: Numbers = started_by(roster, self.now_ms)[self.told]
+        self.started: Numbers = start_times(roster, self.now_ms)[self.told]
         self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
         """Node index -> the first row of its pods; the first row of the next node is the end."""
         self.stray = tuple(roster.at(np.flatnonzero(roster.numbers(pod_fields.bound, np.bool_) & (order.node < 0))))
@@ -65,7 +65,7 @@ class Columns:
         Values that do not depend on termination are shared with the copy.
         """
         later = copy(self)
-        later.pods, later._on = Amended(self.pods, going), {}  # noqa: SLF001 - an instance of this class
+        later.pods, later._on = PatchedSequence(self.pods, going), {}  # noqa: SLF001 - an instance of this class
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
         if elsewhere:
@@ -94,7 +94,7 @@ class Columns:
 
     def sums(self, numbers: Numbers) -> Numbers:
         """Return the sum of ``numbers`` over the pods of each node, by node index."""
-        upto: Numbers = running(numbers)
+        upto: Numbers = running_sums(numbers)
         sums: Numbers = upto[self.first[1:]] - upto[self.first[:-1]]
         return sums
 
@@ -124,9 +124,9 @@ class Columns:
         """Return a number or a flag of each pod, by row."""
         return self._roster.numbers(of, dtype)[self.told]
 
-    def kinds(self, key: Key) -> Kinds:
+    def kinds(self, key: Key) -> ItemGroups:
         """Return the bound pods grouped by a key."""
-        return Kinds.picked(self.pods, self._roster.coded(key), self.told)
+        return ItemGroups.picked(self.pods, self._roster.coded(key), self.told)
 
     def requests(self, resource: str) -> Numbers:
         """Return what each pod requests of a resource, by row."""
@@ -135,7 +135,7 @@ class Columns:
 
     def requested_upto(self, resource: str) -> Numbers:
         """Return the running sum of ``requests`` of a resource."""
-        made: Numbers = self.once("upto", resource, lambda: running(self.requests(resource)))
+        made: Numbers = self.once("upto", resource, lambda: running_sums(self.requests(resource)))
         return made
 
     def held(self, resource: str) -> Numbers:
@@ -189,29 +189,29 @@ class Columns:
         return frozenset(name for node in self.nodes for name, amount in node.allocatable.items() if amount > 0)
 
     @cached_property
-    def pod_kinds(self) -> Kinds:
+    def pod_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by namespace and labels, which is all that selectors look at."""
-        return self.kinds(pod_fields.selected)
+        return self.kinds(pod_fields.selector_key)
 
     @cached_property
-    def anti_kinds(self) -> Kinds:
+    def anti_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by their required anti-affinity."""
         return self.kinds(pod_fields.anti_affinity)
 
     @cached_property
-    def port_kinds(self) -> Kinds:
+    def port_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by their host ports."""
         return self.kinds(pod_fields.host_ports)
 
     @cached_property
-    def claim_kinds(self) -> Kinds:
+    def claim_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by namespace and claims; all pods without claims are one group."""
         return self.kinds(pod_fields.claims)
 
     @cached_property
-    def taint_kinds(self) -> Kinds:
+    def taint_kinds(self) -> ItemGroups:
         """Return the nodes grouped by their taints."""
-        return Kinds(self.nodes, lambda node: node.taints)
+        return ItemGroups(self.nodes, lambda node: node.taints)
 
     @cached_property
     def shielded(self) -> Flags:
@@ -239,12 +239,12 @@ class Columns:
         return _flags(not node.ready for node in self.nodes)
 
     @cached_property
-    def queue_kinds(self) -> Kinds:
+    def queue_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by queue."""
         return self.kinds(pod_fields.queue)
 
     @cached_property
-    def request_kinds(self) -> Kinds:
+    def request_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by the identity of their requests.
 
         In a cluster that was read, pods with equal requests share them in memory.
@@ -252,10 +252,10 @@ class Columns:
         return self.kinds(pod_fields.requests)
 
     @cached_property
-    def _allocatable_kinds(self) -> Kinds:
-        return Kinds(self.nodes, lambda node: id(node.allocatable))
+    def _allocatable_kinds(self) -> ItemGroups:
+        return ItemGroups(self.nodes, lambda node: id(node.allocatable))
 
-    def _amounts(self, kinds: Kinds, resource: str) -> Numbers:
+    def _amounts(self, kinds: ItemGroups, resource: str) -> Numbers:
         attribute = "requests" if kinds is self.request_kinds else "allocatable"
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
         times = np.bincount(kinds.of, minlength=len(amounts)).tolist()

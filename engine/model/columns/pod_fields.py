@@ -15,7 +15,7 @@ Key = Callable[["Pod"], Hashable]
 NEVER = 2**63 - 1
 """The start time that is used for a pod that has not started."""
 
-in_turn: Callable[["Pod"], tuple[str, str, str]] = attrgetter("namespace", "name", "uid")
+sort_key: Callable[["Pod"], tuple[str, str, str]] = attrgetter("namespace", "name", "uid")
 """The sort key of pods in a snapshot."""
 
 priority: Number = attrgetter("priority")
@@ -48,7 +48,7 @@ def shielded(pod: "Pod") -> bool:
     return bool(pod.shield)
 
 
-def selected(pod: "Pod") -> Hashable:
+def selector_key(pod: "Pod") -> Hashable:
     """Return what selectors look at: the namespace, and the identity of the labels.
 
     Pods of one workload share their labels in memory.

@@ -21,7 +21,7 @@ _SPARE = 1_000
 """How many groups without pods may accumulate before a column is dropped."""
 
 
-class Coded(NamedTuple):
+class GroupCodes(NamedTuple):
     """Items grouped by key: the group number of each item, the number of each key, and one item of each group.
 
     A key keeps its number while pods come and go, so some groups may be empty. The item that is kept of each group
@@ -33,14 +33,14 @@ class Coded(NamedTuple):
     each: list["Pod"]
 
     @classmethod
-    def anew(cls, pods: Sequence["Pod"], key: Key) -> "Coded":
+    def anew(cls, pods: Sequence["Pod"], key: Key) -> "GroupCodes":
         """Return the pods grouped by a key, with groups numbered by first occurrence."""
         numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
         of = np.fromiter(map(numbers.__getitem__, map(key, pods)), np.intp, len(pods))
         firsts = np.flatnonzero(np.diff(np.maximum.accumulate(of), prepend=-1))
         return cls(of, dict(numbers), [pods[place] for place in firsts.tolist()])
 
-    def more(self, pods: Sequence["Pod"], key: Key) -> "Coded":
+    def more(self, pods: Sequence["Pod"], key: Key) -> "GroupCodes":
         """Return the group numbers of further pods; new groups are numbered after all existing ones.
 
         This object itself is not changed.
@@ -52,7 +52,7 @@ class Coded(NamedTuple):
             start = len(each)
             numbers = numbers | {one: start + place for place, one in enumerate(new)}
             each = [*each, *new.values()]
-        return Coded(np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys)), numbers, each)
+        return GroupCodes(np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys)), numbers, each)
 
     @property
     def there(self) -> list["Pod"]:
@@ -66,7 +66,7 @@ class Coded(NamedTuple):
         return len(self.each) > _SPARE and len(self.each) > 2 * len(self.there) + _SPARE
 
 
-class Merging:
+class SequenceMerge:
     """A merge that removes items from a sequence and inserts others, and keeps the order of the remaining items."""
 
     def __init__(self, many: int, gone: Rows, at: Rows) -> None:
@@ -117,7 +117,7 @@ class Importance(NamedTuple):
     fresh: Rows
     """Roster indexes of pods that were added since and are not in ``rows`` yet."""
 
-    def merged(self, merging: Merging) -> "Importance":
+    def merged(self, merging: SequenceMerge) -> "Importance":
         """Return the order after pods were added and removed; added pods are ``fresh``, not sorted yet."""
         rows, fresh = merging.now[self.rows], merging.now[self.fresh]
         fresh = np.concatenate([fresh[fresh >= 0], merging.came])
@@ -143,7 +143,7 @@ class Roster:
         self._base: tuple[Roster, Rows] | None = None
         self._asked = _Asked(set(), set())
         self._numbers: dict[tuple[Number, type], Numbers] = {}
-        self._coded: dict[Key, Coded] = {}
+        self._coded: dict[Key, GroupCodes] = {}
         self.importance: Importance | None = None
         """The bound pods in their order by importance, as last computed."""
 
@@ -169,12 +169,12 @@ class Roster:
             self._asked.numbers.add((of, dtype))
         return made
 
-    def coded(self, key: Key) -> Coded:
+    def coded(self, key: Key) -> GroupCodes:
         """Return the pods grouped by a key."""
         made = self._coded.get(key)
         if made is None:
             if self._base is None:
-                made = Coded.anew(self.pods, key)
+                made = GroupCodes.anew(self.pods, key)
             else:
                 base, places = self._base
                 made = _recoded(base.coded(key), places, self.at(places), key)
@@ -184,7 +184,7 @@ class Roster:
 
     def merged(self, gone: Rows, at: Rows, coming: Sequence["Pod"]) -> "Roster":
         """Return a roster without the pods at ``gone``, and with ``coming`` inserted before the indexes ``at``."""
-        merging = Merging(len(self.pods), gone, at)
+        merging = SequenceMerge(len(self.pods), gone, at)
         later = Roster(merging.things(self.pods, coming))
         for of, dtype in list(self._asked.numbers):
             column = self.numbers(of, dtype)
@@ -193,7 +193,7 @@ class Roster:
         for key in list(self._asked.kinds):
             coded = self.coded(key)
             more = coded.more(coming, key)
-            one = Coded(merging.merged(coded.of, more.of), more.numbers, more.each)
+            one = GroupCodes(merging.merged(coded.of, more.of), more.numbers, more.each)
             if not one.worn:
                 later._coded[key] = one
         later._asked.numbers.update(later._numbers)
@@ -220,7 +220,7 @@ def _set(column: Numbers, places: Rows, pods: Sequence["Pod"], of: Number) -> Nu
     return column
 
 
-def _recoded(coded: Coded, places: Rows, pods: Sequence["Pod"], key: Key) -> Coded:
+def _recoded(coded: GroupCodes, places: Rows, pods: Sequence["Pod"], key: Key) -> GroupCodes:
     more, of = coded.more(pods, key), coded.of.copy()
     of[places] = more.of
-    return Coded(of, more.numbers, more.each)
+    return GroupCodes(of, more.numbers, more.each)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from engine.model.objects.kubernetes import Pod
 
 
-class ByNode(Mapping[str, "tuple[Pod, ...]"]):
+class PodsByNode(Mapping[str, "tuple[Pod, ...]"]):
     """Node name -> the pods bound to it, sorted by namespace and name, terminating pods included."""
 
     def __init__(self, columns: "Columns") -> None:

@@ -255,7 +255,7 @@ def quota_cluster(
         flavors=known,
         queues={one.name: _of_known(one, known) for one in queues},
         cohorts={one.name: one for one in cohorts},
-        workloads=tuple(_led(one, leads) for one in workloads if not one.done),
+        workloads=tuple(_with_queue(one, leads) for one in workloads if not one.done),
         now_ms=now_ms,
         held=frozenset((one.namespace, one.name) for one in local_queues if one.held),
         namespaces=namespaces,
@@ -267,7 +267,7 @@ def _of_known(queue: ClusterQueue, flavors: Mapping[str, Flavor]) -> ClusterQueu
     return queue if named <= flavors.keys() else msgspec.structs.replace(queue, active=False)
 
 
-def _led(one: Workload, leads: Mapping[tuple[str, str], str]) -> Workload:
+def _with_queue(one: Workload, leads: Mapping[tuple[str, str], str]) -> Workload:
     """Return the workload with the queue that it waits for, which its LocalQueue determines."""
     if one.queue:
         return one

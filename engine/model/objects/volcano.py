@@ -148,7 +148,7 @@ def volcano_cluster(
     The pods of a PodGroup that is missing, or in no queue, do not count.
     """
     named = {queue.name: queue for queue in queues}
-    known = {one.key: _prioritised(one, classes) for one in groups if one.queue in named}
+    known = {one.key: _with_priority(one, classes) for one in groups if one.queue in named}
     requests: dict[str, Amounts] = {group.queue: {} for group in known.values()}
     allocated: dict[str, Amounts] = {group.queue: {} for group in known.values()}
     every = sorted(pods, key=lambda one: (one.pod.key, one.pod.uid))
@@ -173,6 +173,6 @@ def volcano_cluster(
     )
 
 
-def _prioritised(group: PodGroup, classes: Mapping[str, PriorityClass]) -> PodGroup:
+def _with_priority(group: PodGroup, classes: Mapping[str, PriorityClass]) -> PodGroup:
     found = classes.get(group.priority_class)
     return msgspec.structs.replace(group, priority=found.value) if found else group

@@ -17,7 +17,7 @@ from engine.model.objects import (
 )
 from engine.model.queue_tree import Take
 from engine.model.quota.fair_shares import NO_SHARE, BorrowedShare, lendable, share_of
-from engine.model.quota.queue_status import FlavorStatus, QuotaStatus, ShareParts, standings
+from engine.model.quota.queue_status import FlavorStatus, QuotaStatus, ShareParts, quota_statuses
 from engine.model.quota.quota_tree import QuotaError, QuotaTree
 from engine.model.quota.quota_usage import QuotaUsage
 from engine.model.quota.share_ranks import NO_RANK, Rank, Ranks
@@ -49,6 +49,6 @@ __all__ = [
     "Take",
     "Workload",
     "lendable",
+    "quota_statuses",
     "share_of",
-    "standings",
 ]

@@ -11,7 +11,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import PODS, total
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import Flavor, PodSet, QuotaCluster, Workload
-from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed
+from engine.model.quota.tree_reading import FLAVOR, DerivedQuota, QuotaReading, derive_quota
 from engine.model.snapshot import Reservation, Snapshot
 
 GROUP_LABELS = ("kueue.x-k8s.io/pod-group-name", "scheduling.x-k8s.io/pod-group", "volcano.sh/job-name")
@@ -34,13 +34,13 @@ def group_of(pod: Pod) -> Group:
     return pod.queue or "", pod.namespace, named or together or pod.uid
 
 
-class Gathered:
+class GroupedWorkloads:
     """The quota of a tree and the workloads that hold it, as the decisions of a pass have left it.
 
     Terminating pods are left out, as what they hold is being freed. What is reserved for pending pods counts as held.
     """
 
-    def __init__(self, grounds: "_Grounds", snapshot: Snapshot) -> None:
+    def __init__(self, grounds: "_PassConstants", snapshot: Snapshot) -> None:
         self.formed, self.snapshot, self._grounds = grounds.formed, snapshot, grounds
         columns = snapshot.columns
         going = [columns.pods[row] for row in columns.leaving.tolist()]
@@ -108,11 +108,11 @@ class Gathered:
         return _workload(self.formed, group_of(pods[0]), pods, asks=True)
 
 
-class _Grounds:
+class _PassConstants:
     """What remains the same for all of a pass."""
 
     def __init__(self, tree: QueueTree, reading: QuotaReading, snapshot: Snapshot) -> None:
-        self.formed = formed(tree, reading)
+        self.formed = derive_quota(tree, reading)
         self.bound = _by_group(self.formed, (pod for pod in snapshot.pods if pod.node is not None))
         self.asking = _by_group(self.formed, snapshot.asks)
         self.held = {group: _workload(self.formed, group, pods) for group, pods in self.bound.items()}
@@ -121,17 +121,17 @@ class _Grounds:
         self.cluster = _cluster(self.formed, tuple(self.held.values()), snapshot.now_ms)
 
 
-def gathered(snapshot: Snapshot, tree: QueueTree, reading: QuotaReading) -> Gathered:
+def group_workloads(snapshot: Snapshot, tree: QueueTree, reading: QuotaReading) -> GroupedWorkloads:
     """Return the workloads of a snapshot under a tree; most of it is computed once for a pass."""
-    grounds: _Grounds = snapshot.once("quota", (tree, reading), lambda: _Grounds(tree, reading, snapshot))
+    grounds: _PassConstants = snapshot.once("quota", (tree, reading), lambda: _PassConstants(tree, reading, snapshot))
     kept = snapshot.__dict__.setdefault("quota", {})  # freed with the snapshot, like the values that it caches itself
-    found: Gathered | None = kept.get(grounds)
+    found: GroupedWorkloads | None = kept.get(grounds)
     if found is None:
-        found = kept[grounds] = Gathered(grounds, snapshot)
+        found = kept[grounds] = GroupedWorkloads(grounds, snapshot)
     return found
 
 
-def _cluster(formed_tree: Formed, workloads: tuple[Workload, ...], now_ms: int) -> QuotaCluster:
+def _cluster(formed_tree: DerivedQuota, workloads: tuple[Workload, ...], now_ms: int) -> QuotaCluster:
     return QuotaCluster(
         flavors={FLAVOR: Flavor(name=FLAVOR)},
         queues=formed_tree.queues,
@@ -141,7 +141,7 @@ def _cluster(formed_tree: Formed, workloads: tuple[Workload, ...], now_ms: int) 
     )
 
 
-def _by_group(formed_tree: Formed, pods: Iterable[Pod]) -> dict[Group, tuple[Pod, ...]]:
+def _by_group(formed_tree: DerivedQuota, pods: Iterable[Pod]) -> dict[Group, tuple[Pod, ...]]:
     found: dict[Group, list[Pod]] = {}
     for pod in pods:
         if pod.queue in formed_tree.queues:
@@ -149,7 +149,7 @@ def _by_group(formed_tree: Formed, pods: Iterable[Pod]) -> dict[Group, tuple[Pod
     return {group: tuple(each) for group, each in found.items()}
 
 
-def _workload(formed_tree: Formed, group: Group, pods: Sequence[Pod], *, asks: bool = False) -> Workload:
+def _workload(formed_tree: DerivedQuota, group: Group, pods: Sequence[Pod], *, asks: bool = False) -> Workload:
     """Return the workload of some pods.
 
     Its priority is the highest of its pods', because whoever preempts one of them preempts all.
@@ -172,7 +172,7 @@ def _workload(formed_tree: Formed, group: Group, pods: Sequence[Pod], *, asks: b
     )
 
 
-def _pod_sets(formed_tree: Formed, pods: Iterable[Pod]) -> tuple[PodSet, ...]:
+def _pod_sets(formed_tree: DerivedQuota, pods: Iterable[Pod]) -> tuple[PodSet, ...]:
     """Return pod sets, each of which has pods with equal requests."""
     counts: dict[tuple[tuple[str, int], ...], int] = {}
     for pod in pods:
@@ -185,7 +185,7 @@ def _pod_sets(formed_tree: Formed, pods: Iterable[Pod]) -> tuple[PodSet, ...]:
     )
 
 
-def _kept(formed_tree: Formed, held: Reservation) -> Workload:
+def _kept(formed_tree: DerivedQuota, held: Reservation) -> Workload:
     """Return the workload of a reservation, which nothing may preempt."""
     return Workload(
         uid=f"kept for {held.ask_uid}",

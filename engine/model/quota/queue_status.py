@@ -60,7 +60,7 @@ class QuotaStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The share under fair sharing. None at the top of a tree, which borrows from nobody."""
 
 
-def standings(cluster: QuotaCluster) -> tuple[QuotaStatus, ...]:
+def quota_statuses(cluster: QuotaCluster) -> tuple[QuotaStatus, ...]:
     """Return the status of all queues and cohorts, cohorts before what is in them.
 
     Raises QuotaError if the cohorts do not form a tree.

@@ -39,7 +39,7 @@ class QuotaReading(msgspec.Struct, frozen=True, kw_only=True):
     """The preemption settings of leaves that have none of their own."""
 
 
-class Formed(msgspec.Struct, frozen=True, kw_only=True):
+class DerivedQuota(msgspec.Struct, frozen=True, kw_only=True):
     """The quota of a tree; queues and cohorts are named by their paths."""
 
     queues: Mapping[str, ClusterQueue]
@@ -55,7 +55,7 @@ class Formed(msgspec.Struct, frozen=True, kw_only=True):
         return {(FLAVOR, name): amount for name, amount in amounts.items() if name in self.resources}
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _ResourceSettings(msgspec.Struct, frozen=True):
     """The settings of a queue for a resource, summed over its flavors."""
 
     guaranteed: int
@@ -63,7 +63,7 @@ class _Said(msgspec.Struct, frozen=True):
     lendable: int | None
 
 
-def formed(tree: QueueTree, reading: QuotaReading) -> Formed:
+def derive_quota(tree: QueueTree, reading: QuotaReading) -> DerivedQuota:
     """Return the quota that a tree gives. A fence is the top of a cohort of its own, and so is the root."""
     said = {path: _said(queue) for path, queue in tree.queues.items()}
     resources = frozenset(name for amounts in said.values() for name in amounts)
@@ -79,7 +79,7 @@ def formed(tree: QueueTree, reading: QuotaReading) -> Formed:
         for path in tree.walk()
         if path not in leaves
     }
-    return Formed(
+    return DerivedQuota(
         queues=queues,
         cohorts=cohorts,
         resources=resources,
@@ -131,31 +131,31 @@ def _of_flavor(quotas: Mapping[str, FlavorQuota]) -> dict[FlavorResource, Flavor
     return {(FLAVOR, name): quota for name, quota in quotas.items()}
 
 
-def _said(queue: Queue) -> dict[str, _Said]:
+def _said(queue: Queue) -> dict[str, _ResourceSettings]:
     by_resource: dict[str, list[str]] = {}
     for name in {**queue.guaranteed, **queue.max, **queue.lendable}:
         by_resource.setdefault(base(name), []).append(name)
     return {resource: _together(queue, names) for resource, names in by_resource.items()}
 
 
-def _together(queue: Queue, names: list[str]) -> _Said:
+def _together(queue: Queue, names: list[str]) -> _ResourceSettings:
     """Return a queue's settings for a resource; without a limit in one flavor there is none in all flavors together."""
     unlimited = any(name not in queue.max for name in names)
     lends_all = all(name not in queue.lendable for name in names)
     guaranteed: Amounts = {name: queue.guaranteed.get(name, 0) for name in names}
-    return _Said(
+    return _ResourceSettings(
         sum(guaranteed.values()),
         None if unlimited else sum(queue.max[name] for name in names),
         None if lends_all else sum(queue.lendable.get(name, guaranteed[name]) for name in names),
     )
 
 
-def _alone(said: Mapping[str, _Said]) -> dict[str, FlavorQuota]:
+def _alone(said: Mapping[str, _ResourceSettings]) -> dict[str, FlavorQuota]:
     """Return the quota of a queue as in Kueue, where it does not contain the quota below it."""
     return {name: _quota(one, one.guaranteed, one.guaranteed) for name, one in said.items()}
 
 
-def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[str, dict[str, FlavorQuota]]:
+def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _ResourceSettings]]) -> dict[str, dict[str, FlavorQuota]]:
     """Return the quota by path; that of a parent is what its guarantee has beyond those below it."""
     has: dict[str, Amounts] = {}
     quotas: dict[str, dict[str, FlavorQuota]] = {}
@@ -173,7 +173,7 @@ def _nested(tree: QueueTree, said: Mapping[str, Mapping[str, _Said]]) -> dict[st
     return quotas
 
 
-def _promised(said: _Said, *, top: bool) -> int:
+def _promised(said: _ResourceSettings, *, top: bool) -> int:
     """Return what a queue is promised of a resource.
 
     The top of a tree has nobody to borrow from: if it is guaranteed nothing, its max is what there is.
@@ -183,5 +183,5 @@ def _promised(said: _Said, *, top: bool) -> int:
     return said.most if top and not said.guaranteed else min(said.guaranteed, said.most)
 
 
-def _quota(said: _Said, own: int, whole: int) -> FlavorQuota:
+def _quota(said: _ResourceSettings, own: int, whole: int) -> FlavorQuota:
     return FlavorQuota(own, None if said.most is None else max(0, said.most - whole), said.lendable)

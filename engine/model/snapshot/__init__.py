@@ -2,7 +2,7 @@
 
 from engine.model.snapshot.cluster_state import DEPARTED_KEPT, ClusterState, ObjectChange
 from engine.model.snapshot.pending_workloads import pending_workloads
-from engine.model.snapshot.queue_assignment import Protection, queue_of, shielded
+from engine.model.snapshot.queue_assignment import Protection, apply_shield, queue_of
 from engine.model.snapshot.safeguards import Safeguards
 from engine.model.snapshot.snapshot import Reservation, Snapshot
 
@@ -14,7 +14,7 @@ __all__ = [
     "Reservation",
     "Safeguards",
     "Snapshot",
+    "apply_shield",
     "pending_workloads",
     "queue_of",
-    "shielded",
 ]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from engine.model.collections.tracked_mapping import Followed
-from engine.model.columns.pod_fields import in_turn
+from engine.model.collections.tracked_mapping import TrackedDict
+from engine.model.columns.pod_fields import sort_key
 from engine.model.objects.kubernetes import (
     YUNIKORN_SCHEDULER,
     Claim,
@@ -41,8 +41,8 @@ from engine.model.objects.volcano import (
 )
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.incremental import Freezing, PlacementInputs
-from engine.model.snapshot.queue_assignment import Protection, application_of, placed, queue_of
+from engine.model.snapshot.incremental import PlacementInputs, PodFreezer
+from engine.model.snapshot.queue_assignment import Protection, application_of, assign_queue, queue_of
 from engine.model.snapshot.snapshot import Reservation, Snapshot
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class ClusterState:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = Followed()
+        self.pods: dict[str, Pod] = TrackedDict()
         """Pods by uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
@@ -115,7 +115,7 @@ class ClusterState:
         """The most recent changes in the order in which they came, without gaps."""
         self.scheduler = ""
         """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
-        self._freezing = Freezing()
+        self._freezing = PodFreezer()
         self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
         """A step of ``pods``, and what ``_leading`` found at that step."""
 
@@ -129,7 +129,7 @@ class ClusterState:
     def past(self) -> "ClusterState":
         """Return a copy to rewind. It caches frozen pods separately, as this state's cache is for the next pass."""
         past = self.copy()
-        past._freezing = Freezing()  # noqa: SLF001 - an instance of this class
+        past._freezing = PodFreezer()  # noqa: SLF001 - an instance of this class
         return past
 
     def rewind(self, place: int) -> None:
@@ -158,7 +158,7 @@ class ClusterState:
         pod = self.pods.get(uid) or self.departed.get(uid)
         if pod is None:
             return None
-        found = placed(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod), self.scheduler)
+        found = assign_queue(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod), self.scheduler)
         return msgspec.structs.replace(found, queue=self.queue_of(pod, tree)) if self.scheduler else found
 
     def queue_of(self, pod: Pod, tree: QueueTree) -> str | None:
@@ -170,7 +170,7 @@ class ClusterState:
 
     def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
         """Return the leaf of each application's first pod, by namespace and name; see ``queue_assignment.led``."""
-        step = self.pods.step if isinstance(self.pods, Followed) else object()
+        step = self.pods.step if isinstance(self.pods, TrackedDict) else object()
         if self._led[0] is not step:
             self._led = (step, {})
         if tree in self._led[1]:
@@ -180,7 +180,7 @@ class ClusterState:
             if pod.scheduler == self.scheduler and not pod.finished:
                 key = (pod.namespace, application_of(pod, self.scheduler))
                 other = first.get(key)
-                if other is None or (pod.created_ms, in_turn(pod)) < (other.created_ms, in_turn(other)):
+                if other is None or (pod.created_ms, sort_key(pod)) < (other.created_ms, sort_key(other)):
                     first[key] = pod
         found = {key: queue_of(pod, tree, self._parent_queue(pod), self.scheduler) for key, pod in first.items()}
         self._led[1][tree] = found

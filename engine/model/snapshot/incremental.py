@@ -6,25 +6,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.model.collections.tracked_mapping import Followed, MappingChange
-from engine.model.columns.pod_fields import in_turn
+from engine.model.collections.tracked_mapping import MappingChange, TrackedDict
+from engine.model.columns.pod_fields import sort_key
 from engine.model.columns.pod_table import Roster
 from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
-from engine.model.placement import grown
+from engine.model.placement import add_dynamic_queues
 from engine.model.quantities import Amounts
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot.queue_assignment import (
     Protection,
-    led,
-    originators,
-    placed,
-    shielded,
-    sparing,
-    unplaced,
-    wanted,
+    apply_shield,
+    assign_queue,
+    follow_first_pod,
+    mark_originators,
+    missing_leaves,
+    shield_recent_pods,
+    without_queue,
 )
-from engine.model.snapshot.resource_quotas import capped
-from engine.model.snapshot.unknown_namespaces import unjudged
+from engine.model.snapshot.resource_quotas import cap_by_quotas
+from engine.model.snapshot.unknown_namespaces import mark_undecidable
 
 _MANY = 4
 """If more than one in this many pods changed, all pods are computed again."""
@@ -57,11 +57,11 @@ class PlacementInputs(NamedTuple):
     def stands(self, pod: Pod) -> Pod:
         """Return the pod with its queue, application and, under a protection, its shield."""
         above, own_class = self.above.get(pod.namespace, ""), self.classes.get(pod.priority_class)
-        return shielded(placed(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
+        return apply_shield(assign_queue(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
 
     def roster(self, pods: Iterable[Pod]) -> Roster:
         """Return a roster of the pods that are not finished."""
-        return Roster(tuple(sorted((self.stands(pod) for pod in pods if not pod.finished), key=in_turn)))
+        return Roster(tuple(sorted((self.stands(pod) for pod in pods if not pod.finished), key=sort_key)))
 
 
 class _Last(NamedTuple):
@@ -70,14 +70,14 @@ class _Last(NamedTuple):
     roster: Roster
 
 
-class Freezing:
+class PodFreezer:
     """The pods of successive snapshots. Copies of a state share it, and may be frozen from several threads."""
 
     def __init__(self) -> None:
         self._last: _Last | None = None  # replaced as a whole, never changed
-        self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), BARE)
+        self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), ROOT_ONLY)
         """A tree, the leaves that its pods want besides, and the tree extended by these leaves."""
-        self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), BARE)
+        self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), ROOT_ONLY)
         """A tree, namespaces and their quotas, and the tree capped by these quotas."""
 
     def of(
@@ -89,13 +89,13 @@ class Freezing:
         known.
         """
         roster = self._carried_on(pods, rules)
-        roster = originators(rules.roster(pods.values()) if roster is None else roster)
-        self._last = _Last(pods.reach(), rules, roster) if isinstance(pods, Followed) else None
-        roster = led(roster, rules.tree, rules.protection, rules.scheduler)
+        roster = mark_originators(rules.roster(pods.values()) if roster is None else roster)
+        self._last = _Last(pods.reach(), rules, roster) if isinstance(pods, TrackedDict) else None
+        roster = follow_first_pod(roster, rules.tree, rules.protection, rules.scheduler)
         roster, tree = self._within(roster, rules)
-        roster = unjudged(roster, frozenset(known))
+        roster = mark_undecidable(roster, frozenset(known))
         if rules.protection is not None and rules.protection.min_run_ms:
-            roster = sparing(roster, since_ms=now_ms - rules.protection.min_run_ms)
+            roster = shield_recent_pods(roster, since_ms=now_ms - rules.protection.min_run_ms)
         return roster, tree
 
     def narrowed(
@@ -105,14 +105,14 @@ class Freezing:
         asked = (tree, dict(namespaces), dict(quotas))
         before, found = self._narrowed
         if before != asked:
-            found = capped(*asked)
+            found = cap_by_quotas(*asked)
             self._narrowed = (asked, found)
         return found
 
     def _carried_on(self, pods: dict[str, Pod], rules: PlacementInputs) -> Roster | None:
         """Return the last roster, updated by what changed since; None if too much changed."""
         last = self._last
-        if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, Followed):
+        if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, TrackedDict):
             return None
         changed = pods.since(last.step)
         if changed is None:
@@ -123,7 +123,7 @@ class Freezing:
         before = last.roster.pods
         gone = [_place(before, one) for one in changed.values() if one is not None and not one.finished]
         new = (pods[uid] for uid in changed if uid in pods)
-        coming = sorted((rules.stands(pod) for pod in new if not pod.finished), key=in_turn)
+        coming = sorted((rules.stands(pod) for pod in new if not pod.finished), key=sort_key)
         at = [_place(before, one) for one in coming]
         return last.roster.merged(np.array(gone, np.intp), np.array(at, np.intp), coming)
 
@@ -134,20 +134,20 @@ class Freezing:
         """
         if not rules.tree.placement:
             return roster, rules.tree
-        missing = wanted(roster, rules.tree)
+        missing = missing_leaves(roster, rules.tree)
         last_tree, last_missing, tree = self._grown
         if last_tree is not rules.tree or last_missing != missing:
-            tree = grown(rules.tree, missing)
+            tree = add_dynamic_queues(rules.tree, missing)
             self._grown = (rules.tree, missing, tree)
         if refused := {path for path in missing if path not in tree or not tree.is_leaf(path)}:
             places = [place for place, pod in enumerate(roster.pods) if pod.queue in refused]
-            pods = [unplaced(roster.pods[place], rules.protection) for place in places]
+            pods = [without_queue(roster.pods[place], rules.protection) for place in places]
             roster = roster.swapped(np.array(places, np.intp), pods)
         return roster, tree
 
 
 def _place(pods: tuple[Pod, ...], pod: Pod) -> int:
-    return bisect_left(pods, in_turn(pod), key=in_turn)
+    return bisect_left(pods, sort_key(pod), key=sort_key)
 
 
 def _ruled_otherwise(last: _Last, rules: PlacementInputs) -> dict[str, Pod]:

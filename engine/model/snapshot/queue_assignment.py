@@ -20,7 +20,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that have run for less are shielded: evicting them wastes their start, and their load soon comes back."""
 
 
-def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
+def missing_leaves(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
     """Return the leaves that pods are in but that the tree lacks.
 
     They are sorted by path; if one of them lies below another, by the age of their oldest pods.
@@ -87,7 +87,7 @@ def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "", scheduler: str =
     return tree.leaf_by_namespace.get(pod.namespace)
 
 
-def placed(
+def assign_queue(
     pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "", scheduler: str = ""
 ) -> Pod:
     """Return the pod with its queue and application, and with what its priority class says."""
@@ -119,7 +119,7 @@ def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
     return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
 
 
-def originators(roster: Roster) -> Roster:
+def mark_originators(roster: Roster) -> Roster:
     """Return the roster with each application's first pod marked: the oldest, with ties broken by name."""
     if not roster.pods:
         return roster
@@ -135,7 +135,7 @@ def originators(roster: Roster) -> Roster:
     return roster.swapped(other, pods)
 
 
-def led(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
+def follow_first_pod(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
     """Return the roster with the pods of an application in the queue of its first pod, if YuniKorn schedules them.
 
     Source: Context.addTask and Application of yunikorn-k8shim, which submits an application once, with the queue of the
@@ -155,20 +155,22 @@ def led(roster: Roster, tree: QueueTree, protection: Protection | None, schedule
     differing = np.sort(rows[queue.of[rows] != queue.of[leads]])
     leaders = first[application.of[differing]].tolist()
     pods = [
-        shielded(msgspec.structs.replace(pod, queue=roster.pods[leader].queue, shield=Shield.NONE), tree, protection)
+        apply_shield(
+            msgspec.structs.replace(pod, queue=roster.pods[leader].queue, shield=Shield.NONE), tree, protection
+        )
         for pod, leader in zip(roster.at(differing), leaders, strict=True)
     ]
     return roster.swapped(differing, pods)
 
 
-def unplaced(pod: Pod, protection: Protection | None) -> Pod:
+def without_queue(pod: Pod, protection: Protection | None) -> Pod:
     """Return the pod without a queue, because its leaf can't be in the tree."""
     pod = msgspec.structs.replace(pod, queue=None)
     spared = protection is not None and pod.shield in {Shield.NONE, Shield.NO_CONTROLLER}
     return msgspec.structs.replace(pod, shield=Shield.NO_QUEUE) if spared else pod
 
 
-def shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+def apply_shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
     """Return the pod with the reason why it is never a victim, if there is any."""
     shield = _shield(pod, tree, protection)
     return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
@@ -195,7 +197,7 @@ def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
     return Shield.NONE
 
 
-def sparing(roster: Roster, *, since_ms: int) -> Roster:
+def shield_recent_pods(roster: Roster, *, since_ms: int) -> Roster:
     """Return the roster with pods shielded that were started after ``since_ms``."""
     started = roster.numbers(pod_fields.started)
     young = (started > since_ms) & (started != pod_fields.NEVER) & ~roster.numbers(pod_fields.shielded, np.bool_)

@@ -18,14 +18,14 @@ SYSTEM = "kube-system"
 """The namespace that deserves what its pods request, and that is no consumer."""
 
 
-class Narrower(NamedTuple):
+class TighterQuota(NamedTuple):
     """A namespace whose ResourceQuotas allow less than the settings of its leaf."""
 
     namespace: str
     allows: Amounts
 
 
-def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
+def quota_limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
     """Return the most that the pods of each namespace may request of each resource: all of its quotas apply."""
     found: dict[str, Amounts] = {}
     for quota in quotas:
@@ -35,7 +35,7 @@ def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
     return found
 
 
-def leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, str]:
+def namespace_leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, str]:
     """Return the leaf that the tree assigns to each namespace, if it assigns any.
 
     Other namespaces may share the leaf, and the namespace need not have pods yet.
@@ -44,26 +44,26 @@ def leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, st
     return {name: leaf for name, leaf in found.items() if leaf is not None}
 
 
-def alone(places: Mapping[str, str]) -> dict[str, str]:
+def unshared_leaves(places: Mapping[str, str]) -> dict[str, str]:
     """Return the namespaces that share their leaf with no other namespace, with that leaf."""
     many = Counter(places.values())
     return {name: leaf for name, leaf in places.items() if many[leaf] == 1}
 
 
-def narrower(
+def tighter_quotas(
     tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
-) -> dict[str, Narrower]:
+) -> dict[str, TighterQuota]:
     """Return, by leaf, its only namespace if the quotas of that allow less than the leaf is guaranteed or may have."""
     found = {}
     for leaf, (namespace, allowed) in _quotas(tree, namespaces, quotas).items():
         queue = tree[leaf]
         said = {name: max(one.get(name, 0) for one in (queue.guaranteed, queue.max)) for name in allowed}
         if less := {name: amount for name, amount in allowed.items() if said[name] > amount}:
-            found[leaf] = Narrower(namespace, less)
+            found[leaf] = TighterQuota(namespace, less)
     return found
 
 
-def capped(tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]) -> QueueTree:
+def cap_by_quotas(tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]) -> QueueTree:
     """Return the tree in which a leaf of a single namespace may have no more than the namespace's quotas allow."""
     found = _quotas(tree, namespaces, quotas)
     if not found:
@@ -82,7 +82,7 @@ def _quotas(
     tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
 ) -> dict[str, tuple[str, Amounts]]:
     """Return, by leaf, its only namespace and what that namespace's quotas allow."""
-    places = alone(leaves(tree, namespaces)) if quotas else {}
+    places = unshared_leaves(namespace_leaves(tree, namespaces)) if quotas else {}
     return {leaf: (name, quotas[name]) for name, leaf in places.items() if name in quotas and leaf in tree}
 
 

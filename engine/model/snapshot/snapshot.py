@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from engine.model.collections.overlay import Amended
+from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns
 from engine.model.columns.pod_table import Roster
-from engine.model.columns.pods_by_node import ByNode
+from engine.model.columns.pods_by_node import PodsByNode
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
 from engine.model.quantities import PODS, Amounts, subtract, total
-from engine.model.queue_tree import BARE, QueueTree
+from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot.safeguards import Safeguards
 
 
@@ -43,7 +43,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a policy sees. Nodes are sorted by name, pods by namespace and name: the input order never matters."""
 
     now_ms: int
-    tree: QueueTree = BARE
+    tree: QueueTree = ROOT_ONLY
     """The tree that the snapshot was frozen under, extended by the dynamic queues of its pods."""
     nodes: tuple[Node, ...] = ()
     pods: Sequence[Pod] = ()
@@ -90,7 +90,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         told = self.columns.told
         expected = {int(told[row]): pod for row, pod in rows.items()}
         expected.update(elsewhere)
-        later = msgspec.structs.replace(self, pods=Amended(self.pods, expected))
+        later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, expected))
         later.__dict__.update(self._worked_out(rows, {pod.uid: pod for pod in elsewhere.values()}))
         return later
 
@@ -128,7 +128,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         place = self._places[ask.uid]
         if self.pods[place] == ask:
             return self
-        later = msgspec.structs.replace(self, pods=Amended(self.pods, {place: ask}))
+        later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, {place: ask}))
         _ = self.columns
         names = ({*_OF_BOUND, *_OF_RESERVATIONS} - {"_kept"}) | {"columns", "keeping_apart", "pods_by_node"}
         later.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
@@ -221,9 +221,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property
-    def pods_by_node(self) -> ByNode:
+    def pods_by_node(self) -> PodsByNode:
         """Return the pods bound to each node, terminating pods included."""
-        return ByNode(self.columns)
+        return PodsByNode(self.columns)
 
     @cached_property
     def keeping_apart(self) -> tuple[Pod, ...]:

@@ -13,7 +13,7 @@ from engine.model.objects.kubernetes import Pod
 NAMESPACE_SELECTOR = "namespaceSelector"
 
 
-def unjudged(roster: Roster, known: Collection[str]) -> Roster:
+def mark_undecidable(roster: Roster, known: Collection[str]) -> Roster:
     """Return the roster with pending pods marked whose affinity rules can't be evaluated.
 
     These are rules by the labels of namespaces, of the pod or of other pods about it, where some labels are not

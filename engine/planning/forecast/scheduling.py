@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, fits, subtract
 from engine.model.snapshot import ClusterState, Snapshot
@@ -19,7 +19,7 @@ def tries(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[
     nodes = [node for node in seen.nodes if node.name not in kept]
     free = {node.name: seen.free(node) for node in nodes}
     for ask in asks:
-        if unjudged(seen, ask):
+        if unsupported_rules(seen, ask):
             continue
         roomy = [node for node in nodes if fits(ask.requests, free[node.name])]
         for node in sorted(roomy, key=lambda node: _fullness(node, free[node.name])):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.model.decision import PodReason
 from engine.model.quota import FlavorResource, QuotaUsage, Take, Workload, share_of
-from engine.model.quota.pod_workloads import Gathered
+from engine.model.quota.pod_workloads import GroupedWorkloads
 from engine.policies.cohort.search.targets import TargetSearch
 
 
@@ -13,7 +13,7 @@ class ExclusionReasons:
 
     def __init__(
         self,
-        at: Gathered,
+        at: GroupedWorkloads,
         usage: QuotaUsage,
         ask: Workload,
         asked: Mapping[FlavorResource, int],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.feasibility.selectors import matches, untolerated
+from engine.feasibility.selectors import first_untolerated, matches
 from engine.model.objects import Requirement
 from engine.model.quantities import PODS, Amounts, total
 from engine.model.quota import (
@@ -255,7 +255,7 @@ def _group_pod_sets(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, 
 
 def _flavor_matches(flavor: Flavor, one: PodSet) -> bool:
     """Return whether pods can run on nodes of a flavor, judged only by the labels and taints that the flavor states."""
-    if untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
+    if first_untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
         return False
     labels = flavor.labels
     if any(labels[key] != value for key, value in one.node_selector.items() if key in labels):

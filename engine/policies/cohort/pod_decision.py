@@ -6,7 +6,7 @@ from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVer
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import QuotaCluster
-from engine.model.quota.pod_workloads import Gathered, gathered
+from engine.model.quota.pod_workloads import GroupedWorkloads, group_workloads
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.flavor_assignment import Mode
 from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
@@ -38,7 +38,7 @@ class QuotaPolicy:
         """Return the decision for ``ask``: which workloads to preempt so that its quota suffices, or why none."""
         if ask.queue is None or ask.queue not in tree:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        at = group_workloads(snapshot.without_reservation(ask.uid), tree, self._reading)
         if (unread := _queue_with_unread_pods(at, ask)) is not None:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD, unread)
         pods = at.asking(ask)
@@ -53,7 +53,7 @@ class QuotaPolicy:
         """
         if ask.queue is None or ask.queue not in tree:
             return None
-        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        at = group_workloads(snapshot.without_reservation(ask.uid), tree, self._reading)
         pods = at.asking(ask)
         if _queue_with_unread_pods(at, ask) is not None or pods[0].uid != ask.uid:
             return None
@@ -66,9 +66,9 @@ class QuotaPolicy:
         """
         if self._strategies is None:
             return asks[0]
-        return next_pending_pod(gathered(snapshot, tree, self._reading), asks)
+        return next_pending_pod(group_workloads(snapshot, tree, self._reading), asks)
 
-    def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
+    def _told(self, at: GroupedWorkloads, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
         workload = at.waiting(pods)
         quota_index_of(at)
         return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
@@ -134,7 +134,7 @@ def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
     return STRATEGY_SETS[parameters.strategies]
 
 
-def _queue_with_unread_pods(at: Gathered, ask: Pod) -> str | None:
+def _queue_with_unread_pods(at: GroupedWorkloads, ask: Pod) -> str | None:
     """Return a queue in ``ask``'s quota tree whose usage is unknown because a pod could not be read, or None."""
     tree = at.formed.tree
     top = tree.root(tree.queue[ask.queue or ""])

@@ -8,7 +8,7 @@ from engine.model.decision import PodFacts, PodReason, PodVerdict, QueueFigures,
 from engine.model.quantities import PODS, Amounts, add, subtract
 from engine.model.queue_tree import QueueTree
 from engine.model.quota import FlavorResource, QuotaUsage, Workload, share_of
-from engine.model.quota.pod_workloads import Gathered
+from engine.model.quota.pod_workloads import GroupedWorkloads
 from engine.model.quota.tree_reading import FLAVOR
 from engine.policies.cohort.exclusions import ExclusionReasons
 from engine.policies.cohort.pass_reuse import quota_index_of
@@ -24,7 +24,7 @@ class WorkloadDecision:
 
     def __init__(
         self,
-        at: Gathered,
+        at: GroupedWorkloads,
         tree: QueueTree,
         ask: Workload,
         verdict: WorkloadVerdict,

@@ -5,11 +5,11 @@ from functools import cache
 
 from engine.model.objects import Pod
 from engine.model.quota import QuotaTree, share_of
-from engine.model.quota.pod_workloads import Gathered
+from engine.model.quota.pod_workloads import GroupedWorkloads
 from engine.policies.cohort.pass_reuse import quota_index_of
 
 
-def next_pending_pod(at: Gathered, asks: Sequence[Pod]) -> Pod:
+def next_pending_pod(at: GroupedWorkloads, asks: Sequence[Pod]) -> Pod:
     """Return the first pod of the queue with the lowest share, comparing shares from the root cohort down.
 
     The first pod of each queue is the first in ``asks``. Source: Kueue's pkg/scheduler, fair_sharing_iterator.go, which

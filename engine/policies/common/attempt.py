@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.model.columns.departures import Leaving
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -77,9 +77,9 @@ class PreemptionAttempt:
         return emptying
 
     @cached_property
-    def leaving(self) -> Leaving:
+    def leaving(self) -> DepartingPods:
         """Pods on their way out."""
-        return Leaving(self.columns, np.sort(self.columns.leaving))
+        return DepartingPods(self.columns, np.sort(self.columns.leaving))
 
     def node_with_room(self, *, leaving_counted: bool) -> str | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""

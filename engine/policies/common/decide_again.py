@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from engine.model.collections.overlay import Amended
+from engine.model.collections.overlay import PatchedSequence
 from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -67,7 +67,7 @@ class Again:
         """Return the decision with another pod changed."""
         place = next(place for place, pod in enumerate(self.snapshot.pods) if pod.uid == uid)
         changed = msgspec.structs.replace(self.snapshot.pods[place], **changes)
-        pods = Amended(self.snapshot.pods, {place: changed})
+        pods = PatchedSequence(self.snapshot.pods, {place: changed})
         return self._decide(msgspec.structs.replace(self.snapshot, pods=pods), self.tree, self.ask)
 
     def queue_with(self, path: str, **changes: Any) -> Decision:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.model.decision import Reason
 from engine.policies.common.attempt import PreemptionAttempt
 
@@ -15,7 +15,7 @@ def _of_no_queue(attempt: PreemptionAttempt) -> str | None:
 
 
 def _unread_rules(attempt: PreemptionAttempt) -> str | None:
-    rules = unjudged(attempt.snapshot, attempt.ask)
+    rules = unsupported_rules(attempt.snapshot, attempt.ask)
     return ", ".join(rules) if rules else None
 
 

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from engine.feasibility import FITS, Feasibility
-from engine.model.columns.departures import Leaving
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
@@ -63,7 +63,7 @@ def nearest(snapshot: Snapshot, ask: Pod, feasibility: Feasibility, gone: Flags,
     that is missing, then by the sum of the fractions, then by name. Returns None if something else keeps the pod off
     every node.
     """
-    leaving = Leaving(snapshot.columns, gone)
+    leaving = DepartingPods(snapshot.columns, gone)
     bare = {name: amount for name, amount in ask.requests.items() if name == PODS}
     light = Feasibility(snapshot, msgspec.structs.replace(ask, requests=bare), miscounting=feasibility.miscounting)
     places = np.flatnonzero(open_to & (light.refusing(leaving) == FITS))

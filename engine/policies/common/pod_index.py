@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.collections.offsets import starts
+from engine.model.collections.offsets import run_starts
 from engine.model.columns import pod_fields
-from engine.model.columns.distinct import Kinds
+from engine.model.columns.distinct import ItemGroups
 from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
@@ -39,7 +39,7 @@ class PodIndex:
         """Depth -> queue -> the queue of that depth which it is or lies in, nobody where it is less deep."""
         for number, lineage in enumerate(lineages):
             self.line[: len(lineage), number] = lineage
-        self.kinds: Kinds = columns.once("kinds", "fence", lambda: _kinds(columns))
+        self.kinds: ItemGroups = columns.once("kinds", "fence", lambda: _kinds(columns))
         one = self.kinds.each
         self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
         """Kind -> how many pods there are of it."""
@@ -132,7 +132,7 @@ class PodIndex:
             queue = level[self.row_queue]
             groups = self.columns.node * (self.nobody + 1) + queue
             order = np.argsort(groups, kind="stable")
-            first = np.flatnonzero(starts(groups[order]))
+            first = np.flatnonzero(run_starts(groups[order]))
             if len(first):
                 np.maximum.at(densest, queue[order][first], np.add.reduceat(amounts[order], first))
         return densest
@@ -200,8 +200,8 @@ class CandidateOrder:
         self.stretch[self.rows] = np.cumsum(changes)
 
 
-def _kinds(columns: Columns) -> Kinds:
-    return Kinds.joined(columns.pods, columns.kinds(_ALIKE), columns.queue_kinds, columns.request_kinds)
+def _kinds(columns: Columns) -> ItemGroups:
+    return ItemGroups.joined(columns.pods, columns.kinds(_ALIKE), columns.queue_kinds, columns.request_kinds)
 
 
 def pod_index_of(snapshot: Snapshot, tree: QueueTree) -> PodIndex:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.feasibility.checks import AmountCheck
-from engine.model.collections.offsets import running
-from engine.model.columns.departures import Leaving
+from engine.model.collections.offsets import running_sums
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 MOST = 2**62
@@ -20,7 +20,7 @@ class Bounds:
     """
 
     def __init__(
-        self, columns: Columns, limits: Sequence[AmountCheck], candidates: Flags, leaving: Leaving | None
+        self, columns: Columns, limits: Sequence[AmountCheck], candidates: Flags, leaving: DepartingPods | None
     ) -> None:
         self.columns, self._candidates = columns, candidates
         self.highest: Numbers = np.full(len(columns.nodes), -(2**31))
@@ -41,7 +41,7 @@ class Bounds:
             return
         need = need[short]
         self._short.append((weight, short, need))
-        upto = running(weight)
+        upto = running_sums(weight)
         # Take pods from the least important upward until they are enough; the last one taken is the most important.
         last = (np.searchsorted(upto, upto[ends[short]] - need, side="right") - 1).astype(np.intp)
         self.highest[short] = np.maximum(self.highest[short], columns.priority[last])
@@ -61,7 +61,7 @@ class Bounds:
         rows = np.flatnonzero(self._candidates & among)
         node = self.columns.node[rows]
         rows = rows[np.lexsort((numbers[rows], node))]
-        upto, ends = running(numbers[rows]), np.searchsorted(node, np.arange(len(self.columns.nodes) + 1))
+        upto, ends = running_sums(numbers[rows]), np.searchsorted(node, np.arange(len(self.columns.nodes) + 1))
         sums: Numbers = upto[np.minimum(ends[:-1] + self.count, ends[1:])] - upto[ends[:-1]]
         return sums
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.model.collections.offsets import starts
+from engine.model.collections.offsets import run_starts
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.policies.deserved.attempt import ReclaimAttempt
@@ -24,7 +24,7 @@ def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> I
     columns, left = question.nodes.columns, useful.copy()
     for queue in candidates.in_turn(candidates.queues):
         places = columns.node[candidates.rows_of(queue)]
-        places = places[left[places] & starts(places)]
+        places = places[left[places] & run_starts(places)]
         left[places] = False
         if len(places):
             yield from _of_queue(question, candidates, places, queue)
@@ -35,7 +35,7 @@ def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, qu
     columns, rank = question.nodes.columns, candidates.books.rank(queue)
     rows = _rows(columns, places)
     rows = rows[candidates.going[rows]]
-    first = np.flatnonzero(starts(columns.node[rows]))
+    first = np.flatnonzero(run_starts(columns.node[rows]))
     lowest = np.minimum.reduceat(columns.priority[rows], first)
     fewest = _fewest_victims(question, rows, first, places)
     newest = np.maximum.reduceat(_created(columns)[rows], first)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import Going
+from engine.model.columns.departures import IncrementalDepartingPods
 from engine.model.objects import Pod
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
@@ -122,11 +122,13 @@ class NodeCandidates:
                 hopeless = hopeless_places(self.question, self.candidates)
 
 
-def _candidate_departures(question: ReclaimAttempt, candidates: Candidates) -> Going:
+def _candidate_departures(question: ReclaimAttempt, candidates: Candidates) -> IncrementalDepartingPods:
     """Return all candidates as pods that are evicted together, updated incrementally from the previous call."""
     there = question.nodes
-    kept: dict[str, Going] = question.snapshot.once("deserved going", question.tree, dict)
-    kept["latest"] = found = Going(there.columns, candidates.going, also=there.leaving, before=kept.get("latest"))
+    kept: dict[str, IncrementalDepartingPods] = question.snapshot.once("deserved going", question.tree, dict)
+    kept["latest"] = found = IncrementalDepartingPods(
+        there.columns, candidates.going, also=there.leaving, before=kept.get("latest")
+    )
     return found
 
 

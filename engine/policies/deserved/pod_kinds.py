@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.model.collections.offsets import running
-from engine.model.columns.distinct import Kinds
+from engine.model.collections.offsets import running_sums
+from engine.model.columns.distinct import ItemGroups
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
@@ -92,7 +92,7 @@ class RowsByNumber:
 
     def __init__(self, numbers: Rows, count: int) -> None:
         self._rows: Rows = np.argsort(numbers, kind="stable")
-        self._first = running(np.bincount(numbers, minlength=count)).tolist()
+        self._first = running_sums(np.bincount(numbers, minlength=count)).tolist()
 
     def of(self, number: int) -> Rows:
         """Return the rows that have a number, in their original order."""
@@ -104,20 +104,20 @@ def pod_kinds_of(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) 
     return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: PodKinds(ground, budgets))
 
 
-def _kinds(columns: Columns, budgets: BudgetCoverage) -> Kinds:
+def _kinds(columns: Columns, budgets: BudgetCoverage) -> ItemGroups:
     """Group pods that are equal in everything that decides whether they may be preempted.
 
     The result does not depend on the pending pod.
     """
-    made: Kinds = columns.once(
+    made: ItemGroups = columns.once(
         "deserved who may go",
         budgets.covers,
-        lambda: Kinds.joined(
+        lambda: ItemGroups.joined(
             columns.pods,
             columns.queue_kinds,
             columns.request_kinds,
             columns.kinds(_kind_key),
-            *([Kinds(columns.pods, budgets.kind)] if budgets.covers else []),
+            *([ItemGroups(columns.pods, budgets.kind)] if budgets.covers else []),
         ),
     )
     return made

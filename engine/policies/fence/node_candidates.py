@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import Leaving
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
@@ -32,7 +32,7 @@ class NodeCandidates:
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
         """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
         candidates = self.candidates(attempt)
-        gone = Leaving(columns, candidates, also=attempt.leaving)
+        gone = DepartingPods(columns, candidates, also=attempt.leaving)
         self.counts = gone.counts
         """Place -> how many candidates there are."""
         self.refusing: Rows = attempt.feasibility.refusing(gone, surely=attempt.leaving)

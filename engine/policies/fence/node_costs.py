@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.model.collections.offsets import starts
+from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.pod_index import PodIndex
 
@@ -17,7 +17,7 @@ class Costs:
         """``victims`` are rows, node by node."""
         columns, order = ground.columns, ground.order
         node = columns.node[victims]
-        first = np.flatnonzero(starts(node))
+        first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
         by = (

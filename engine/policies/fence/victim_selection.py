@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.collections.offsets import running
+from engine.model.collections.offsets import running_sums
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason
 from engine.policies.common.attempt import PreemptionAttempt
@@ -25,7 +25,7 @@ class NodeCandidateOrder:
         """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
         self.places, self.count = places, count
         self.rows = nearest_first(ground, leaf, rows)
-        self.start: Rows = running(count)
+        self.start: Rows = running_sums(count)
         """Where the candidates of the place that is so many-th begin, and where all end."""
 
     def on(self, index: int) -> slice:

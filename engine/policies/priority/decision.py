@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.model.decision import (
     Decision,
     NodeReason,
@@ -46,7 +46,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
 
 
 def _decide(snapshot: Snapshot, ask: Pod) -> Decision:
-    if rules := unjudged(snapshot, ask):
+    if rules := unsupported_rules(snapshot, ask):
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)

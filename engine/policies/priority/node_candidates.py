@@ -6,8 +6,8 @@ import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
-from engine.feasibility.node_rules import contradictory, unbound
-from engine.model.columns.departures import Leaving
+from engine.feasibility.node_rules import contradictory, first_unbound_claim
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import NodeReason, NodeVerdict
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod
@@ -49,7 +49,7 @@ class NodeCandidates:
     @cached_property
     def nowhere(self) -> bool:
         """Whether the ask is turned down before any node is looked at; then nobody asks whether it may preempt."""
-        return unbound(self.snapshot, self.ask) is not None or contradictory(self.ask)
+        return first_unbound_claim(self.snapshot, self.ask) is not None or contradictory(self.ask)
 
     def waits_for_victims(self) -> bool:
         """Whether room is being made already where the ask is nominated to; a node of no use does not count."""
@@ -66,9 +66,9 @@ class NodeCandidates:
         return np.array([*curable, False], np.bool_)[self.first]  # FITS is the last
 
     @cached_property
-    def leaving(self) -> Leaving:
+    def leaving(self) -> DepartingPods:
         """All candidates, gone."""
-        return Leaving(self.columns, self.candidates)
+        return DepartingPods(self.columns, self.candidates)
 
     @cached_property
     def _without(self) -> Rows:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from engine.feasibility import unjudged
+from engine.feasibility import unsupported_rules
 from engine.model.objects import Pod
 from engine.model.pending_reasons import NODES, Need, Tier, TierName
 from engine.model.quantities import PODS
@@ -23,7 +23,7 @@ from engine.policies.priority.parameters import Parameters
 def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     """Return every tier; only the last one if a node has room, none if the pending pod cannot be judged."""
     snapshot = snapshot.without_reservation(ask.uid)
-    if ask.unread or unjudged(snapshot, ask):
+    if ask.unread or unsupported_rules(snapshot, ask):
         return ()
     found = NodeCandidates(snapshot, ask)
     nobody = np.zeros(len(found.columns.pods), np.bool_)

@@ -8,12 +8,12 @@ import numpy as np
 
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import AmountCheck
-from engine.model.columns.departures import Leaving
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Numbers
 from engine.model.decision import Decision, NodeReason
 from engine.model.objects import DisruptionBudget, Pod
 from engine.model.quantities import PODS, Amounts, subtract
-from engine.model.queue_tree import BARE
+from engine.model.queue_tree import ROOT_ONLY
 from engine.model.snapshot import Snapshot
 from engine.policies.common.decide_again import Again
 from engine.policies.priority.decision import decide
@@ -34,7 +34,7 @@ class Retrying:
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """What the policy decides on a changed snapshot, or for a changed ask."""
-        return decide(snapshot, BARE, ask or self.ask)
+        return decide(snapshot, ROOT_ONLY, ask or self.ask)
 
     def smaller(self, by: Mapping[str, int]) -> Pod:
         """Return the pending pod with a smaller request."""
@@ -58,7 +58,7 @@ class Retrying:
         """Return the topology labels of rules between pods that span several nodes."""
         return {limit.detail for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE}
 
-    def let_in(self, without: Leaving | None = None) -> Flags:
+    def let_in(self, without: DepartingPods | None = None) -> Flags:
         """Return a mask of the nodes on which everything but resources permits the pending pod, without some pods."""
         bare: Amounts = {name: amount for name, amount in self.ask.requests.items() if name == PODS}
         light = Feasibility(self.snapshot, msgspec.structs.replace(self.ask, requests=bare), miscounting=True)
@@ -114,7 +114,7 @@ def limit_of(found: NodeCandidates, resource: str) -> AmountCheck | None:
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
 
 
-def room(limit: AmountCheck, without: Leaving | None = None) -> Numbers:
+def room(limit: AmountCheck, without: DepartingPods | None = None) -> Numbers:
     """Return, by node index, how much a limit leaves beside the pending pod once some pods are gone.
 
     A negative amount is missing.

@@ -10,8 +10,8 @@ import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
-from engine.model.collections.offsets import starts
-from engine.model.columns.departures import Leaving
+from engine.model.collections.offsets import run_starts
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import DisruptionBudget, Pod
 
@@ -115,7 +115,7 @@ class ReprieveOrder:
         index = int(np.searchsorted(self.places, place))
         return [int(row) for group in self._groups for row in group.on(index)]
 
-    def victims(self, feasibility: Feasibility, leaving: Leaving) -> Flags:
+    def victims(self, feasibility: Feasibility, leaving: DepartingPods) -> Flags:
         """Row -> whether the pod is a victim: put back in its turn, it would keep the ask out."""
         victims = np.zeros(len(self.columns.pods), np.bool_)
         lines = list(feasibility.binding(leaving, self.places))
@@ -163,7 +163,7 @@ class Costs:
 
     def __init__(self, columns: Columns, victims: Rows, violating: Flags) -> None:
         node = columns.node[victims]
-        first = np.flatnonzero(starts(node))
+        first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
         """In the order of names."""
         top = victims[first]  # the most important one, and of its priority the one that started first

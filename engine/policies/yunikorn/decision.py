@@ -9,8 +9,8 @@ from functools import partial
 import msgspec
 import numpy as np
 
-from engine.feasibility import FITS, Feasibility, unjudged
-from engine.model.columns.departures import Leaving
+from engine.feasibility import FITS, Feasibility, unsupported_rules
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Rows
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
@@ -42,7 +42,7 @@ def decide(
     case = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-    if rules := unjudged(snapshot, ask):
+    if rules := unsupported_rules(snapshot, ask):
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
@@ -79,7 +79,7 @@ class YuniKornAttempt:
         """
         if not soon or self.quirks.leaving_hold:
             return self.first
-        return self.feasibility.refusing(Leaving(self.columns, self.columns.terminating))
+        return self.feasibility.refusing(DepartingPods(self.columns, self.columns.terminating))
 
     def node_with_room(self, *, soon: bool = False) -> str | None:
         """A node where the ask fits without eviction."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.feasibility import Spot
+from engine.feasibility import NodeChecks
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -54,7 +54,7 @@ def within_max_soon(books: QueueBalances, ask: Pod) -> bool:
     )
 
 
-def kept_out(spot: Spot, gone: Iterable[Pod]) -> bool:
+def kept_out(spot: NodeChecks, gone: Iterable[Pod]) -> bool:
     """Whether something besides amounts keeps the ask off a node once these pods are gone."""
     refused = spot.refusal([pod.uid for pod in gone])
     return refused is not None and refused.reason is not NodeReason.INSUFFICIENT

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.feasibility import Feasibility, NodeRefusal
 from engine.feasibility.checks import RuleCheck
-from engine.model.columns.departures import Leaving
+from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason, NodeVerdict, PodReason
 from engine.model.objects import Pod
@@ -161,7 +161,7 @@ class NodeCandidates:
         names, columns = sorted(self.ask.requests), self.columns
         free = [columns.allocatable(name) - columns.held(name) for name in names]
         if not self.books.quirks.leaving_hold:
-            gone = Leaving(columns, columns.terminating)
+            gone = DepartingPods(columns, columns.terminating)
             free = [each + gone.of(columns.requests(name)) for each, name in zip(free, names, strict=True)]
         return np.stack(free, axis=1)
 

@@ -73,7 +73,7 @@ def remarks(
     if is_yunikorns(policy, dialect, form):
         found = chain(found, yunikorn.dead_ends(tree))
     elif policy == GUARANTEES:
-        found = chain(found, yunikorn.doubtful(tree))
+        found = chain(found, yunikorn.doubts(tree))
     refused = {_about(note) for note in _refused(tree, policy, dialect, form)}
     return _ordered(tree, (note for note in found if _about(note) not in refused))
 
@@ -99,8 +99,8 @@ def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:
 def _refused(tree: QueueTree, policy: str, dialect: str, form: str) -> Iterable[Note]:
     """Return what the scheduler that reads the tree itself would refuse."""
     if is_yunikorns(policy, dialect, form):
-        return yunikorn.refused(tree)
-    return kueue.refused(tree) if form == KUEUE else ()
+        return yunikorn.refusals(tree)
+    return kueue.refusals(tree) if form == KUEUE else ()
 
 
 def _remarks(tree: QueueTree, room: ClusterRoom | None, policy: str, dialect: str) -> Iterator[Note]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import Queue, QueueTree
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 
 def above_max(tree: QueueTree) -> Iterator[Note]:
@@ -60,19 +60,19 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
                 )
                 remedy = gettext_noop("Lower the guarantee to what the nodes hold, or add nodes.")
                 params = {"guaranteed": format_amount(resource, promised), **_held(resource, capacity)}
-                yield found(Severity.WARNING, path, message, remedy, "guaranteed", resource, **params)
+                yield make_note(Severity.WARNING, path, message, remedy, "guaranteed", resource, **params)
     yield from _outdated_shares(tree, capacity)
     for resource in over:
         message = gettext_noop("Guarantees don't fit: %(wanted)s %(resource)s of %(capacity)s.")
         remedy = gettext_noop("Lower guarantees until they fit, or add nodes.")
         params = {"wanted": format_amount(resource, wanted[resource]), **_held(resource, capacity)}
-        yield found(Severity.WARNING, tree.root, message, remedy, "guaranteed", resource, **params)
+        yield make_note(Severity.WARNING, tree.root, message, remedy, "guaranteed", resource, **params)
     if wanted and not over:
         shares = ", ".join(
             f"{format_amount(name, wanted[name])} / {format_amount(name, capacity[name])} {name}"
             for name in sorted(wanted)
         )
-        yield found(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
+        yield make_note(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
 
 
 def _outdated_shares(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
@@ -84,7 +84,7 @@ def _outdated_shares(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
             )
             remedy = gettext_noop("Take what they hold now, in a draft or by publishing the document without capacity.")
             params = {"then": format_amount(resource, then), **_held(resource, capacity)}
-            yield found(Severity.WARNING, tree.root, message, remedy, "capacity", resource, **params)
+            yield make_note(Severity.WARNING, tree.root, message, remedy, "capacity", resource, **params)
 
 
 def _held(resource: str, capacity: Mapping[str, int]) -> dict[str, str]:
@@ -102,7 +102,7 @@ def _above_max(tree: QueueTree, queue: Queue) -> Iterator[Note]:
                 remedy = gettext_noop("Lower the guarantee, or raise the max of %(queue)s to %(guaranteed)s.")
                 params = {"guaranteed": format_amount(resource, promised), "max": format_amount(resource, limit)}
                 place = ("guaranteed", resource)
-                yield found(
+                yield make_note(
                     Severity.ERROR, queue.path, message, remedy, *place, resource=resource, queue=above, **params
                 )
                 break
@@ -119,7 +119,7 @@ def _promised_below(queue: Queue, below: Amounts) -> Iterator[Note]:
             )
             remedy = gettext_noop("Raise its guarantee to %(below)s, or lower those below it.")
             params["own"] = format_amount(resource, own)
-            yield found(Severity.WARNING, queue.path, message, remedy, "guaranteed", resource, **params)
+            yield make_note(Severity.WARNING, queue.path, message, remedy, "guaranteed", resource, **params)
         elif limit is not None and promised > limit:
             message = gettext_noop(
                 "Its max is %(max)s %(resource)s, and the queues below it are guaranteed %(below)s together: "
@@ -127,7 +127,7 @@ def _promised_below(queue: Queue, below: Amounts) -> Iterator[Note]:
             )
             remedy = gettext_noop("Raise its max to %(below)s, or lower the guarantees below it.")
             params["max"] = format_amount(resource, limit)
-            yield found(Severity.WARNING, queue.path, message, remedy, "max", resource, **params)
+            yield make_note(Severity.WARNING, queue.path, message, remedy, "max", resource, **params)
 
 
 def _never_reached(tree: QueueTree, queue: Queue) -> Iterator[Note]:
@@ -138,4 +138,4 @@ def _never_reached(tree: QueueTree, queue: Queue) -> Iterator[Note]:
             remedy = gettext_noop("Lower it to %(limit)s or take it away, or raise that of %(queue)s.")
             params = {"max": format_amount(resource, limit), "queue": above[0]}
             params["limit"] = format_amount(resource, tree[above[0]].max[resource])
-            yield found(Severity.WARNING, queue.path, message, remedy, "max", resource, resource=resource, **params)
+            yield make_note(Severity.WARNING, queue.path, message, remedy, "max", resource, resource=resource, **params)

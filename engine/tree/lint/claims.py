@@ -7,7 +7,7 @@ from engine.model.quantities import PODS
 from engine.model.queue_tree import PriorityPolicy, QueueTree
 from engine.tree import reach
 from engine.tree.lint.dynamic import with_samples
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 from engine.tree.reach import Border, BorderReason, border
 
 _MOST_BORDERS = 100_000
@@ -79,9 +79,9 @@ def claims(tree: QueueTree) -> Iterator[Note]:
     for path in tree.leaves:
         if disabled := tree.disabled_by(path):
             if tree[path].guaranteed:
-                yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
+                yield make_note(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
         elif path not in guaranteed:
-            yield found(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
+            yield make_note(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
         elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, claimed[path], takeable):
             notes, looked = _judged(whole, path)
             left -= looked
@@ -99,7 +99,7 @@ def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
     for queue in sorted(set(claimed.values()) - {nearest}):
         resources = ", ".join(sorted(name for name, at in claimed.items() if at == queue))
         params = {"queue": queue, "resources": resources}
-        yield found(Severity.WARNING, leaf, _ELSEWHERE, _NEARER, "guaranteed", **params)
+        yield make_note(Severity.WARNING, leaf, _ELSEWHERE, _NEARER, "guaranteed", **params)
 
 
 def _guaranteed(tree: QueueTree) -> set[str]:
@@ -144,7 +144,7 @@ def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
     if not reach.claims(tree, leaf):
         pods = tree.entitling(leaf, PODS)
         message, remedy = (_NO_PODS, _TAKE_PODS) if pods and not tree[pods].guaranteed[PODS] else (_NOTHING, _RAISE)
-        return [found(Severity.WARNING, leaf, message, remedy, "guaranteed")], 1
+        return [make_note(Severity.WARNING, leaf, message, remedy, "guaranteed")], 1
     looked, shut = 0, dict[BorderReason, Border]()
     for one in _borders(tree, leaf):
         looked += 1
@@ -152,16 +152,16 @@ def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
             return [], looked
         shut.setdefault(one.reason, one)
     if len(shut) > 1:
-        return [found(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
+        return [make_note(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
     fence = tree.fence(leaf)
     if not shut and fence:
-        return [found(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
+        return [make_note(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
     return [_shut(leaf, one) for one in shut.values()], looked
 
 
 def _shut(leaf: str, one: Border) -> Note:
     message, remedy = _SHUT[one.reason]
-    return found(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=one.queue)
+    return make_note(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=one.queue)
 
 
 def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.queue_tree import Queue, QueueTree
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 from engine.tree.lint.lending import TAKES, has_sibling, weight
 
 
@@ -19,16 +19,16 @@ def deserving(tree: QueueTree) -> Iterator[Note]:
         if queue.weight == 0 and has_sibling(tree, queue):
             message = gettext_noop("With a weight of 0 it deserves what is reserved for it alone, whatever it asks.")
             remedy = gettext_noop("Give it a weight above 0 if it is to have a share beside others.")
-            yield found(Severity.INFO, path, message, remedy, "weight")
+            yield make_note(Severity.INFO, path, message, remedy, "weight")
         yield from _of_other_policies(queue)
 
 
 def _of_other_policies(queue: Queue) -> Iterator[Note]:
     if queue.lendable:
         message = gettext_noop("What it may lend has no effect: all that idles is lent, until it is claimed.")
-        yield found(
+        yield make_note(
             Severity.WARNING, queue.path, message, gettext_noop("Take it away."), "lendable", min(queue.lendable)
         )
     if said := [field for field in TAKES if getattr(queue, field) is not None]:
         message = gettext_noop("Whom it may preempt has no effect: those give that use more than they deserve.")
-        yield found(Severity.WARNING, queue.path, message, gettext_noop("Take it away."), said[0])
+        yield make_note(Severity.WARNING, queue.path, message, gettext_noop("Take it away."), said[0])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.model.placement import grown
+from engine.model.placement import add_dynamic_queues
 from engine.model.placement_rules import PARENT_QUEUE_TAG, TAGS, Rule, RuleName
 from engine.model.queue_tree import ROOT, QueueTree
 
@@ -37,7 +37,9 @@ def may_grow(tree: QueueTree, path: str) -> bool:
 
 def with_samples(tree: QueueTree) -> QueueTree:
     """Return the tree with a dynamic leaf wherever rules may create leaves."""
-    return grown(tree, [f"{path}.{_SAMPLE}" for path in tree.walk() if not tree.is_leaf(path) and may_grow(tree, path)])
+    return add_dynamic_queues(
+        tree, [f"{path}.{_SAMPLE}" for path in tree.walk() if not tree.is_leaf(path) and may_grow(tree, path)]
+    )
 
 
 def _gives_above(rule: Rule, above: str) -> bool:

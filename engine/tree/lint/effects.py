@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 
 def effects(tree: QueueTree, *, design: bool = True) -> Iterator[Note]:
@@ -22,14 +22,14 @@ def effects(tree: QueueTree, *, design: bool = True) -> Iterator[Note]:
         if design and not tree.is_leaf(path) and queue.delay_ms is not None:
             message = gettext_noop("A delay has no effect on a queue that holds queues: set it on its leaves.")
             remedy = gettext_noop("Take it away, and set it on the leaves below.")
-            yield found(Severity.WARNING, path, message, remedy, "delay")
+            yield make_note(Severity.WARNING, path, message, remedy, "delay")
 
 
 def _root(queue: Queue) -> Iterator[Note]:
     if queue.preemption_policy is not PreemptionPolicy.DEFAULT:
         message = gettext_noop("The root's preemption policy has no effect: there is nothing outside of it.")
         remedy = gettext_noop("Set it to default; a fence or disabled goes on the queues below.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "preemption_policy")
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "preemption_policy")
 
 
 def _policy(tree: QueueTree, queue: Queue, *, design: bool) -> Iterator[Note]:
@@ -41,7 +41,7 @@ def _policy(tree: QueueTree, queue: Queue, *, design: bool) -> Iterator[Note]:
             "Its preemption policy has no effect: %(queue)s turns preemption off for all that is below it."
         )
         remedy = gettext_noop("Set it to default, or that of %(queue)s.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "preemption_policy", queue=disabled)
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "preemption_policy", queue=disabled)
     elif queue.preemption_policy is PreemptionPolicy.DISABLED:
         if design and (fence := tree.fence(above)):
             message = gettext_noop(
@@ -49,8 +49,8 @@ def _policy(tree: QueueTree, queue: Queue, *, design: bool) -> Iterator[Note]:
                 "not even the queues inside that fence may take from it, nor it from them."
             )
             remedy = gettext_noop("Set it to default if the queues inside %(queue)s are to help each other.")
-            yield found(Severity.INFO, queue.path, message, remedy, "preemption_policy", queue=fence)
+            yield make_note(Severity.INFO, queue.path, message, remedy, "preemption_policy", queue=fence)
     elif tree.is_leaf(queue.path):
         message = gettext_noop("Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed.")
         remedy = gettext_noop("If it is to preempt, set the fence on the queue above it instead.")
-        yield found(Severity.INFO, queue.path, message, remedy, "preemption_policy")
+        yield make_note(Severity.INFO, queue.path, message, remedy, "preemption_policy")

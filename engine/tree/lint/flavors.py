@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.quantities import FLAVOR
 from engine.model.queue_tree import QueueTree
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 KNOW_FLAVORS = frozenset({"cohort", "fair-share"})
 """The policies that know flavors."""
@@ -29,4 +29,4 @@ def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
                     params = {"resource": name, "flavor": flavor, "policy": policy}
                     message = gettext_noop("%(resource)s of flavor %(flavor)s: policy %(policy)s knows no flavors.")
                     remedy = gettext_noop("Say how much %(resource)s it is in all flavors together.")
-                    yield found(Severity.ERROR, path, message, remedy, field, resource, **params)
+                    yield make_note(Severity.ERROR, path, message, remedy, field, resource, **params)

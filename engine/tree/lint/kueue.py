@@ -8,20 +8,20 @@ from collections.abc import Collection, Iterator
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree, Take
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 LEAST_WEIGHT = 2
 """The least weight above 0, in billionths: Kueue takes 0, and what is above 1n, whatever its message says (10e-9)."""
 
 
-def refused(tree: QueueTree) -> Iterator[Note]:
+def refusals(tree: QueueTree) -> Iterator[Note]:
     """Yield an error for every reason for which Kueue refuses all changes of a queue."""
     for path in tree.walk():
         queue = tree[path]
         if 0 < queue.weight < LEAST_WEIGHT:
             message = gettext_noop("Its weight is so small that Kueue refuses it.")
             remedy = gettext_noop("Set it to 0, or to more.")
-            yield found(Severity.ERROR, path, message, remedy, "weight")
+            yield make_note(Severity.ERROR, path, message, remedy, "weight")
         if tree.is_leaf(path):
             if not _alone(tree, queue):
                 yield from lends_too_much(queue, queue.guaranteed.keys() | queue.max.keys(), Severity.ERROR)
@@ -44,7 +44,7 @@ def lends_too_much(queue: Queue, among: Collection[str], severity: Severity) -> 
             )
             remedy = gettext_noop("Lower it to %(guaranteed)s, or take it away: all of the guarantee is lent then.")
             params = {"lendable": format_amount(resource, amount), "guaranteed": format_amount(resource, promised)}
-            yield found(severity, queue.path, message, remedy, "lendable", resource, resource=resource, **params)
+            yield make_note(severity, queue.path, message, remedy, "lendable", resource, resource=resource, **params)
 
 
 def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> Iterator[Note]:
@@ -58,4 +58,4 @@ def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> I
             "together."
         )
         remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
-        yield found(severity, queue.path, message, remedy, "take_borrowing")
+        yield make_note(severity, queue.path, message, remedy, "take_borrowing")

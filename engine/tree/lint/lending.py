@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 from engine.tree.lint.dynamic import may_grow
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 from engine.tree.lint.kueue import borrows_in_vain, lends_too_much
 
 TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
@@ -25,7 +25,7 @@ def lending(tree: QueueTree) -> Iterator[Note]:
                 "first to be preempted, and the last to borrow."
             )
             remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
-            yield found(Severity.INFO, queue.path, message, remedy, "weight")
+            yield make_note(Severity.INFO, queue.path, message, remedy, "weight")
         if queue.lendable:
             yield from _lendable(tree, queue)
         if tree.is_leaf(path):
@@ -39,14 +39,14 @@ def weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     if queue.weight != WEIGHT_ONE and not has_sibling(tree, queue):
         message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
         remedy = gettext_noop("Take it away, or set it on the queues below.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "weight")
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "weight")
 
 
 def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     if not any(has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
         message = gettext_noop("What it may lend has no effect: there is no other queue that could borrow it.")
         remedy = gettext_noop("Take it away.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
         return
     if tree.is_leaf(queue.path):
         yield from lends_too_much(queue, queue.lendable, Severity.WARNING)
@@ -78,7 +78,7 @@ def _parent(queue: Queue) -> Iterator[Note]:
     if said := [field for field in TAKES if getattr(queue, field) is not None]:
         message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
         remedy = gettext_noop("Take it away, and set it on the leaves below.")
-        yield found(Severity.WARNING, queue.path, message, remedy, said[0])
+        yield make_note(Severity.WARNING, queue.path, message, remedy, said[0])
 
 
 def _borrowing(queue: Queue) -> Iterator[Note]:
@@ -86,4 +86,4 @@ def _borrowing(queue: Queue) -> Iterator[Note]:
     if queue.take_threshold is not None and queue.take_borrowing is False:
         message = gettext_noop("The priority up to which it preempts while it borrows has no effect: it never does.")
         remedy = gettext_noop("Take it away, or let it preempt while it borrows.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "take_threshold")
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "take_threshold")

@@ -7,7 +7,7 @@ from engine.model.placement import DEFAULT_LEAF
 from engine.model.quantities import PODS
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint.dynamic import may_give, may_grow
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 
 def pods(tree: QueueTree) -> Iterator[Note]:
@@ -34,7 +34,7 @@ def _former(tree: QueueTree, queue: Queue) -> Iterator[Note]:
         else:
             continue
         remedy = gettext_noop("Take the former path away here.")
-        yield found(
+        yield make_note(
             *(Severity.WARNING, queue.path, message, remedy, "former_paths", str(index)), former=path, queue=now
         )
 
@@ -43,11 +43,11 @@ def _parent(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     if not tree.children[queue.path] and not may_grow(tree, queue.path):
         message = gettext_noop("It holds no queue, so no pod can run in it.")
         remedy = gettext_noop("Add a queue below it, let it be a leaf, or take it away.")
-        yield found(Severity.WARNING, queue.path, message, remedy)
+        yield make_note(Severity.WARNING, queue.path, message, remedy)
     if queue.namespaces:
         message = gettext_noop("Namespaces have no effect on a queue that holds queues: give them to a leaf.")
         remedy = gettext_noop("Move them to one of the leaves below.")
-        yield found(Severity.WARNING, queue.path, message, remedy, "namespaces")
+        yield make_note(Severity.WARNING, queue.path, message, remedy, "namespaces")
 
 
 def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
@@ -56,7 +56,7 @@ def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
     if not any(may_give(rule, leaf.path) for rule in tree.placement):
         message = gettext_noop("No placement rule leads to it and it claims no namespace, so no pod can run in it.")
         remedy = gettext_noop("Add a rule that gives it, such as “provided”, or let it claim a namespace.")
-        yield found(Severity.WARNING, leaf.path, message, remedy)
+        yield make_note(Severity.WARNING, leaf.path, message, remedy)
 
 
 def _no_room(tree: QueueTree, leaf: str, shut: Container[str]) -> Iterator[Note]:
@@ -65,7 +65,7 @@ def _no_room(tree: QueueTree, leaf: str, shut: Container[str]) -> Iterator[Note]
         message = gettext_noop("The max of %(queue)s is 0 pods, so no pod can run in it.")
         remedy = gettext_noop("Raise the max of %(queue)s in pods, or take the limit away.")
         field = ("max", PODS) if full == leaf else ()
-        yield found(Severity.WARNING, leaf, message, remedy, *field, queue=full)
+        yield make_note(Severity.WARNING, leaf, message, remedy, *field, queue=full)
 
 
 def _claimed_before(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
@@ -75,4 +75,4 @@ def _claimed_before(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
             message = gettext_noop("Namespace %(namespace)s belongs to %(queue)s, which stands before it.")
             remedy = gettext_noop("Take it away here, or from %(queue)s.")
             params = {"namespace": namespace, "queue": first}
-            yield found(Severity.WARNING, leaf.path, message, remedy, "namespaces", str(index), **params)
+            yield make_note(Severity.WARNING, leaf.path, message, remedy, "namespaces", str(index), **params)

@@ -7,8 +7,8 @@ from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.objects import Namespace
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot.resource_quotas import narrower
-from engine.tree.lint.found import found
+from engine.model.snapshot.resource_quotas import tighter_quotas
+from engine.tree.lint.found import make_note
 
 
 class ClusterRoom(NamedTuple):
@@ -26,7 +26,7 @@ def above_quotas(tree: QueueTree, room: ClusterRoom) -> Iterator[Note]:
     Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the quota allows.
     """
     names = {*room.quotas, *tree.leaf_by_namespace}
-    less = narrower(tree, {name: Namespace(name=name) for name in names}, room.quotas)
+    less = tighter_quotas(tree, {name: Namespace(name=name) for name in names}, room.quotas)
     for path in tree.walk():
         for resource, allowed in less[path].allows.items() if path in less else ():
             queue = tree[path]
@@ -42,4 +42,4 @@ def above_quotas(tree: QueueTree, room: ClusterRoom) -> Iterator[Note]:
                 "allowed": format_amount(resource, allowed),
                 "namespace": less[path].namespace,
             }
-            yield found(Severity.WARNING, path, message, remedy, setting, resource, resource=resource, **params)
+            yield make_note(Severity.WARNING, path, message, remedy, setting, resource, resource=resource, **params)

@@ -6,7 +6,7 @@ from engine.model.notes import Note, Severity, gettext_noop
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import PreemptionPolicy, QueueTree, Settings
 from engine.tree.lint.dynamic import may_grow
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 
 def templates(tree: QueueTree) -> Iterator[Note]:
@@ -21,7 +21,7 @@ def templates(tree: QueueTree) -> Iterator[Note]:
         if tree.is_leaf(path):
             message = gettext_noop("A template has no effect on a leaf: it is for queues that come into being below.")
             remedy = gettext_noop("Take it away, or let the queue hold queues.")
-            yield found(Severity.WARNING, path, message, remedy, "template")
+            yield make_note(Severity.WARNING, path, message, remedy, "template")
             continue
         yield from _unused(tree, path)
         yield from _hidden(tree, path)
@@ -34,7 +34,7 @@ def _unused(tree: QueueTree, path: str) -> Iterator[Note]:
     if not any(may_grow(tree, below) for below in own if not tree.is_leaf(below)):
         message = gettext_noop("Its template has no effect: no placement rule makes queues below it.")
         remedy = gettext_noop("Add a rule with “create”, or take the template away.")
-        yield found(Severity.WARNING, path, message, remedy, "template")
+        yield make_note(Severity.WARNING, path, message, remedy, "template")
 
 
 def _nearest(tree: QueueTree, path: str) -> str | None:
@@ -46,7 +46,7 @@ def _hidden(tree: QueueTree, path: str) -> Iterator[Note]:
     if other is not None and other != path and tree[other].template != tree[path].template:
         message = gettext_noop("Its template stands in place of that of %(queue)s, from which nothing is taken then.")
         remedy = gettext_noop("Repeat in it what is to hold of the template of %(queue)s.")
-        yield found(Severity.INFO, path, message, remedy, "template", queue=other)
+        yield make_note(Severity.INFO, path, message, remedy, "template", queue=other)
 
 
 def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
@@ -78,7 +78,7 @@ def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
             params["limit"] = format_amount(resource, limit)
         else:
             continue
-        yield found(Severity.WARNING, path, message, remedy, "template", "guaranteed", resource, **params)
+        yield make_note(Severity.WARNING, path, message, remedy, "template", "guaranteed", resource, **params)
 
 
 def _fenced(path: str, template: Settings) -> Iterator[Note]:
@@ -88,4 +88,4 @@ def _fenced(path: str, template: Settings) -> Iterator[Note]:
             "their guarantees help only while room is free."
         )
         remedy = gettext_noop("If they are to preempt, set the fence on the queue itself instead.")
-        yield found(Severity.INFO, path, message, remedy, "template", "preemption_policy")
+        yield make_note(Severity.INFO, path, message, remedy, "template", "preemption_policy")

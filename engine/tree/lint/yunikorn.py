@@ -13,17 +13,17 @@ from engine.model.placement_rules import Rule, RuleName
 from engine.model.quantities import Amounts, format_amount, total
 from engine.model.queue_tree import ROOT, QueueTree
 from engine.tree.lint.amounts import tightest
-from engine.tree.lint.found import found
+from engine.tree.lint.found import make_note
 
 
-def refused(tree: QueueTree) -> Iterator[Note]:
+def refusals(tree: QueueTree) -> Iterator[Note]:
     """Yield an error for every reason for which YuniKorn keeps its old configuration, resource by resource."""
     yield from _on_root(tree, Severity.ERROR)
     yield from _amounts(tree)
     yield from _refused_rules(tree)
 
 
-def doubtful(tree: QueueTree) -> Iterator[Note]:
+def doubts(tree: QueueTree) -> Iterator[Note]:
     """Yield warnings for a tree that YuniKorn does not read: what it alone refuses, and rules that lead nowhere."""
     yield from _on_root(tree, Severity.WARNING)
     yield from dead_ends(tree)
@@ -35,7 +35,7 @@ def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
         if amounts:
             message = gettext_noop("YuniKorn takes no %(setting)s on the root: it refuses a queues.yaml with one.")
             remedy = gettext_noop("Give it to the queues below, or to a queue that holds them all.")
-            yield found(severity, tree.root, message, remedy, setting, setting=setting)
+            yield make_note(severity, tree.root, message, remedy, setting, setting=setting)
 
 
 def _amounts(tree: QueueTree) -> Iterator[Note]:
@@ -62,7 +62,7 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
                 )
                 remedy = gettext_noop("Lower it to %(limit)s or take it away.")
                 told = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
-                yield found(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
+                yield make_note(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
 
 
 def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:
@@ -74,7 +74,7 @@ def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own
     remedy = gettext_noop("Raise %(setting)s to %(below)s, or lower the guarantees below.")
     told = {"below": format_amount(resource, below), "own": format_amount(resource, own)}
     stands = (setting, resource) if resource in getattr(tree[path], setting) else ()
-    return found(Severity.ERROR, path, message, remedy, *stands, resource=resource, setting=setting, **told)
+    return make_note(Severity.ERROR, path, message, remedy, *stands, resource=resource, setting=setting, **told)
 
 
 class _Missing(Enum):
@@ -141,7 +141,7 @@ def _rules(tree: QueueTree, severity: Severity, missing: _Look) -> Iterator[Note
         path, more = _fixed(rule)
         if path and (why := missing(tree, path, create=rule.create, more=more)):
             message, remedy = _SENTENCES[why]
-            yield found(severity, tree.root, message, remedy, number=str(number), queue=path)
+            yield make_note(severity, tree.root, message, remedy, number=str(number), queue=path)
 
 
 def _fixed(rule: Rule) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from engine.model.queue_tree import QueueTree
 from engine.tree.reach.borders import BorderReason
 
 
-def closed(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+def preemptor_barrier(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why the preemptor's queue may preempt nothing, or nothing in itself, and the queue to blame, or None."""
     if asker == victim:
         return BorderReason.SAME_QUEUE, asker
@@ -15,7 +15,7 @@ def closed(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]
     return None
 
 
-def parted(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+def pair_barrier(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why no pod of the victim's queue may be evicted for the preemptor, and the queue to blame, or None."""
     fence = tree.fence(asker)
     if fence and not tree.contains(fence, victim):

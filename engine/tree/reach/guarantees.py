@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from engine.model.quantities import PODS
 from engine.model.queue_tree import PriorityPolicy, QueueTree
-from engine.tree.reach.barriers import closed, nearest_common, parted
+from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_barrier
 from engine.tree.reach.borders import Border, BorderReason
 
 
@@ -25,7 +25,7 @@ def border(tree: QueueTree, asker: str, victim: str) -> Border:
 
 def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why no pending pod of the leaf may preempt anything, whatever the victim; None if one may."""
-    if found := closed(tree, asker, victim):
+    if found := preemptor_barrier(tree, asker, victim):
         return found
     if not claims(tree, asker):
         return BorderReason.NO_GUARANTEE, asker
@@ -34,7 +34,7 @@ def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, s
 
 def _of_pair(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why no pending pod of one leaf may preempt pods of the other leaf; None if one may."""
-    if found := parted(tree, asker, victim):
+    if found := pair_barrier(tree, asker, victim):
         return found
     if ranked := _ranked_above(tree, asker, victim):
         return BorderReason.PRIORITY_FENCE, ranked

@@ -6,7 +6,7 @@ Queues of one cohort reclaim what others borrow; a fence is the border of a coho
 from functools import lru_cache, partial
 
 from engine.model.queue_tree import QueueTree, Take
-from engine.model.quota.tree_reading import FLAVOR, Formed, QuotaReading, formed, preemption_of
+from engine.model.quota.tree_reading import FLAVOR, DerivedQuota, QuotaReading, derive_quota, preemption_of
 from engine.tree.reach.barriers import nearest_common
 from engine.tree.reach.borders import Border, BorderReason, Fences, Reach
 
@@ -60,18 +60,18 @@ def _open(tree: QueueTree, asker: str, victim: str, reading: QuotaReading) -> tu
 
 
 @lru_cache(maxsize=8)  # callers query each tree for all of its leaves in a row
-def _formed(tree: QueueTree, reading: QuotaReading) -> Formed:
-    return formed(tree, reading)
+def _formed(tree: QueueTree, reading: QuotaReading) -> DerivedQuota:
+    return derive_quota(tree, reading)
 
 
-def _has_quota(quota: Formed, tree: QueueTree, asker: str, common: str) -> bool:
+def _has_quota(quota: DerivedQuota, tree: QueueTree, asker: str, common: str) -> bool:
     """Return whether the preemptor, or a cohort around it below the common one, has quota of its own to reclaim."""
     line = tree.lineage(asker)
     nodes = [quota.tree.queue[asker], *(quota.tree.cohort[path] for path in line[1 : line.index(common)])]
     return any(quota.tree.columns[FLAVOR, name].own[node] > 0 for name in quota.resources for node in nodes)
 
 
-def _may_borrow(quota: Formed, queue: str) -> bool:
+def _may_borrow(quota: DerivedQuota, queue: str) -> bool:
     names = [name for group in quota.queues[queue].groups for name in group.resources]
     limits = [quota.tree.columns[FLAVOR, name].limits[quota.tree.queue[queue]] for name in names]
     return not limits or any(limit is None or limit > 0 for limit in limits)

@@ -5,13 +5,15 @@ no bar. What a queue deserves depends on what all queues request.
 """
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach.barriers import closed, nearest_common, parted
+from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_barrier
 from engine.tree.reach.borders import Border, BorderReason
 
 
 def border(tree: QueueTree, asker: str, victim: str) -> Border:
     """Return the border from ``asker`` to ``victim``, both paths of leaves."""
-    reason, queue = closed(tree, asker, victim) or parted(tree, asker, victim) or _open(tree, asker, victim)
+    reason, queue = (
+        preemptor_barrier(tree, asker, victim) or pair_barrier(tree, asker, victim) or _open(tree, asker, victim)
+    )
     return Border(asker=asker, victim=victim, reason=reason, queue=queue)
 
 

@@ -13,7 +13,7 @@ from engine.formats.registry import Format
 from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.tree_json.diff import QueueChange, Setting, changes, label
 from engine.model.notes import ImportFailure, Note, Severity
-from engine.model.queue_tree import BARE
+from engine.model.queue_tree import ROOT_ONLY
 from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_errors
@@ -169,7 +169,7 @@ def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: Cluster
 
 
 def _queues(imported: Imported) -> list[Became]:
-    shown = {change.path: change.settings for change in changes(BARE, imported.tree)}
+    shown = {change.path: change.settings for change in changes(ROOT_ONLY, imported.tree)}
     return [_became(imported, path, shown.get(path, ())) for path in imported.tree.walk()]
 
 

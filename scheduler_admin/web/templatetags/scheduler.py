@@ -10,7 +10,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from engine.model.message import listed
+from engine.model.message import format_amount_list
 from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.usage_selectors import Point, Series
@@ -33,7 +33,7 @@ def amount(resource: str, value: int | None) -> SafeString:
 @register.filter
 def amounts(of: Mapping[str, int]) -> str:
     """Amounts in a row, as a manifest lists them: ``cpu 8, memory 64Gi``."""
-    return listed(of)
+    return format_amount_list(of)
 
 
 @register.simple_tag

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import UNSET
 
-from engine.feasibility import FITS, Feasibility, unjudged
-from engine.model.columns.departures import Leaving
+from engine.feasibility import FITS, Feasibility, unsupported_rules
+from engine.model.columns.departures import DepartingPods
 from engine.model.decision import (
     Decision,
     NodeReason,
@@ -40,7 +40,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     case = _Case(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-    if rules := unjudged(snapshot, ask):
+    if rules := unsupported_rules(snapshot, ask):
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
         node = case.node_with_room(leaving_counted=leaving_counted)
@@ -66,7 +66,7 @@ class _Case:
     def node_with_room(self, *, leaving_counted: bool) -> Node | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
         columns = self.snapshot.columns
-        refusing = self.feasibility.refusing(Leaving(columns, columns.terminating) if leaving_counted else None)
+        refusing = self.feasibility.refusing(DepartingPods(columns, columns.terminating) if leaving_counted else None)
         fitting = (node for node in self.nodes() if refusing[columns.place[node.name]] == FITS and node.ready)
         return next((node for node in fitting if node.name not in self.reserved), None)
 
@@ -171,8 +171,8 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     together: list[NodeVerdict] = []
     going = {pod.uid for pods in candidates.values() for pod in pods}
     columns = snapshot.columns
-    gone = Leaving(columns, columns.terminating | columns.among(going))
-    refusing = case.feasibility.refusing(gone, surely=Leaving(columns, columns.terminating))
+    gone = DepartingPods(columns, columns.terminating | columns.among(going))
+    refusing = case.feasibility.refusing(gone, surely=DepartingPods(columns, columns.terminating))
     for node in case.nodes():
         found = _on_node(case, node, candidates.get(node.name, []), int(refusing[columns.place[node.name]]))
         if isinstance(found, Choice):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from engine.feasibility import Spot
+from engine.feasibility import NodeChecks
 from engine.model.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, add, fits, total
@@ -29,7 +29,13 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_on(
-    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, spot: Spot, candidates: Sequence[Pod]
+    snapshot: Snapshot,
+    tree: QueueTree,
+    ledger: Ledger,
+    ask: Pod,
+    node: Node,
+    spot: NodeChecks,
+    candidates: Sequence[Pod],
 ) -> Choice | None:
     """The victims on ``node``: greedy from the most expendable, then reprieved from the most valuable back.
 
@@ -60,7 +66,13 @@ def choose_on(
 
 
 def limit_on(
-    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, spot: Spot, candidates: Sequence[Pod]
+    snapshot: Snapshot,
+    tree: QueueTree,
+    ledger: Ledger,
+    ask: Pod,
+    node: Node,
+    spot: NodeChecks,
+    candidates: Sequence[Pod],
 ) -> JointLimit | None:
     """What stops the fewest candidates that would make the room: the first queue from the leaves upwards."""
     leaf = ask.queue or tree.root
@@ -87,7 +99,7 @@ def limit_on(
 class _Room:
     """Whether an ask has room on a node once some pods are gone."""
 
-    def __init__(self, snapshot: Snapshot, ledger: Ledger, ask: Pod, node: Node, spot: Spot) -> None:
+    def __init__(self, snapshot: Snapshot, ledger: Ledger, ask: Pod, node: Node, spot: NodeChecks) -> None:
         self.ledger, self.ask, self.spot = ledger, ask, spot
         leaving = [pod for pod in snapshot.pods_by_node[node.name] if pod.terminating]
         self.leaving = tuple(pod.uid for pod in leaving)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.model.columns.distinct import Kinds
+from engine.model.columns.distinct import ItemGroups
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, fits, subtract, total
@@ -89,7 +89,7 @@ class _BoundSums:
     """What all pods on nodes request, including terminating ones, and the capacity of ready nodes."""
 
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
-        kinds = Kinds.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
+        kinds = ItemGroups.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
         counts = np.bincount(kinds.of, minlength=len(kinds.each)).tolist()
         there = np.bincount(kinds.of[~columns.not_ready[columns.node]], minlength=len(kinds.each)).tolist()
         self.sums = _Sums(tree, {path: {} for path in tree.queues}, {path: {} for path in tree.queues}, {})
@@ -148,5 +148,5 @@ def _is_system_pod(pod: Pod) -> bool:
     return pod.namespace == SYSTEM
 
 
-def _in_system(columns: Columns) -> Kinds:
+def _in_system(columns: Columns) -> ItemGroups:
     return columns.kinds(_is_system_pod)
