@@ -1,4 +1,4 @@
-"""``python -m engine``: what needs no cluster; decide or replay cases, lint a tree, forecast what would happen."""
+"""Run the command line ``python -m engine``, which needs no cluster: decide, replay, lint and forecast."""
 
 import argparse
 import gzip
@@ -35,7 +35,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line. Exit code: 0 all cases answered, or no error in a tree; 1 else; 2 wrong usage."""
+    """Run the command line and return its exit code.
+
+    Exit code 0: every case was answered, or the tree has no error. 1: a case or the tree has an error. 2: wrong usage.
+    """
     options = _parser().parse_args(arguments)
     if options.command in _COMMANDS:
         return _COMMANDS[options.command](options)
@@ -106,7 +109,7 @@ def _time(text: str) -> int:
 
 @contextmanager
 def _opened(cases: str) -> Iterator[Iterable[bytes]]:
-    """The cases as lines, unpacked where they are gzipped. Raises OSError."""
+    """Open a file of cases and yield its lines, unpacked where it is gzipped. Raises OSError."""
     with nullcontext(sys.stdin.buffer) if cases == "-" else Path(cases).open("rb") as packed:
         assert isinstance(packed, BufferedReader)
         if not packed.peek(2).startswith(_GZIP_MAGIC):
@@ -154,9 +157,10 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _given(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree:
-    """The tree of a file, of which shares are of what the nodes hold; else that of a document, if there is one.
+    """Return the tree in ``file``; without a file, return the tree that ``document`` describes, if there is one.
 
-    Raises ManifestError, ImportFailure and DecodeError.
+    Percentages in the file are shares of what the nodes can allocate. Raises ManifestError, ImportFailure and
+    DecodeError.
     """
     if file:
         nodes = cluster_state(objects).state.nodes.values()
@@ -165,7 +169,7 @@ def _given(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree
 
 
 def _bytes(path: Path) -> bytes:
-    """What a file holds. Raises ManifestError."""
+    """Return the content of a file. Raises ManifestError."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -193,7 +197,10 @@ def _forecast(options: argparse.Namespace) -> int:
 
 
 def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, PassInputs | None]:
-    """The objects, with the tree's document and the moment where they are known. Raises ManifestError, BundleError."""
+    """Return the objects, with the tree's document and the pass inputs where they are known.
+
+    Raises ManifestError and BundleError.
+    """
     if options.snapshot is None:
         return [document.obj for document in load(options.manifests)], None, None
     found = unpack(_bytes(options.snapshot), _ANY_SIZE)
@@ -202,7 +209,7 @@ def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, PassInputs | 
 
 
 def _text(path: Path) -> str:
-    """What a file says. Raises ManifestError."""
+    """Return the text of a file. Raises ManifestError."""
     try:
         return _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:

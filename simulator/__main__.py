@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _StartError(Exception):
-    """Why the simulator can't start, in a sentence."""
+    """Raised when the simulator can't start, with the reason in a sentence."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -111,7 +111,7 @@ async def _serve(cluster: SimulatedCluster, host: str, port: int) -> str:
 
 
 def _write_kubeconfig(path: Path, content: str) -> None:
-    """Write it whole or not at all, as others wait for it, and for the owner's eyes only: it holds the token."""
+    """Write a kubeconfig atomically, as others wait for it, and readable only by its owner: it holds the token."""
     begun = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Time for everything that lives in the simulator: the event loop's, a test's, and the script's own pace."""
+"""Clocks of the simulator: the event loop's time, a test's manual time, and the script's own pace."""
 
 import asyncio
 import heapq
@@ -10,14 +10,14 @@ Action = Callable[[], None]
 
 
 class Timer(Protocol):
-    """Something that will happen unless it is cancelled."""
+    """A scheduled call that can be canceled."""
 
     def cancel(self) -> None:
-        """Make it not happen."""
+        """Cancel the call."""
 
 
 class SimulationClock(Protocol):
-    """What tells the time and calls back later."""
+    """A source of time that can schedule calls."""
 
     def now(self) -> datetime:
         """Return the time of day, in UTC."""
@@ -26,14 +26,14 @@ class SimulationClock(Protocol):
         """Return seconds that never go back."""
 
     def call_later(self, delay: float, action: Action) -> Timer:
-        """Call `action` after `delay` seconds; those of the same moment in the order they were given."""
+        """Call `action` after `delay` seconds; calls of the same moment run in the order of their scheduling."""
 
 
 class LoopClock:
-    """The running event loop's time."""
+    """The time of the running event loop."""
 
     def __init__(self) -> None:
-        """Take the loop at the first use, so that a cluster may be built before a loop runs."""
+        """Create the clock; it looks up the loop at the first use: a cluster can be built before a loop runs."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _running(self) -> asyncio.AbstractEventLoop:
@@ -46,7 +46,7 @@ class LoopClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return the loop's time."""
+        """Return the loop's time in seconds."""
         return self._running().time()
 
     def call_later(self, delay: float, action: Action) -> Timer:
@@ -70,10 +70,10 @@ class _Entry:
 
 
 class ManualClock:
-    """Time that passes only when told to: a day of the demo in the blink of an eye, and the same every time."""
+    """A clock that advances only on demand: a whole day takes an instant, and every run is the same."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)) -> None:
-        """Stand still at `start`."""
+        """Create a clock that shows `start` until it is advanced."""
         self._start = start
         self._seconds = 0.0
         self._number = 0
@@ -88,21 +88,21 @@ class ManualClock:
         return self._seconds
 
     def call_later(self, delay: float, action: Action) -> Timer:
-        """Call `action` when time has been moved on by `delay` seconds."""
+        """Call `action` when the clock has been advanced by `delay` seconds."""
         self._number += 1
         entry = _Entry(self._seconds + max(delay, 0.0), self._number, action)
         heapq.heappush(self._entries, entry)
         return entry
 
     def advance(self, seconds: float = 0.0) -> None:
-        """Let time pass; everything due until then happens, in order."""
+        """Move the clock forward; everything due until then runs, in order."""
         end = self._seconds + seconds
         while self._entries and self._entries[0].due <= end:
             self._step()
         self._seconds = end
 
     def until(self, condition: Callable[[], object], limit: float = 60.0) -> float:
-        """Let time pass until `condition` holds; return how long that took. Raises TimeoutError after `limit`."""
+        """Move forward until `condition` holds; return how long that took. Raises TimeoutError after `limit`."""
         begin = self._seconds
         while not condition():
             if not self._entries or self._entries[0].due > begin + limit:
@@ -118,10 +118,10 @@ class ManualClock:
 
 
 class Pace:
-    """The script's time: `speed` times as fast as the clock's, also for what is already under way."""
+    """The script's time: `speed` times as fast as the clock's, also for timers that are already pending."""
 
     def __init__(self, clock: SimulationClock, speed: float = 1.0) -> None:
-        """Begin at zero when first asked."""
+        """Create a pace that begins at zero when it is first read."""
         self.speed = speed
         self._clock = clock
         self._base: tuple[float, float] | None = None
@@ -136,14 +136,14 @@ class Pace:
         return passed + (moment - begin) * self.speed
 
     def call_later(self, delay: float, action: Action) -> Timer:
-        """Call `action` after `delay` script seconds, however the speed changes meanwhile."""
+        """Call `action` after `delay` script seconds, even if the speed changes in the meantime."""
         paced = _Paced(self._pending, self.elapsed() + delay, action)
         self._pending[paced] = None
         self._arm(paced)
         return paced
 
     def set_speed(self, speed: float) -> None:
-        """Go on at another speed."""
+        """Continue at another speed."""
         self._base = (self._clock.monotonic(), self.elapsed()) if self._base else None
         self.speed = speed
         for paced in list(self._pending):
@@ -175,14 +175,14 @@ class _Paced:
 
 
 class Calls(Protocol):
-    """What timers are taken from: a clock or a pace."""
+    """A source of timers: a clock or a pace."""
 
     def call_later(self, delay: float, action: Action) -> Timer:
         """Call `action` after `delay` seconds."""
 
 
 class Timers:
-    """Timers by key: a new one replaces the old, and all can be dropped at once."""
+    """Timers by key: a new timer replaces the old one of its key, and all can be canceled at once."""
 
     def __init__(self, clock: Calls) -> None:
         """Take timers from `clock` unless another source is named."""
@@ -193,7 +193,7 @@ class Timers:
         return key in self._timers
 
     def set(self, key: Hashable, delay: float, action: Action, source: Calls | None = None) -> None:
-        """Call `action` after `delay` seconds instead of what `key` stood for."""
+        """Call `action` after `delay` seconds, in place of the key's earlier timer."""
         self.cancel(key)
 
         def fire() -> None:
@@ -203,13 +203,13 @@ class Timers:
         self._timers[key] = (source or self._clock).call_later(delay, fire)
 
     def cancel(self, key: Hashable) -> None:
-        """Drop the timer of a key, if there is one."""
+        """Cancel the timer of a key, if there is one."""
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
 
     def clear(self) -> None:
-        """Drop all of them."""
+        """Cancel all timers."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

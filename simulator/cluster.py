@@ -1,4 +1,4 @@
-"""A whole simulated cluster: the store, everything that lives on it, the script, and the address it is served at."""
+"""A whole simulated cluster: the store, its controllers, the script, and the server."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from simulator.controllers.component import Component
 
 SHUTDOWN_SECONDS = 1.0
-"""How long open watches are given when the server stops."""
+"""How long open watches may take to end when the server stops."""
 EVENT_WINDOW = 4_000
 """How many changes a watch may go back: about seven minutes of the demo, in a few MiB."""
 KEPT_ON_RESET = (LEASES, DEFINITIONS)
-"""What belongs to those who work on the cluster, not to its day."""
+"""The kinds that belong to users of the cluster and survive a reset."""
 
 
 class SimulatedCluster:
-    """Built from manifests and, if wanted, a script; lives from `start` to `stop`.
+    """A cluster that is built from manifests and an optional script; it runs from `start` to `stop`.
 
-    With a ManualClock everything but `serve` runs without an event loop, as `begin` and `end`.
+    With a ManualClock everything except `serve` runs without an event loop, with `begin` and `end`.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class SimulatedCluster:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
-        """Create the manifests' objects and come to life. Raises ManifestError."""
+        """Create the manifests' objects and start all components. Raises ManifestError."""
         self.begin()
 
     async def stop(self) -> None:
-        """Stop serving, then stand still."""
+        """Stop serving, then stop all components."""
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -90,7 +90,7 @@ class SimulatedCluster:
         return f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
 
     def begin(self) -> None:
-        """Create the manifests' objects and come to life. Raises ManifestError."""
+        """Create the manifests' objects and start all components. Raises ManifestError."""
         recorder = Recorder(self.store, self.clock)
         self.scheduler = SimulatedScheduler(
             self.store, self.clock, recorder, default_preemption=self._default_preemption
@@ -115,14 +115,14 @@ class SimulatedCluster:
             self._surges = Surges(self.store, self.scheduler, surges, sync, self.workloads.frees_room_in)
 
     def end(self) -> None:
-        """Stand still: nothing happens to the objects any more but what is asked through the API."""
+        """Halt all components: from then on objects change only through the API."""
         if self.workloads is not None:
             self.workloads.stop()
         for part in self._parts:
             part.stop()
 
     def reset(self) -> None:
-        """Go back to the start state, for everyone who watches as well. Leases and definitions stay."""
+        """Return to the initial state, also for open watches. Leases and definitions are kept."""
         self.end()
         for key, namespace, name in self._places():
             if key not in KEPT_ON_RESET and (key, name) not in self._initial:
@@ -130,7 +130,7 @@ class SimulatedCluster:
         self.begin()
 
     def _places(self) -> list[tuple[str, str | None, str]]:
-        """Return where every object is: pods and their owners first, what they rest on last."""
+        """Return the place of every object: pods and their owners first, what they depend on last."""
         keys = sorted({kind.storage for kind in self.store.kinds}, key=lambda key: (key in _BASE, key))
         return [
             (key, obj["metadata"].get("namespace"), obj["metadata"]["name"])
@@ -143,13 +143,13 @@ class SimulatedCluster:
             self.store.remove(key, namespace, name)
 
     def surge(self) -> Object:
-        """Make a preemption necessary now, and say which. Raises NotNowError."""
+        """Force a preemption now, and return its description. Raises NotNowError."""
         if self._surges is None:
             raise NotNowError("No script is being played, so no preemption can be arranged.")
         return self._surges.arrange()
 
     def state(self) -> Object:
-        """Return the seed, the speed, where the script is and how many objects there are."""
+        """Return the seed, the speed, the position in the script and the numbers of objects."""
         pods = self.store.list("pods")
         bound = [pod for pod in pods if pod["spec"].get("nodeName")]
         return {

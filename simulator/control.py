@@ -1,4 +1,4 @@
-"""What steers the simulation from outside, beside the Kubernetes API: state, speed, reset, surge."""
+"""Controls the simulation from outside, beside the Kubernetes API: state, speed, reset, surge."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class _RefusedError(Exception):
-    """A request that can't be served: its HTTP code and a sentence."""
+    """Raised for a request that can't be served, with its HTTP code and a sentence."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -30,25 +30,25 @@ class _RefusedError(Exception):
 
 
 class Simulation(Protocol):
-    """What can be steered."""
+    """A simulation that can be controlled."""
 
     pace: "Pace"
 
     def state(self) -> dict[str, Any]:
-        """Return how it is, as JSON."""
+        """Return its state as JSON."""
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset it to its initial state."""
 
     def surge(self) -> dict[str, Any]:
-        """Set off a preemption. Raises NotNowError."""
+        """Force a preemption. Raises NotNowError."""
 
 
 class Control:
     """Answers everything under /simulator/, with the same token as the API."""
 
     def __init__(self, simulation: Simulation, token: str | None) -> None:
-        """Steer `simulation`."""
+        """Create the control paths of `simulation`."""
         self._simulation = simulation
         self._token = token
 

@@ -1,4 +1,4 @@
-"""Who is let in: who sends the token; without one everybody, but for what a page makes a browser send."""
+"""Decides which requests are allowed: those with the token; without a token all but those a web page triggers."""
 
 import hmac
 from enum import Enum
@@ -7,20 +7,21 @@ from aiohttp import web
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _OF_BROWSERS = ("Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode")
-"""Headers that a browser adds to what a page makes it send, and that a page can't take away."""
+"""Headers that a browser adds to requests that a web page triggers, and that the page can't remove."""
 
 
 class Refused(Enum):
-    """Why somebody is not let in."""
+    """Why a request is rejected."""
 
     NO_TOKEN = "no token"  # noqa: S105
     BROWSER = "a browser"
 
 
 def refused(request: web.Request, token: str | None) -> Refused | None:
-    """Return why a request is not let in; None: it is.
+    """Return why a request is rejected; None: it is allowed.
 
-    ``token`` is the simulator's. Without one a page of any site could change what runs on its reader's own machine.
+    ``token`` is the simulator's. Without a token, a page of any site could change what runs on its reader's own
+    machine.
     """
     if token is None:
         changes = request.method not in _READS and any(name in request.headers for name in _OF_BROWSERS)

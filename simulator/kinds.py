@@ -1,4 +1,4 @@
-"""Which resources the API serves, and how they are called."""
+"""The resources that the API serves, and their names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update
 
 @dataclass(frozen=True, slots=True)
 class PrinterColumn:
-    """A column that a custom kind's table has: `type` is "date" for moments; priority 0 is always shown."""
+    """A table column of a custom kind: `type` is "date" for times; priority 0 is always shown."""
 
     name: str
     type: str
@@ -18,11 +18,12 @@ class PrinterColumn:
 
 @dataclass(frozen=True, slots=True)
 class ApiResource:
-    """One resource in one group and version.
+    """A resource in one group and version.
 
     `fields` are the field selectors beside metadata.name and metadata.namespace. `generation` says whether
     metadata.generation counts changes of the specification. `stored_as` is the key of the resource whose objects this
-    one shows, when that is another one. `verbs` are what may be asked for; one without "get" stores nothing.
+    one shows, when they belong to another resource. `verbs` are the allowed verbs; a resource without "get" stores
+    nothing.
     """
 
     group: str
@@ -43,22 +44,22 @@ class ApiResource:
 
     @property
     def key(self) -> str:
-        """The name that the store knows it by: "plural" in the core group, otherwise "plural.group"."""
+        """Return its key in the store: "plural" in the core group, otherwise "plural.group"."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def storage(self) -> str:
-        """The key under which its objects are stored."""
+        """Return the key under which its objects are stored."""
         return self.stored_as or self.key
 
     @property
     def api_version(self) -> str:
-        """What its objects carry as apiVersion."""
+        """Return the apiVersion of its objects."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def has_status(self) -> bool:
-        """Whether the status is written through a subresource of its own."""
+        """Return whether the status is written through its own subresource."""
         return "status" in self.subresources
 
 
@@ -123,7 +124,7 @@ BUILT_IN = (
 
 
 class Registry:
-    """The kinds that are served now; custom ones come and go with their definitions."""
+    """The kinds that are served now; custom kinds are added and removed with their definitions."""
 
     def __init__(self) -> None:
         self._by_path: dict[tuple[str, str, str], ApiResource] = {}
@@ -152,5 +153,5 @@ class Registry:
         self._by_key.pop(key, None)
 
     def find(self, group: str, version: str, plural: str) -> ApiResource | None:
-        """Return what is served there, if anything."""
+        """Return the kind that is served there, None if there is none."""
         return self._by_path.get((group, version, plural))

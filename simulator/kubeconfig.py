@@ -1,10 +1,10 @@
-"""The file that tells a client where the server is."""
+"""Writes the kubeconfig that points a client to the server."""
 
 import json
 
 
 def kubeconfig(address: str, token: str | None = None) -> str:
-    """Return a kubeconfig for a server at an address such as http://127.0.0.1:8001; JSON, which is YAML too."""
+    """Return a kubeconfig for a server at an address such as http://127.0.0.1:8001; JSON, which is valid YAML."""
     user = {"token": token} if token else {}
     name = "simulator"
     document = {

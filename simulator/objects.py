@@ -1,4 +1,4 @@
-"""Plain JSON trees: copying them, sharing what two have in common, reading their usual fields."""
+"""Helpers for plain JSON objects: copying them, sharing equal parts, reading common fields."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ def clone(value: Any) -> Any:
 def share(old: Any, new: Any) -> Any:
     """Return `new` with every subtree that equals the one in `old` replaced by it; `old` itself if nothing differs.
 
-    Versions of an object that a store remembers then cost only what changed between them.
+    Versions of an object that a store keeps then cost only what changed between them.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         shared = {key: share(old.get(key), item) for key, item in new.items()}
@@ -32,12 +32,12 @@ def share(old: Any, new: Any) -> Any:
 
 
 def timestamp(moment: datetime) -> str:
-    """Return a moment as metav1.Time writes it: UTC, whole seconds."""
+    """Return a moment in the format of metav1.Time: UTC, whole seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def set_condition(obj: Object, condition: Object, now: str) -> None:
-    """Set a status condition by its type; lastTransitionTime moves only when the status changes."""
+    """Set a status condition by its type; lastTransitionTime changes only with the status."""
     conditions = obj.setdefault("status", {}).setdefault("conditions", [])
     for found in conditions:
         if found["type"] == condition["type"]:
@@ -50,6 +50,6 @@ def set_condition(obj: Object, condition: Object, now: str) -> None:
 
 
 def condition_true(obj: Object, type_: str) -> bool:
-    """Tell whether a status condition is True."""
+    """Return whether a status condition is True."""
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return any(item["type"] == type_ and item.get("status") == "True" for item in conditions)

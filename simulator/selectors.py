@@ -1,4 +1,4 @@
-"""Label and field selectors: text or structure in, predicate out."""
+"""Parses label and field selectors: text or structure in, predicate out."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _TERM_BREAK = re.compile(r",(?![^()]*\))")
 
 
 def matcher(kind: ApiResource, label_selector: str | None, field_selector: str | None) -> Predicate | None:
-    """Return what both selectors ask for as one predicate on objects, None if they ask for nothing.
+    """Return both selectors as one predicate on objects, None if they select everything.
 
     Raises ApiError 400 for a selector that can't be parsed or a field that the kind can't be selected by.
     """
@@ -84,7 +84,7 @@ def _comparison(key: str, operator: str, value: str) -> Requirement:
 
 
 def match_labels(selector: Mapping[str, Any] | None, labels: Labels | None) -> bool:
-    """Tell whether labels satisfy a LabelSelector object; None selects nothing, an empty one everything."""
+    """Return whether labels satisfy a LabelSelector object; None selects nothing, an empty one everything."""
     if selector is None:
         return False
     found = labels or {}

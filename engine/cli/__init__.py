@@ -1,1 +1,1 @@
-"""What the subcommands of ``python -m engine`` do."""
+"""The subcommands of ``python -m engine``."""

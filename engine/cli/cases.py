@@ -1,4 +1,4 @@
-"""Cases that hold all of a decision in one JSON document: nodes, pods, queues and an asker."""
+"""Reads cases that hold a whole decision in one JSON document: nodes, pods, queues and a preemptor."""
 
 from datetime import datetime
 from typing import Any
@@ -17,11 +17,11 @@ from engine.policies import cohort, known_dialects, priority, within_quotas
 
 
 class CaseError(ValueError):
-    """A case that can't be decided. ``str()`` of it is a sentence."""
+    """Raised for a case that can't be decided. ``str()`` of it is a sentence."""
 
 
 class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
-    """A case as recorded; fields that no policy reads are passed over."""
+    """A case as it was recorded. Fields that no policy reads are ignored."""
 
     name: str
     policy: str
@@ -29,36 +29,36 @@ class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
     now: str
     objects: list[dict[str, Any]]
     queues: dict[str, Any] | list[Any] | str | None = None
-    """The tree: a document of any format as its text, or as what it says; objects also as a list."""
+    """The queue tree: the text of a document of any format, or its parsed content; objects may also be a list."""
     asker: str | list[str] | None = None
     fair_sharing: dict[str, Any] | None = None
-    """How Kueue shares; without it classically."""
+    """The fair sharing settings of Kueue; None: classic preemption without fair sharing."""
     queue: list[str] | None = None
-    """The pods (``namespace/name``) in the scheduler's queue; the asker alone where the case does not say."""
+    """The pods (``namespace/name``) in the scheduler's queue; only the preemptor where the case lists none."""
     notices: dict[str, str] = {}
-    """Queue -> since when it has been notified to give back what it uses beyond what it deserves."""
+    """Queue -> when it was notified to give back what it uses beyond what it deserves."""
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a policy needs for one decision."""
+    """The input that a policy needs for one decision."""
 
     snapshot: Snapshot
     tree: QueueTree
     ask: Pod
     unread: tuple[str, ...] = ()
-    """Why objects of the case could not be read."""
+    """Why some objects of the case could not be read, one sentence for each."""
 
 
 _decoder = msgspec.json.Decoder(RecordedCase)
 
 
 def read_case(line: bytes) -> RecordedCase:
-    """A case given as JSON. Raises msgspec.DecodeError, a ValueError."""
+    """Decode a case from JSON. Raises msgspec.DecodeError, a ValueError."""
     return _decoder.decode(line)
 
 
 def name_of(line: bytes) -> str:
-    """The name of a case as far as it can be read, for saying which one failed."""
+    """Return the name of a case as far as it can be read, to report which case failed."""
     try:
         return str(msgspec.json.decode(line).get("name", ""))
     except (msgspec.DecodeError, AttributeError, UnicodeDecodeError, RecursionError):
@@ -68,9 +68,9 @@ def name_of(line: bytes) -> str:
 def situation(
     case: RecordedCase, protection: Protection | None = None, safeguards: Safeguards | None = None
 ) -> Situation:
-    """The case's snapshot, its tree and its asker; without a protection nothing is shielded.
+    """Return the snapshot, the tree and the preemptor of a case; without ``protection``, no pod is shielded.
 
-    An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
+    A preemptor that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
     state, tree, unread = cluster(case)
     asker = _the_one(case.asker)
@@ -98,7 +98,7 @@ def situation(
 
 
 def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
-    """The state, the tree, and why objects could not be read. Raises ValueError."""
+    """Return the cluster's state, its tree, and why objects could not be read. Raises ValueError."""
     if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
     tree = _tree(case.queues)
@@ -108,7 +108,7 @@ def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...
 
 
 def _tree(queues: dict[str, Any] | list[Any] | str | None) -> QueueTree:
-    """Of a queues.yaml that was recorded every word counts, be it one that YuniKorn would refuse."""
+    """Read the tree of a case; a recorded queues.yaml is read as it is, even if YuniKorn would reject it."""
     if queues is None:
         return ROOT_ONLY
     if isinstance(queues, dict) and "partitions" in queues:
@@ -119,7 +119,7 @@ def _tree(queues: dict[str, Any] | list[Any] | str | None) -> QueueTree:
 
 
 def add_namespaces(state: ClusterState) -> None:
-    """What is given holds the whole cluster: of a namespace that it does not tell of there are no labels to know."""
+    """Add the namespaces that the objects do not include, without labels: the given objects are the whole cluster."""
     for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
         state.namespaces[name] = Namespace(name=name)
 
@@ -135,7 +135,7 @@ def _the_one(asker: str | list[str] | None) -> str:
 
 
 def milliseconds(text: str, of: str = "now") -> int:
-    """A time of a case, since 1970; ``of`` is the member that says it. Raises CaseError."""
+    """Return a time of a case in milliseconds since 1970; ``of`` names the member that holds it. Raises CaseError."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
@@ -146,7 +146,10 @@ def milliseconds(text: str, of: str = "now") -> int:
 
 
 def quota_situation(case: RecordedCase) -> tuple[QuotaCluster, Workload, tuple[cohort.Strategy, ...] | None]:
-    """A case of Kueue's policies: the cluster, the workload that waits, and how it shares; None: classically."""
+    """Return the cluster, the pending workload and the fair sharing strategies of a case for Kueue's policies.
+
+    The strategies are None for classic preemption.
+    """
     cluster = quota_cluster(case.objects, now_ms=milliseconds(case.now))
     asker = _the_one(case.asker)
     ask = next((one for one in cluster.workloads if one.key == asker), None)

@@ -1,4 +1,4 @@
-"""Cases decided without a cluster (engine.cli.cases), and the form of their answers."""
+"""Decides cases without a cluster (engine.cli.cases) and formats the answers."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -40,12 +40,14 @@ from engine.policies import (
 def answer(
     line: bytes, *, dialect: str | None = None, trace: bool = False, least: bool = False, protect: bool = False
 ) -> dict[str, Any]:
-    """Decide one case, given as JSON, in the form of an answer; ``dialect`` overrides the case's own.
+    """Decide one case, given as JSON, and return the answer; ``dialect`` overrides the case's own dialect.
 
-    ``least``: with the least victims that there are beside the policy's own. ``protect``: among the pods that our own
-    acting lets go, and the sets that disruption budgets let through; else the answer names the victims that are not.
+    ``least``: add the smallest sets of victims beside the policy's own. ``protect``: consider only pods that
+    enforcement may evict and victim sets that disruption budgets allow; otherwise the answer lists the victims that
+    enforcement would protect.
 
-    Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
+    Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when the case can't be read or
+    decided.
     """
     case = read_case(line)
     by = _policy_of(case, dialect)
@@ -70,7 +72,7 @@ def answer(
 
 
 def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
-    """The policy that decides a case, in a dialect, the case's own, or the policy's first."""
+    """Return the policy of a case in the given dialect, in the case's own dialect, or in the policy's first one."""
     try:
         return find(case.policy, dialect or case.dialect or known_dialects().get(case.policy, ("",))[0])
     except UnknownPolicyError as error:
@@ -78,14 +80,14 @@ def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
 
 
 def _situation(case: RecordedCase, dialect: str, *, protect: bool) -> Situation:
-    """With what our own acting spares, where it is to be ``protect``ed."""
+    """Return the situation of a case, with the pods that enforcement spares shielded where ``protect`` is set."""
     if not protect:
         return situation(case)
     return situation(case, Protection(), Safeguards() if guarded(case.policy, dialect, acting=True) else None)
 
 
 def _notified(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
-    """Which queues are told to give back, and who would go once their time is over."""
+    """Return which queues are notified to give back, and which pods would be evicted after the notice period."""
     if not decision.notices:
         return {}
     told = {one.queue: at.snapshot.notices.get(one.queue, at.snapshot.now_ms) for one in decision.notices}
@@ -106,14 +108,14 @@ def _time(at_ms: int) -> str:
 
 
 def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
-    """The victims that our own acting would not let go, and why."""
+    """Return the victims that enforcement would protect, with the reason for each."""
     found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
     judged = [apply_shield(pod, at.tree, Protection()) for pod in found if pod is not None]
     return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
 
 
 def _as_yunikorn(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
-    """By what a partition says of preemption; without an asker, for a lowered max."""
+    """Decide a case as YuniKorn with its partition's preemption settings; without a preemptor, for a lowered max."""
     partition = read(case.queues).partition if isinstance(case.queues, dict) else Partition()
     parameters = yunikorn.Parameters(preemption=partition.preemption)
     if case.asker is None:
@@ -128,7 +130,7 @@ def _as_yunikorn(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
 
 
 def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, Any]:
-    """Without an asker: who goes because a queue's max was lowered."""
+    """Return the answer of a case without a preemptor: the pods that are evicted because a queue's max was lowered."""
     state, tree, _ = cluster(case)
     snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
     found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
@@ -148,7 +150,7 @@ def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, A
 
 
 def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
-    """Queues before and after, amounts as people type them; or under ``priority`` what every node would give."""
+    """Return each queue's amounts before and after a decision; under ``priority``, what every node would free."""
     if decision.policy == priority.POLICY:
         return priority.figures(at.snapshot, at.ask, decision.outcome)
     if decision.dialect == yunikorn.DIALECT:
@@ -166,7 +168,7 @@ def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
 
 
 def _form(case: RecordedCase, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
-    """A decision in the form of an answer."""
+    """Return a decision in the form of an answer."""
     form: dict[str, Any] = {
         "name": case.name,
         "policy": decision.policy,
@@ -185,7 +187,7 @@ def _form(case: RecordedCase, at: Situation, decision: Decision, *, trace: bool)
 
 
 def _of_workload(case: RecordedCase) -> dict[str, Any]:
-    """Under Kueue's policies: which flavors a workload gets, and which others go."""
+    """Decide a case under Kueue's policies: the flavors that a workload gets, and the workloads that are preempted."""
     cluster, ask, strategies = quota_situation(case)
     if why := cohort.inadmissible(cluster, ask):
         return _kept_out(case, why)
@@ -220,7 +222,7 @@ def _kept_out(case: RecordedCase, why: cohort.Inadmissible) -> dict[str, Any]:
 
 
 def _of_queues(case: RecordedCase) -> dict[str, Any]:
-    """Under Volcano: what its queues deserve, who goes for all that ask in one session, and who gets room where."""
+    """Decide a case under Volcano: what queues deserve, the victims of one session, and where pods are pipelined."""
     cluster = volcano_cluster(case.objects)
     turns = volcano.reclaim(cluster)
     victims = [{"name": one.pod.key, "reason": PodReason.OVER_DESERVED} for turn in turns for one in turn.victims]

@@ -1,4 +1,4 @@
-"""What would happen to a cluster that is given as manifests, under a tree that is given as a document."""
+"""Forecasts what happens to a cluster that is given as manifests, under a tree that is given as a document."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from engine.policies import fence, foreign_dialects, guarded, known_dialects, po
 
 
 class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A forecast with what it began from."""
+    """A forecast with the cluster and the policy from which it began."""
 
     policy: str
     dialect: str
@@ -37,7 +37,7 @@ class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GivenTree(NamedTuple):
-    """A tree and what it is to be decided by; empty where its document does not say."""
+    """A tree with its policy, dialect and parameters; empty where its document does not name them."""
 
     tree: QueueTree | None = None
     policy: str = ""
@@ -45,22 +45,25 @@ class GivenTree(NamedTuple):
     parameters: Mapping[str, Any] = {}
 
     def by(self, policy: str, dialect: str) -> "GivenTree":
-        """The same by another policy or dialect, where they are named; of others than its own it has no parameters."""
+        """Return this tree with the named policy and dialect; the parameters are kept only if neither changes."""
         own = _ways(self.policy, self.dialect)
         wanted = _ways(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
         return self if wanted == own else self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
 
 
 def _ways(policy: str, dialect: str) -> tuple[str, str]:
-    """A policy and a dialect where they need not be said: policy ``fence``, and the first dialect of a policy."""
+    """Return a policy and a dialect with defaults: policy ``fence``, and the first dialect of the policy."""
     policy = policy or fence.POLICY
     return policy, dialect or known_dialects().get(policy, ("",))[0]
 
 
 def given_by(document: Any) -> GivenTree:
-    """What a parsed document says: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
+    """Return the tree of a parsed document: a queues.yaml of YuniKorn, or the product's own format.
+
+    Raises ImportFailure.
+    """
     if not isinstance(document, Mapping) or "queues" not in document:
-        return GivenTree(read(document if isinstance(document, Mapping) else {}).tree)  # which says what is wrong
+        return GivenTree(read(document if isinstance(document, Mapping) else {}).tree)  # raises with what is wrong
     reading = read_form(document)
     if reading.tree is None or reading.failed:
         raise ImportFailure(reading.notes)
@@ -68,7 +71,7 @@ def given_by(document: Any) -> GivenTree:
 
 
 def given_in(imported: Imported) -> GivenTree:
-    """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
+    """Return the tree of an imported document; a document of another system is decided by that system's policy."""
     terms = imported.terms
     policy = terms.get("policy") or registry.policy_of_format(imported.form)
     return GivenTree(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
@@ -77,12 +80,12 @@ def given_in(imported: Imported) -> GivenTree:
 def foretold(
     objects: Iterable[Mapping[str, Any]], given: GivenTree, moment: PassInputs | None = None
 ) -> ForecastReport:
-    """Roll the cluster of these manifests forward by policy ``fence``, and a policy's first dialect, unless it is said.
+    """Forecast the cluster of these manifests; the default is policy ``fence`` and the first dialect of a policy.
 
-    ``moment``: when it was so, and what else held; where nobody says, the latest time that the manifests tell of. They
-    hold the whole cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that
-    can't be read, LookupError for a policy that is not known or that needs a tree, msgspec.ValidationError for
-    parameters that it does not have.
+    ``moment``: the inputs of the pass; without them, its time is the latest time in the manifests. The manifests are
+    the whole cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that can't be
+    read, LookupError for a policy that is not known or that needs a tree, msgspec.ValidationError for parameters that
+    the policy does not have.
     """
     by = given.policy or fence.POLICY
     dialect = given.dialect or known_dialects().get(by, ("",))[0]
@@ -113,20 +116,20 @@ def foretold(
 
 
 def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> DecodedManifests:
-    """The cluster of which these manifests are all there is. Raises DecodeError."""
+    """Return the cluster that consists of exactly these manifests. Raises DecodeError."""
     found = cluster_state(objects)
     add_namespaces(found.state)
     return found
 
 
 def latest_ms(state: ClusterState) -> int:
-    """The latest time that anything in it tells of."""
+    """Return the latest time that any pod of the cluster has."""
     times = ((pod.created_ms, pod.started_ms, pod.unschedulable_ms) for pod in state.pods.values())
     return max((time for pod in times for time in pod if time is not None), default=0)
 
 
 def lines(told: ForecastReport) -> Iterator[str]:
-    """What people read: round by round who goes for whom, then where it settles and who still waits, and why."""
+    """Yield the text of a report: the evictions of each round, how the forecast ends, and why pods still wait."""
     found = told.forecast
     yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
     if told.ignored:
@@ -172,13 +175,13 @@ def _named(pod: PodFacts) -> str:
 
 
 def english(message: Message) -> str:
-    """A message as it is written, translated into nothing."""
+    """Return a message in its original English text."""
     plural = message.plural and message.count != 1
     return (message.plural if plural else message.id) % message.params
 
 
 def form(told: ForecastReport) -> dict[str, Any]:
-    """The same for programs."""
+    """Return a report as data for JSON output."""
     found = told.forecast
     rounds = [
         {

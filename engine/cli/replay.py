@@ -1,4 +1,4 @@
-"""A decision that was saved with all that it rests on, taken again."""
+"""Takes a saved decision again from everything that it rests on."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,21 +17,21 @@ from engine.policies import policy, terms
 
 
 class Replayed(NamedTuple):
-    """What was decided, and what is decided now; None: nothing, the ask has no turn."""
+    """A recorded decision and the decision that the replay made; None: the pending pod was not considered."""
 
     decision: Decision
     again: Decision | None
 
     @property
     def same(self) -> bool:
-        """Whether it comes out again to the byte."""
+        """Return whether the replay gave the same decision, byte for byte."""
         return self.again is not None and encode(self.again) == encode(self.decision)
 
 
 def replayed(found: Bundle) -> Replayed:
-    """Take the decision of a file again.
+    """Take the saved decision of a file again.
 
-    Raises BundleError for a file without one, and what reading a tree or manifests raises.
+    Raises BundleError for a file without a decision, and what reading a tree or manifests raises.
     """
     if found.kept is None or found.moment is None or found.tree is None:
         raise BundleError(gettext_noop("There is no decision in it to be replayed."))
@@ -61,7 +61,7 @@ def _tree(given: GivenTree) -> QueueTree:
 
 
 def lines(found: Replayed) -> Iterator[str]:
-    """What people read: what is decided, whom it takes, and whether that is what was decided then."""
+    """Yield the text of a replay: the decision, its victims, and whether it equals the recorded decision."""
     if found.again is None:
         yield "Nothing is decided for the ask."
     else:

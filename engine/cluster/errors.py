@@ -1,4 +1,4 @@
-"""What can go wrong between us and a Kubernetes API. ``str()`` of each is a sentence, free of secrets."""
+"""The errors of talking to a Kubernetes API. ``str()`` of each is a sentence, free of secrets."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ import msgspec
 class ClusterError(Exception):
     """Anything that went wrong while talking to a cluster.
 
-    ``message`` and ``params`` are the sentence before it is translated, where it is one of ours.
+    ``message`` and ``params`` are the sentence before translation, where it is one of ours.
     """
 
     def __init__(self, message: str, **params: str) -> None:
@@ -18,18 +18,18 @@ class ClusterError(Exception):
 
 
 class SettingsError(ClusterError):
-    """A connection that can't be opened as described; trying again without a change is useless."""
+    """A connection that can't be opened as described; retrying without a change is useless."""
 
 
-class ConnectionFailure(ClusterError):  # noqa: N818 - what happened, as callers name it
-    """No answer, or not a whole one: refused, reset, timed out. Whether the request took effect is unknown."""
+class ConnectionFailure(ClusterError):  # noqa: N818 - named after the event, as callers know it
+    """No whole answer: refused, reset, timed out. Whether the request took effect is unknown."""
 
     def __init__(self, sentence: str, *, timed_out: bool = False) -> None:
         super().__init__(sentence)
         self.timed_out = timed_out
 
 
-class ApiFailure(ClusterError):  # noqa: N818 - what happened, as callers name it
+class ApiFailure(ClusterError):  # noqa: N818 - named after the event, as callers know it
     """The API server answered with an error."""
 
     def __init__(
@@ -44,16 +44,16 @@ class ApiFailure(ClusterError):  # noqa: N818 - what happened, as callers name i
     ) -> None:
         super().__init__(message or f"the API server answered {code} {reason}".strip())
         self.code = code
-        """HTTP status."""
+        """The HTTP status code."""
         self.reason = reason
         """Kubernetes' machine-readable reason, such as ``Conflict``; empty when the answer was not a Status."""
         self.message = message
         self.retry_after_s = retry_after_s
-        """How long the server asks to be left alone, from the header or the Status; None: it did not say."""
+        """How many seconds the server asks to wait, from the header or the Status; None: it named no time."""
         self.causes = causes
         """Machine-readable causes, such as ``DisruptionBudget``."""
         self.fields = fields
-        """What is said of single fields: which, and what."""
+        """Messages about single fields: each field with its message."""
 
 
 class _Cause(msgspec.Struct):
@@ -78,12 +78,12 @@ class Status(msgspec.Struct):
 
 _LONGEST_MESSAGE = 500
 _LONGEST_WAIT_S = 3600.0
-"""Whatever a server, or a proxy before it, asks for: no calendar holds all that a float can say."""
+"""The longest wait, whatever a server or a proxy asks for: a float may exceed every calendar."""
 _HIGHEST_SUCCESS = 299
 
 
 def failure(code: int, body: bytes | msgspec.Raw, retry_after: str | None = None) -> ApiFailure:
-    """The ApiFailure that an error answer stands for; a body that is no Status is not quoted."""
+    """Return the ApiFailure for an error answer; a body that is no Status is not quoted."""
     status = Status()
     with contextlib.suppress(ValueError):
         status = msgspec.json.decode(body, type=Status)
@@ -96,7 +96,7 @@ def failure(code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
         status.code if code <= _HIGHEST_SUCCESS and status.code else code,
         status.reason or "",
         (status.message or "")[:_LONGEST_MESSAGE],
-        retry_after_s=min(wait_s, _LONGEST_WAIT_S) if wait_s and wait_s > 0 else None,  # nan is not
+        retry_after_s=min(wait_s, _LONGEST_WAIT_S) if wait_s and wait_s > 0 else None,  # nan is not positive
         causes=tuple(cause.reason for cause in details.causes or () if cause.reason),
         fields=tuple((cause.field, cause.message or "") for cause in details.causes or () if cause.field),
     )

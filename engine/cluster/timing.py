@@ -1,4 +1,4 @@
-"""The clocks, and how long to wait before trying again; both replaced in tests."""
+"""The clocks, and how long to wait before a retry; both are replaced in tests."""
 
 import random
 import time
@@ -7,22 +7,22 @@ from email.utils import parsedate_to_datetime
 
 
 class Clock:
-    """This machine's clocks."""
+    """The clocks of this machine."""
 
     def wall_ms(self) -> int:
-        """Milliseconds since 1970, for people to read. May jump."""
+        """Return milliseconds since 1970, for people to read. May jump."""
         return time.time_ns() // 1_000_000
 
     def steady_s(self) -> float:
-        """Seconds that only ever grow, for ages and deadlines; goes on while the machine sleeps, where it can."""
+        """Return steadily growing seconds, for ages and deadlines; they include the machine's sleep, where possible."""
         boot_time = getattr(time, "CLOCK_BOOTTIME", None)
         return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 def sent_at_s(date: str | None) -> float | None:
-    """When an answer says that it was sent, in its header ``Date``, in seconds since 1970; None where it says no time.
+    """Return an answer's ``Date`` header in seconds since 1970; None where it has no valid time.
 
-    Anybody may stand in for an API server, and say anything: of years that no calendar has, too.
+    Anybody may impersonate an API server and send any value: also years that no calendar has.
     """
     try:
         return parsedate_to_datetime(date or "").timestamp()
@@ -31,23 +31,23 @@ def sent_at_s(date: str | None) -> float | None:
 
 
 class BackOff:
-    """Waits that double after every failure, with jitter, so that many clients do not return in step."""
+    """Waits that double after every failure, with jitter, so that many clients do not retry in step."""
 
     def __init__(
         self, first_s: float = 0.5, longest_s: float = 30.0, jitter: Callable[[], float] = random.random
     ) -> None:
-        """``jitter`` gives numbers from 0 to 1; a wait is between half of the step and all of it."""
+        """Create a back-off; ``jitter`` returns numbers from 0 to 1: each wait is between half and all of the step."""
         self._first_s = first_s
         self._longest_s = longest_s
         self._jitter = jitter
         self._step_s = first_s
 
     def next_s(self, at_least_s: float | None = None) -> float:
-        """How long to wait now, in seconds; never less than the server asked for."""
+        """Return how long to wait now, in seconds; never less than the server asked for."""
         wait_s = self._step_s * (0.5 + self._jitter() / 2)
         self._step_s = min(self._step_s * 2, self._longest_s)
         return max(wait_s, at_least_s or 0.0)
 
     def reset(self) -> None:
-        """Something went well: begin with the first step again."""
+        """Begin with the first step again after a success."""
         self._step_s = self._first_s

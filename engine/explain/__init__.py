@@ -1,4 +1,4 @@
-"""Decisions in words: typed message ids with parameters, whole sentences, every refusal with its numbers.
+"""Explains decisions in words: typed message ids with parameters, whole sentences, every rejection with its numbers.
 
 Nothing here translates: a Message is rendered where the reader's language is known.
 """

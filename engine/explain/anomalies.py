@@ -1,4 +1,4 @@
-"""What people stumble over in decisions by priority, in words."""
+"""Explains in words what surprises people in decisions by priority."""
 
 from engine.analysis.anomalies import Anomaly, AnomalyKind
 from engine.explain.change_texts import names
@@ -85,7 +85,7 @@ VAIN: dict[str, str] = {
         "Its victims went in vain: before they had left another node could take the ask, and kube-scheduler let it."
     ),
 }
-"""By how a decision of kube-scheduler's ended."""
+"""The text for each way in which a decision of kube-scheduler ended without placing the preemptor."""
 TAKEN_BY = gettext_noop(
     "Its victims went in vain: the room on %(node)s was taken first. Since then these came there, the highest priority "
     "first: %(pods)s. kube-scheduler keeps none free for the ask."
@@ -113,9 +113,9 @@ def trouble(found: Anomaly) -> Message:
 
 
 def in_vain(ending: str, node: str, came: str = "") -> Message | None:
-    """Why the ask never came to where room was made for it; None where that is not known, or it did.
+    """Return why the preemptor never ran where room was made for it; None where that is unknown, or it did.
 
-    ``came``: who came there since, as far as that was seen.
+    ``came``: the pods that were placed there since, as far as they were seen.
     """
     if ending not in VAIN:
         return None

@@ -1,4 +1,4 @@
-"""What would have been decided otherwise, and the least victims there were, in words."""
+"""Explains in words which changes would have led to another decision, and which smallest set of victims there was."""
 
 from engine.analysis.counterfactuals import Counterfactual, Then
 from engine.analysis.optimum import Optimal
@@ -49,7 +49,7 @@ AT_LEAST_UNKEPT = gettext_noop(
     "%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s. For that the guarantee or "
     "the max of %(above)s has to be raised, too."
 )
-"""The same where the least amount that does it is a rounder one than what it has to be above."""
+"""The same texts for a least amount that is rounder than the amount it must exceed."""
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
         "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
@@ -121,7 +121,7 @@ DISTANCE: dict[str, tuple[str, str]] = {
         "The oldest victim chosen was created %(count)s ms earlier.",
     ),
 }
-"""In the order in which they decide: more victims always weigh more in the sum of priorities than these do."""
+"""The criteria in the order in which they decide; in the sum of priorities, the number of victims dominates."""
 LEFT_OUT = ngettext_noop(
     "On %(count)s node it was not worked out: it would take too long.",
     "On %(count)s nodes it was not worked out: it would take too long.",
@@ -129,7 +129,7 @@ LEFT_OUT = ngettext_noop(
 
 
 def otherwise(one: Counterfactual) -> Message:
-    """What would have been with one thing changed, in a sentence."""
+    """Return the sentence for the effect of a single change."""
     params: dict[str, Param] = {
         "node": Name(one.node),
         "pod": Name(one.spared.rpartition("/")[2]),
@@ -192,12 +192,12 @@ def least(found: Optimal, decision: Decision) -> tuple[Message, ...]:
 
 
 def names(keys: tuple[str, ...]) -> Name:
-    """A few pods by their names alone."""
+    """Return a few pods by their names without namespaces."""
     shown = [key.rpartition("/")[2] for key in keys[:_NAMED_UP_TO]]
     return Name(", ".join([*shown, "…"] if len(keys) > len(shown) else shown))
 
 
 def supposed(decision: Decision) -> tuple[Message, ...]:
-    """What a policy that nobody acts by decides; why, where that is to preempt nothing."""
+    """Return what a policy that is not enforced would decide, with the reason where it preempts nothing."""
     why = () if decision.to_evict else (reason(decision),)
     return (sentence(decision, Tense.WOULD), *why, *notices(decision))

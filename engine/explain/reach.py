@@ -1,4 +1,4 @@
-"""Why a border between two queues is open or shut: a label for a box, a clause for a row of a table."""
+"""Explains why preemption may or may not cross between two queues: a label for a box, a clause for a table row."""
 
 from engine.model.message import Message, gettext_noop, short_name
 from engine.policies import texts_of
@@ -58,12 +58,12 @@ UNFENCED = gettext_noop("the asker has no fence")
 
 
 def border_label(reason: BorderReason) -> Message:
-    """A border in a word or two."""
+    """Return a border in a word or two."""
     return Message(LABELS[reason])
 
 
 def border_clause(border: Border) -> Message:
-    """Why a border is open or shut, to be read after "because"."""
+    """Return why a border is open or closed, as a clause after "because"."""
     if border.reason is BorderReason.NO_FENCE and not border.queue:
         return Message(UNFENCED)
     clause = CLAUSES[border.reason]

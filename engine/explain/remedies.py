@@ -1,4 +1,4 @@
-"""What would make an ask eligible to preempt: only what follows exactly from the trace's arithmetic."""
+"""Explains what would make a pending pod eligible to preempt: only what follows exactly from the trace's arithmetic."""
 
 from engine.explain.decision.figures import asked, figures
 from engine.model.decision import Decision, QueueFigures, Reason
@@ -16,9 +16,9 @@ MORE_MAX = gettext_noop(
 
 
 def remedies(decision: Decision) -> tuple[Message, ...]:
-    """What would all together make an ask eligible that asks too much or too early for its guarantees.
+    """Return the changes that together would make a pod eligible which requests too much for its guarantees.
 
-    Nothing where another rule forbids it, or where the trace does not hold every queue that has a say.
+    Nothing where another rule forbids it, or where the trace lacks a queue that matters.
     """
     if decision.reason not in (Reason.AT_GUARANTEE, Reason.OVER_MAX) or figures(decision, decision.ask.queue) is None:
         return ()
@@ -32,7 +32,7 @@ def remedies(decision: Decision) -> tuple[Message, ...]:
 
 
 def _entitling(decision: Decision, resource: str) -> tuple[QueueFigures, ...] | None:
-    """The nearest queue upwards that has a guarantee in it, if any; None where figures on the way are missing."""
+    """Return the nearest queue upwards with a guarantee in a resource, if any; None where figures are missing."""
     path = decision.ask.queue
     while path:
         standing = figures(decision, path)
@@ -45,7 +45,7 @@ def _entitling(decision: Decision, resource: str) -> tuple[QueueFigures, ...] | 
 
 
 def _claim(entitling: tuple[QueueFigures, ...], resource: str) -> list[Message]:
-    """Law 4 demands usage below the guarantee in everything that is asked and guaranteed."""
+    """Return the guarantees to raise: invariant 4 requires usage below the guarantee in every requested resource."""
     return [
         Message(
             CLAIM_GUARANTEE,
@@ -62,7 +62,7 @@ def _claim(entitling: tuple[QueueFigures, ...], resource: str) -> list[Message]:
 
 
 def _under_max(decision: Decision, resource: str, wanted: int) -> list[Message]:
-    """An eviction frees nothing under the leaf's own max, as nothing is taken from the leaf."""
+    """Return the max to raise: evictions free nothing under the leaf's own max, as no pod of the leaf is evicted."""
     standing = figures(decision, decision.ask.queue)
     if standing is None or resource not in standing.max:
         return []

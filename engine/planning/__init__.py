@@ -1,1 +1,1 @@
-"""A whole pass over the pending pods of a cluster: planned, recorded, forecast and compared."""
+"""Plans, records, forecasts and compares whole passes over the pending pods of a cluster."""

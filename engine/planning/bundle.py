@@ -1,12 +1,12 @@
-"""A saved snapshot as a file: a zip of manifests with the tree and the moment that belong to them.
+"""Reads and writes a saved snapshot: a zip of manifests with their tree and the inputs of the pass.
 
     manifests/cluster.json   every object, a List as kubectl writes it
-    tree.json                the queues, the policy, its dialect and parameters, in our own form
-    moment.json              when it was so, what was protected, which room was kept
-    decision.json            what was decided then about one ask, in a file that is to be replayed
+    tree.json                the queues, the policy, its dialect and parameters, in the product's own format
+    moment.json              the time, what was protected, which capacity was reserved
+    decision.json            the decision about one pending pod, in a file that is to be replayed
     README.txt
 
-All but the manifests may be missing, and whatever else lies in ``manifests`` is read too.
+All but the manifests may be missing; any other file in ``manifests`` is read too.
 """
 
 import struct
@@ -30,11 +30,11 @@ _CLUSTER, _TREE, _MOMENT, _README = "manifests/cluster.json", "tree.json", "mome
 _DECISION = "decision.json"
 _FOLDER, _ENDING = "manifests/", ".json"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""The others are unpacked whole, however little is asked for: a few bytes would fill the memory."""
+"""Other methods unpack a whole file, however little is requested: a few bytes would fill the memory."""
 _TORN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
-"""What is raised for a zip that is none, or none that can be unpacked here."""
+"""The errors for a file that is no zip, or one that can't be unpacked here."""
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
-"""Of time, as zip counts it: the same snapshot gives the same bytes."""
+"""The earliest time of the zip format: the same snapshot gives the same bytes."""
 _WORDS = """A cluster as Scheduler Admin saw it: manifests with what a scheduler reads of them, and a queue tree.
 
     python -m engine forecast --snapshot THIS.zip
@@ -52,7 +52,7 @@ Part = TypeVar("Part")
 
 
 class BundleError(ValueError):
-    """A file that can't be read. ``message`` is the message id, ``params`` fill its names."""
+    """A file that can't be read. ``message`` is the message id, ``params`` fill its placeholders."""
 
     def __init__(self, message: str, **params: str) -> None:
         super().__init__(message % params)
@@ -61,15 +61,15 @@ class BundleError(ValueError):
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that is to be taken again."""
+    """A decision that is to be replayed."""
 
     decision: Decision
     alone: bool = False
-    """Whether its ask was looked at by itself; else in its turn, after those that a pass decides before it."""
+    """Whether its pod was decided alone; else in its turn, after the pods that a pass decides before it."""
 
 
 class Bundle(NamedTuple):
-    """What a file holds: objects in JSON's types, and a document of our own form, as they came."""
+    """The content of a file as it was read: objects in JSON's types, and a tree in the product's own format."""
 
     objects: list[dict[str, Any]]
     tree: Any = None
@@ -80,7 +80,10 @@ class Bundle(NamedTuple):
 def pack(
     state: ClusterState, moment: PassInputs, tree: QueueTree, terms: Mapping[str, Any], kept: Kept | None = None
 ) -> bytes:
-    """The zip. ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``kept``: what is to be replayed."""
+    """Return the zip of a snapshot.
+
+    ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``kept``: the decision that is to be replayed.
+    """
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         with file.open(_entry(_CLUSTER), "w") as listed:
@@ -98,7 +101,10 @@ def pack(
 
 
 def unpack(data: bytes, most: int) -> Bundle:
-    """What a zip, or a JSON file of manifests alone, holds. Raises BundleError, also beyond ``most`` bytes of text."""
+    """Return the content of a zip, or of a JSON file of manifests.
+
+    Raises BundleError, also beyond ``most`` bytes of text.
+    """
     if not zipfile.is_zipfile(BytesIO(data)):
         if len(data) > most:
             raise _too_much(most)
@@ -108,7 +114,7 @@ def unpack(data: bytes, most: int) -> Bundle:
             return _unpacked(file, most)
     except BundleError:
         raise
-    except (*_TORN, ValueError) as error:  # the last: one whose own table of contents is a lie
+    except (*_TORN, ValueError) as error:  # ValueError where its own directory is wrong
         raise BundleError(gettext_noop("The zip can't be read: %(problem)s."), problem=str(error)) from error
 
 
@@ -118,7 +124,7 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
         if name in (_TREE, _MOMENT, _DECISION) or (name.startswith(_FOLDER) and name.endswith(_ENDING)):
             if file.getinfo(name).compress_type not in _PACKINGS:
                 raise BundleError(gettext_noop("%(name)s is packed in another way than zip programs do it."), name=name)
-            with file.open(name) as packed:  # what its header says of its size may be a lie
+            with file.open(name) as packed:  # the size in its header may be wrong
                 texts[name] = packed.read(most + 1)
             most -= len(texts[name])
             if most < 0:

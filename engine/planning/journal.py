@@ -1,7 +1,7 @@
-"""What a cluster looked like, kept as a chain of blobs: the first of a chain holds all of it, the others what changed.
+"""Stores a cluster's states as a chain of blobs: the first has the whole state, the others only the changes.
 
-A blob also holds its pass's moment, so that the whole pass can be run again. The same states and moments give the same
-bytes. Reading gives back equal objects; the order of a mapping's keys is not kept, and nothing may depend on it.
+A blob also holds the inputs of its pass, so that the whole pass can be run again. The same states and inputs give the
+same bytes. Reading returns equal objects; the order of a mapping's keys is not preserved, and nothing may depend on it.
 """
 
 import zlib
@@ -21,7 +21,7 @@ from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import Decide
 
 FORM = 3
-"""The first byte of every blob. Counted up when blobs change in a way that this version's readers would misread."""
+"""The format version, the first byte of every blob. Increase it when blobs change so that old readers misread them."""
 
 
 class JournalError(ValueError):
@@ -29,34 +29,34 @@ class JournalError(ValueError):
 
 
 class OtherFormError(JournalError):
-    """Written by another version."""
+    """The blob was written in another format version."""
 
 
 class TornError(JournalError):
-    """Cut short, altered, or not in its place in a chain."""
+    """The blob is truncated, altered, or not in its place in a chain."""
 
 
 class PassInputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that a pass adds to the cluster's state before it decides, and what its interlocks held back."""
+    """The inputs of a pass besides the cluster's state, and the safeguards that held back its decisions."""
 
     now_ms: int
     protection: Protection = Protection()
     reservations: tuple[Reservation, ...] = ()
     going: frozenset[str] = frozenset()
-    """Uids of pods on their way out, whether or not the cluster shows it yet."""
+    """Uids of terminating pods, whether or not the cluster shows it yet."""
     notices: dict[str, int] = {}
-    """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    """Queue -> when it was notified to give back what it uses beyond what it deserves."""
     quotas: dict[str, Amounts] = {}
-    """Namespace -> the most that its ResourceQuotas let it have, where the policy divides within that."""
+    """Namespace -> the most that its ResourceQuotas allow, where the policy divides within that."""
     safeguards: Safeguards | None = None
-    """What the policy had to choose within; None: nothing."""
+    """The constraints on the policy's choice; None: no constraints."""
     scheduler: str = ""
-    """See ClusterState: whose pods alone are in queues."""
+    """The scheduler whose pods alone are in queues; see ClusterState."""
     holds: dict[str, str] = {}
-    """An ask's uid -> the interlock that held its decision back."""
+    """A pending pod's uid -> the safeguard that held its decision back."""
 
     def snapshot(self, state: ClusterState, tree: QueueTree) -> Snapshot:
-        """The cluster as the pass saw it."""
+        """Return the cluster as the pass saw it."""
         frozen = state.snapshot(
             tree,
             now_ms=self.now_ms,
@@ -69,12 +69,12 @@ class PassInputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
 
     def hold(self, considered: AuditedDecision) -> str:
-        """The interlock that held a decision back; empty: none."""
+        """Return the safeguard that held a decision back; empty: none."""
         return self.holds.get(considered.decision.ask.uid, "")
 
 
 def holds_of(considered: Iterable[AuditedDecision]) -> dict[str, str]:
-    """What a moment keeps of a pass's interlocks."""
+    """Return the safeguards of a pass that its inputs store."""
     return {one.decision.ask.uid: one.hold for one in considered if one.hold}
 
 
@@ -88,11 +88,11 @@ _Altered: Any = msgspec.defstruct(
 
 
 class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What is put into the state before it, what is taken out, in the order of their keys, and which pods changed."""
+    """The changes from one state to the next: objects that are added, removed keys in order, and changed pods."""
 
     moment: PassInputs
     whole: bool = False
-    """Whether it is the first of its chain: nothing was there before it."""
+    """Whether it is the first of its chain: it has no previous state."""
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
@@ -101,7 +101,7 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     claims: tuple[Claim, ...] = ()
     volumes: tuple[Volume, ...] = ()
     altered: dict[str, _Altered] = {}
-    """By uid. Pods change often and little, so of them only that is kept."""
+    """Changed fields by uid: pods change often and little, so only these are stored."""
     gone_nodes: tuple[str, ...] = ()
     gone_pods: tuple[str, ...] = ()
     gone_classes: tuple[str, ...] = ()
@@ -120,29 +120,29 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "claims": lambda claim: (claim.namespace, claim.name),
     "volumes": lambda volume: volume.name,
 }
-"""The state's columns, and what an object is kept under in each."""
+"""The state's columns, and the key of an object in each."""
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _decoder = msgspec.msgpack.Decoder(_Blob)
 
 
 def same(one: ClusterState, other: ClusterState) -> bool:
-    """Whether two states hold equal objects. Quick where they share them."""
+    """Return whether two states hold equal objects. Fast where they share them."""
     return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
 
 
 def begin(state: ClusterState, moment: PassInputs) -> bytes:
-    """The first blob of a chain: a keyframe, with all that the state holds."""
+    """Return the first blob of a chain: a keyframe with the whole state."""
     return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
 
 
 def advance(before: ClusterState, after: ClusterState, moment: PassInputs) -> bytes:
-    """The next blob of a chain that has come as far as ``before``."""
+    """Return the next blob of a chain whose last state is ``before``."""
     return _packed(_Blob(moment=moment, **_changes(before, after)))
 
 
 def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
-    """State and moment after each blob of a chain; the state is one object, moved on from step to step.
+    """Yield state and inputs after each blob of a chain; the state is one object that is updated at each step.
 
     Raises OtherFormError and TornError.
     """
@@ -157,7 +157,7 @@ def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
 
 
 def read(chain: Iterable[bytes]) -> tuple[ClusterState, PassInputs]:
-    """State and moment at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
+    """Return state and inputs at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
     last = None
     for last in frames(chain):  # noqa: B007 - the last one is wanted
         pass
@@ -174,7 +174,7 @@ def replay(
     *,
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
 ) -> list[AuditedDecision]:
-    """Run a pass again, as it was then: the same decisions, audits and holds. See ``scheduling_pass.plan``."""
+    """Run a pass again as it was: the same decisions, audits and holds. See ``scheduling_pass.plan``."""
     snapshot = moment.snapshot(state, tree)
     return plan(snapshot, snapshot.tree, decide, terms=terms, hold=moment.hold)
 
@@ -195,7 +195,7 @@ def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
 
 
 def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
-    """Keys of what is new or another than before; most objects are the very same, so that is looked at first."""
+    """Yield the keys of new or changed objects; most objects are identical, so identity is compared first."""
     for key, value in new.items():
         known = old.get(key)
         if known is not value and known != value:

@@ -1,9 +1,9 @@
-"""A cluster and its tree with every name taken out, for a report that strangers may read: it decides the same.
+"""Removes all names from a cluster and its tree, for a report that strangers may read: its decisions are the same.
 
-Names become numbers in the order that they had (``0042-pod``), since ties are settled by name, and the same name
-becomes the same number everywhere, so that selectors and places go on matching. What stays: times, amounts, priorities,
-names of resources, of schedulers and of kinds of controllers, what Kubernetes and schedulers themselves name
-(``kube-system``, ``topology.kubernetes.io/zone``), and the shape of everything. Free text is left out.
+Names become numbers in the order that they had (``0042-pod``), since ties are resolved by name, and the same name
+becomes the same number everywhere, so that selectors and nodes still match. Unchanged are: times, amounts, priorities,
+names of resources, of schedulers and of kinds of controllers, names of Kubernetes and of schedulers themselves
+(``kube-system``, ``topology.kubernetes.io/zone``), and the structure of everything. Free text is removed.
 """
 
 import re
@@ -39,7 +39,7 @@ from engine.planning.journal import PassInputs
 _SYSTEM = "kube-system"
 _KEPT = frozenset({ROOT, _SYSTEM})
 _KEPT_BEGINNINGS = ("system-",)
-"""Of priority classes."""
+"""Prefixes of priority classes whose names are kept."""
 _DOMAINS = ("kubernetes.io", "k8s.io", "x-k8s.io", "yunikorn.apache.org", "scheduler-admin.io", "volcano.sh")
 _KEYS = frozenset({"queue", "applicationId"})
 QUEUE_LABEL = "scheduler-admin.io/queue"
@@ -48,7 +48,7 @@ _CLASS_ANNOTATIONS = ("yunikorn.apache.org/allow-preemption", "scheduler-admin.i
 
 
 class Masked(NamedTuple):
-    """What is left: no rule of placement, as every pod names the queue that it was in."""
+    """The masked cluster: without placement rules, as every pod names the queue that it was in."""
 
     state: ClusterState
     moment: PassInputs
@@ -56,7 +56,7 @@ class Masked(NamedTuple):
 
 
 def masked(state: ClusterState, moment: PassInputs, tree: QueueTree) -> Masked:
-    """All three without names. Pods are where they are under the tree: dynamic queues become written ones."""
+    """Return the state, the inputs and the tree without names; dynamic queues become static with the same pods."""
     snapshot = moment.snapshot(state, tree)
     asked = _Mask(snapshot, {}, {})
     asked.all(state, moment)
@@ -64,14 +64,14 @@ def masked(state: ClusterState, moment: PassInputs, tree: QueueTree) -> Masked:
 
 
 def _numbered(kinds: Mapping[str, str]) -> dict[str, str]:
-    """A number for each name, such that they stay in order, also beside the one that is kept."""
+    """Return a number for each name such that the order is preserved, also relative to the names that are kept."""
     width = len(str(len(kinds)))
     ordered = enumerate(sorted(kinds), start=1)
     return {name: f"{'n' if name > _SYSTEM else ''}{at:0{width}}-{kinds[name]}" for at, name in ordered}
 
 
 class _Mask:
-    """Replaces names by what is ``given`` for them, and keeps which were asked for, each with its kind."""
+    """Replaces names by those ``given`` for them, and records the requested names, each with its kind."""
 
     def __init__(self, snapshot: Snapshot, given: Mapping[str, str], numeric: Mapping[str, bool]) -> None:
         self.kinds: dict[str, str] = {}
@@ -81,7 +81,7 @@ class _Mask:
         self._snapshot = snapshot
         self._queues = {pod.uid: pod.queue for pod in snapshot.pods}
         self._own: dict[tuple[str, str], str] = {}
-        """Claims, by namespace and name, that are called after the pod that they are made for."""
+        """Claims, by namespace and name, that are named after the pod that they are created for."""
 
     def all(self, state: ClusterState, moment: PassInputs) -> Masked:
         tree, found = self._tree(self._snapshot.tree), ClusterState()
@@ -117,7 +117,7 @@ class _Mask:
         return {self.key(key): self.value(key, value) for key, value in labels.items()}
 
     def _requirement(self, rule: Requirement, *, fields: bool = False) -> Requirement:
-        if fields:  # of a node there is but one: its name
+        if fields:  # a node has only one field: its name
             return Requirement(rule.key, rule.operator, tuple(self.name("node", one) for one in rule.values))
         if rule.operator in ("Gt", "Lt"):
             self.numeric[rule.key] = True

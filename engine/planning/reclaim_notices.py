@@ -1,4 +1,4 @@
-"""Who is told to give back what they use beyond what they deserve, and since when."""
+"""Tracks which queues are notified to give back what they use beyond what they deserve, and since when."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,6 +6,6 @@ from engine.model.decision import Decision
 
 
 def followed(previous: Mapping[str, int], decisions: Iterable[Decision], now_ms: int) -> dict[str, int]:
-    """Queue -> when it was told, after a pass. Whoever no decision of it names any more is forgotten."""
+    """Return queue -> when it was notified, after a pass. A queue that no decision of it names is dropped."""
     named = {notice.queue for decision in decisions for notice in decision.notices}
     return {queue: previous.get(queue, now_ms) for queue in sorted(named)}

@@ -1,4 +1,4 @@
-"""One pass of the engine over one snapshot: every ask in order, each on the state that the former left, audited."""
+"""Runs one pass of the engine over a snapshot: decides every pending pod in order and audits each decision."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
@@ -15,22 +15,22 @@ from engine.policies import Decide, foreign_dialects
 
 @runtime_checkable
 class Choosing(Protocol):
-    """A policy that has a say in whose turn it is."""
+    """A policy that chooses which pod is decided next."""
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
-        """Which of some asks is decided next; they come in the order that is otherwise theirs."""
+        """Return the pod that is decided next; ``asks`` are in their default order."""
 
 
 class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A decision with its audit; one that breaks a law is refused, and leaves the state as it was.
+    """A decision with its audit; a decision that breaks an invariant is refused, and leaves the state unchanged.
 
-    Not where the dialect is another scheduler's: no law of ours stops what that carries out.
+    A dialect of another scheduler is exempt: our invariants do not stop what that carries out.
     """
 
     decision: Decision
     laws: tuple[InvariantCheck, ...] = ()
     hold: str = ""
-    """The interlock that holds it back; empty: none."""
+    """The safeguard that holds it back; empty: none."""
 
     @property
     def refused(self) -> bool:
@@ -51,12 +51,12 @@ def plan(
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
     hold: Callable[[AuditedDecision], str] = lambda _considered: "",
 ) -> list[AuditedDecision]:
-    """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
+    """Decide for every pending pod without an open decision: higher priority first, then the longest wait.
 
-    A policy may choose otherwise (Choosing).
+    A policy may choose another order (Choosing).
 
-    ``terms`` are what the audit needs to know of the policy's parameters. ``hold`` names the interlock that holds a
-    decision back, empty for none; such a decision takes nothing from the asks after it.
+    ``terms`` are the policy's parameters that the audit needs. ``hold`` returns the safeguard that holds a decision
+    back, empty for none; a decision that is held back takes nothing from the pods after it.
     """
     decided = each(snapshot, tree, decide, terms=terms, hold=hold)
     return [considered for _, considered in decided]
@@ -70,11 +70,11 @@ def each(
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
     hold: Callable[[AuditedDecision], str] = lambda _considered: "",
 ) -> Iterator[tuple[Snapshot, AuditedDecision]]:
-    """``plan`` one by one, each decision with the snapshot that it was taken on."""
+    """Yield the decisions of ``plan`` one by one, each with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
     asks = sorted((ask for ask in snapshot.asks if ask.uid not in reserved), key=lambda ask: ask.turn)
-    choosing = decide if isinstance(decide, Choosing) else None  # asked once: it looks the protocol up
+    choosing = decide if isinstance(decide, Choosing) else None  # checked once, as looking up the protocol is slow
     while asks:
         ask = choosing.first(snapshot, tree, asks) if choosing else asks[0]
         asks.remove(ask)

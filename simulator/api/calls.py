@@ -1,4 +1,4 @@
-"""A request as the API understands it: which verb on which resource, with which body and options."""
+"""Parses requests as the API understands them: which verb on which resource, with which body and options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SUBRESOURCE_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "c
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is asked for. `namespace` is None for all of them, `name` for a collection."""
+    """A parsed request. `namespace` is None for all namespaces, `name` for a collection."""
 
     verb: str
     kind: ApiResource
@@ -54,13 +54,13 @@ class Call:
 
     @property
     def manager(self) -> Manager:
-        """Who asks, as managedFields calls them."""
+        """Return the manager and the operation that managedFields record for this request."""
         name = self.query.get("fieldManager") or self.user_agent.partition("/")[0][:_LONGEST_MANAGER]
         return Manager(name or "unknown", "Apply" if self.media_type == APPLY_PATCH else "Update")
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing may be written. Raises ApiError 400 for a value other than All."""
+        """Return whether it is a dry run. Raises ApiError 400 for a value other than All."""
         options = self.body if isinstance(self.body, dict) else {}
         if options.get("kind") == "Eviction":
             options = options.get("deleteOptions") or {}
@@ -74,7 +74,7 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Whether carrying it out may change the store."""
+        """Return whether carrying it out may change the store."""
         return self.verb not in ("get", "list", "watch")
 
     def number(self, name: str) -> int:
@@ -87,12 +87,12 @@ class Call:
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:
-    """Return a query parameter that is a truth value."""
+    """Return a boolean query parameter."""
     return query.get(name, "").lower() in ("true", "1")
 
 
 def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[str, str]) -> Call:
-    """Return what a path below /api or /apis asks for, still without its body. Raises ApiError 404 and 405."""
+    """Return the call that a path below /api or /apis names, without its body. Raises ApiError 404 and 405."""
     group, version, rest = ("", *_rest(parts, 1)) if parts[0] == "api" else (parts[1], *_rest(parts, 2))
     namespace: str | None = None
     plural, *tail = rest
@@ -162,7 +162,7 @@ def mapping(body: Any) -> dict[str, Any]:
 
 
 def _check_shape(obj: Mapping[str, Any]) -> None:
-    """Check what the server itself goes by. Raises ApiError 400."""
+    """Check the types of the fields that the server itself reads. Raises ApiError 400."""
     meta = obj.get("metadata") or {}
     shapes: list[tuple[str, Any, type]] = [(field, obj.get(field), dict) for field in ("metadata", "spec", "status")]
     if isinstance(meta, dict):
@@ -185,7 +185,7 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
 
 
 def _check_owners(kind: ApiResource, meta: Mapping[str, Any]) -> None:
-    """Check that owners are named whole. Raises ApiError 422."""
+    """Check that owner references are complete. Raises ApiError 422."""
     causes = [
         cause("FieldValueInvalid", 'Invalid value: "": must not be empty', f"metadata.ownerReferences.{field}")
         for owner in meta.get("ownerReferences") or ()
@@ -197,7 +197,7 @@ def _check_owners(kind: ApiResource, meta: Mapping[str, Any]) -> None:
 
 
 def check_body(call: Call, obj: Mapping[str, Any]) -> None:
-    """Check that an object is of the kind and the place that the path names. Raises ApiError 400."""
+    """Check that an object has the kind, name and namespace that the path names. Raises ApiError 400."""
     _check_shape(obj)
     kind, meta = call.kind, obj.get("metadata") or {}
     _check_owners(kind, meta)

@@ -1,4 +1,4 @@
-"""What a client reads to learn which resources there are."""
+"""Serves the discovery documents, from which a client learns which resources exist."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def group_list(kinds: Registry) -> Object:
 
 
 def group(kinds: Registry, name: str) -> Object | None:
-    """Return one APIGroup, None if it is not served."""
+    """Return an APIGroup, None if it is not served."""
     versions = group_versions(kinds).get(name)
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)} if versions else None
 

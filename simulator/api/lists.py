@@ -1,4 +1,4 @@
-"""Lists: selectors, pages that continue at one version, and what a resource version asks for."""
+"""Lists objects: selectors, pages that continue at one version, and requested resource versions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Place = tuple[str, str]
 
 
 def list_objects(store: Store, call: Call) -> tuple[list[Object], Object]:
-    """Return the objects that a list asks for and the metadata of the list.
+    """Return the objects that a list call selects, and the metadata of the list.
 
-    Raises ApiError 400 for a bad selector or token, 410 for a version that is forgotten and 504 for one to come.
+    Raises ApiError 400 for a bad selector or token, 410 for a version that has expired and 504 for a future one.
     """
     version, start = _position(store, call)
     wanted = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
@@ -41,7 +41,7 @@ def list_objects(store: Store, call: Call) -> tuple[list[Object], Object]:
 
 
 def place(obj: Object) -> Place:
-    """Return what lists are sorted by."""
+    """Return the sort key of lists: namespace and name."""
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
@@ -57,7 +57,7 @@ def _position(store: Store, call: Call) -> tuple[int, Place | None]:
 
 
 def _state(store: Store, call: Call, version: int) -> list[Object]:
-    """Return the objects as they were at a version: the present ones with the events since taken back."""
+    """Return the objects as they were at a version: the current ones with later events reverted."""
     key, namespace = call.kind.storage, call.namespace
     if version == store.resource_version:
         return store.list(key, namespace)

@@ -1,4 +1,4 @@
-"""As much OpenAPI as kubectl asks for before it writes: which patches and which field validation a kind takes."""
+"""Serves the part of OpenAPI that kubectl reads before it writes: the patches and field validation of each kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def version_2() -> Object:
 
 
 def index(kinds: Registry) -> Object:
-    """Return the paths of the version 3 documents."""
+    """Return the index of the version 3 documents."""
     roots = dict.fromkeys(_root(kind) for kind in kinds)
     return {"paths": {root: {"serverRelativeURL": f"/openapi/v3/{root}"} for root in roots}}
 

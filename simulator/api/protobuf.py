@@ -1,6 +1,6 @@
-"""Bodies in Kubernetes' protobuf encoding, for what kubectl's own generators send (`kubectl create job`, drain, ...).
+"""Reads bodies in the protobuf encoding of Kubernetes, which some kubectl commands send (`kubectl create job`, drain).
 
-Only reading, and only the kinds and fields below: a body with anything else is refused rather than read in part.
+It only decodes, and only the kinds and fields below: a body with any other field is rejected rather than read in part.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ MAGIC = b"k8s\x00"
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 LONGEST_VARINT = 70
 
-# By message, the fields by number: name and type. A type is a message, a scalar, [] of one or {} from strings to one;
-# ? marks scalars that are written even when unset, so that their zero says nothing. Status is not a client's to write.
+# For each message, its fields by number: name and type. A type is a message, a scalar, [] for a list or {} for a map
+# from strings; ? marks scalars that are written even when unset, so that zero means unset. Status is not written by
+# clients.
 _OBJECT = {1: ("metadata", "ObjectMeta")}
 MESSAGES: dict[str, dict[int, tuple[str, str]]] = {
     "Unknown": {1: ("type", "TypeMeta"), 2: ("raw", "raw"), 3: ("encoding", "str"), 4: ("media", "str")},
@@ -175,7 +176,10 @@ MESSAGES: dict[str, dict[int, tuple[str, str]]] = {
 
 
 def decode(raw: bytes) -> Object:
-    """Return the object of a body. Raises ApiError 400 when it is broken, 415 when it holds what is not read here."""
+    """Return the object of a body.
+
+    Raises ApiError 400 when it is malformed, 415 when it has fields that are not read.
+    """
     if not raw.startswith(MAGIC):
         raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     try:
@@ -224,13 +228,13 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
         byte = raw[at]
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit says that more follows
+        if byte < 0x80:  # noqa: PLR2004 - the highest bit means that more bytes follow
             return value, at
     raise ValueError("a number is too long")
 
 
 def _put(found: Object, field: str, type_: str, value: int | bytes) -> None:
-    """Decode a value and put it where it belongs, unless it says nothing."""
+    """Decode a value and store it in its field, unless it is unset."""
     if type_.startswith("[]"):
         found.setdefault(field, []).append(_scalar(type_[2:], value))
     elif type_.startswith("{}"):

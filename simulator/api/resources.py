@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from simulator.api.calls import Call
     from simulator.storage.store import Store
 
-# Deleting these answers with the object even when it is gone at once.
+# Deleting one of these returns the object even when it is removed at once.
 RETURNED_WHEN_DELETED = ("pods", "serviceaccounts", "resourcequotas")
-# Replacing these takes the version that was read; others may be replaced blindly.
+# Replacing one of these requires the version that was read; others may be replaced unconditionally.
 VERSION_REQUIRED = ("leases.coordination.k8s.io", "poddisruptionbudgets.policy")
 
 Answer = tuple[int, Object | str]
 
 
 def carry_out(store: Store, call: Call) -> Answer:
-    """Do what a call asks for and return the HTTP code with an object, or a text. Raises ApiError."""
+    """Carry out a call and return the HTTP code with an object, or a text. Raises ApiError."""
     if call.subresource:
         return _SUBRESOURCES[call.subresource](store, call)
     return _VERBS[call.verb](store, call)
@@ -133,7 +133,7 @@ def _create_applied(store: Store, call: Call) -> Answer:
 
 
 def _options(call: Call) -> Object:
-    """Return DeleteOptions; the query may say the same as the body."""
+    """Return DeleteOptions from the body and the query, which may both set them."""
     options = dict(call.body) if isinstance(call.body, dict) else {}
     if call.query.get("gracePeriodSeconds"):
         options["gracePeriodSeconds"] = call.number("gracePeriodSeconds")
@@ -171,7 +171,7 @@ def _delete_collection(store: Store, call: Call) -> Answer:
     deleted = []
     for item in items:
         name, namespace = item["metadata"]["name"], item["metadata"].get("namespace")
-        # One that was to be deleted may have gone with its owner in the meantime.
+        # An object that was listed may have been deleted with its owner in the meantime.
         if store.find(call.kind.storage, namespace, name) is not None:
             deleted.append(present(call.kind, _delete_one(store, call, name, namespace)))
     return 200, list_kind(call.kind, deleted, meta)
@@ -273,7 +273,7 @@ def _log(store: Store, call: Call) -> Answer:
     if name not in names:
         raise bad_request(f"container {name} is not valid for pod {call.name}")
     if not pod["spec"].get("nodeName"):
-        return 200, ""  # nobody could have written one
+        return 200, ""  # no kubelet could have written a log
     statuses: list[Any] = (pod.get("status") or {}).get("containerStatuses") or []
     state = next((item.get("state") or {} for item in statuses if item["name"] == name), {})
     started = (state.get("running") or state.get("terminated") or {}).get("startedAt")

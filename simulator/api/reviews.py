@@ -1,4 +1,4 @@
-"""Who somebody is, and what they may do: everything is allowed in a simulated cluster."""
+"""Answers access, identity and token reviews: everything is allowed in a simulated cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP side: an aiohttp application that answers as a Kubernetes API server does."""
+"""The HTTP server: an aiohttp application that answers as a Kubernetes API server does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CALL: web.RequestKey[Any] = web.RequestKey("call", object)
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One request: what it asked for (`resource` as the store's key, "" for a path that is none) and the answer."""
+    """A single request (`resource` as the store's key, "" for a path without a resource) and the code of its answer."""
 
     verb: str
     resource: str
@@ -49,7 +49,7 @@ class AuditRecord:
     user_agent: str
     dry_run: bool
     uid: str = ""
-    """Which object of that name the request insists on, by a precondition; empty: any."""
+    """The UID that the request requires of the object, by a precondition; empty: any."""
 
 
 def create_app(
@@ -57,7 +57,7 @@ def create_app(
 ) -> web.Application:
     """Return an application that serves a store.
 
-    With a token every request but those for health and version has to carry it. `audit` is called once for every
+    With a token, every request except those for health and version must carry it. `audit` is called once for every
     request, as soon as its answer begins.
     """
     watches = OpenWatches()
@@ -100,14 +100,14 @@ def _record(request: web.Request, code: int) -> AuditRecord:
 
 
 def _made(call: Call) -> str:
-    """Return the name that an object which is created brings along."""
+    """Return the name of an object that a request creates, where the request has one."""
     meta = call.body.get("metadata") if isinstance(call.body, dict) else None
     name = meta.get("name") if isinstance(meta, dict) and call.verb == "create" else None
     return name if isinstance(name, str) else ""
 
 
 def _wanted(call: Call) -> str:
-    """The UID among the preconditions of DeleteOptions, an eviction's too."""
+    """Return the UID in the preconditions of DeleteOptions, also those of an eviction."""
     body = call.body if isinstance(call.body, dict) else {}
     options = body.get("deleteOptions", body)
     preconditions = options.get("preconditions") if isinstance(options, dict) else None
@@ -124,7 +124,7 @@ class Server:
         self._watches = watches
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer any request; what goes wrong becomes a Status."""
+        """Answer a request; errors become a Status."""
         try:
             self._authenticate(request)
             return await self._route(request)
@@ -134,7 +134,7 @@ class Server:
             return _refusal(error)
         except web.HTTPRequestEntityTooLarge:
             return _refusal(status.request_too_large(LARGEST_BODY))
-        except Exception as error:  # whatever went wrong, the client is owed a Status
+        except Exception as error:  # whatever failed, the client must get a Status
             log.exception("%s %s", request.method, request.path)
             return _refusal(status.internal_error(repr(error)))
 
@@ -157,7 +157,7 @@ class Server:
         return await self._resource(request, parts)
 
     def _document(self, parts: list[str]) -> Object | None:
-        """Return what describes the API at a path, None if nothing does."""
+        """Return the document that describes the API at a path, None if there is none."""
         kinds = self._store.kinds
         match parts:
             case ["version"]:

@@ -1,4 +1,4 @@
-"""Watches: a stream of JSON lines that follows the store from a version on."""
+"""Serves watches: a stream of JSON lines with the changes of the store since a version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BOOKMARK_SECONDS = 60.0
 SHORTEST_DEFAULT_TIMEOUT = 1800
-# A client that falls this far behind is cut off; it resumes from the last version that it saw.
+# A client that falls this far behind is disconnected; it resumes from the last version that it saw.
 LONGEST_BACKLOG = 20_000
 INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
@@ -42,7 +42,7 @@ class OpenWatches:
         self._closing = False
 
     async def serve(self, store: Store, call: Call, view: AnswerForm, request: web.Request) -> web.StreamResponse:
-        """Answer a watch and keep it up until it times out, the client leaves or the server shuts down."""
+        """Answer a watch and keep it open until it times out, the client disconnects or the server shuts down."""
         watch = WatchStream(store, call, view)
         response = web.StreamResponse(
             headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
@@ -55,21 +55,21 @@ class OpenWatches:
                 await watch.run(request, response)
             await response.write_eof()
         except ConnectionError:
-            pass  # The client has left, which is how most watches end.
+            pass  # The client has disconnected, which is how most watches end.
         finally:
             watch.stop()
             self._open.discard(watch)
         return response
 
     async def close(self) -> None:
-        """End every watch; those that still come end at once."""
+        """End every watch; later ones end at once."""
         self._closing = True
         for watch in tuple(self._open):
             watch.end()
 
 
 class WatchStream:
-    """One client's view of the changes of one kind."""
+    """A client's view of the changes of one kind."""
 
     def __init__(self, store: Store, call: Call, view: AnswerForm) -> None:
         self._store = store
@@ -86,7 +86,7 @@ class WatchStream:
         self._unsubscribe: Callable[[], None] | None = None
 
     def start(self) -> None:
-        """Queue what has happened since the version asked for, and follow the store from now on. Raises ApiError."""
+        """Queue the events since the requested version, and subscribe to the store. Raises ApiError."""
         version = self._call.number("resourceVersion")
         initial = calls.flag(self._call.query, "sendInitialEvents")
         _check_match("sendInitialEvents" in self._call.query, self._call.query.get("resourceVersionMatch"))
@@ -111,7 +111,7 @@ class WatchStream:
 
     def _queue_history(self, version: int) -> None:
         if version > self._store.resource_version:
-            # The client knows an earlier life of this server: only a new list brings the two together.
+            # The version is from an earlier run of this server: the client needs a new list.
             raise gone(version, self._store.resource_version)
         for event in self._store.events_since(version):
             self._on_event(event)
@@ -122,12 +122,12 @@ class WatchStream:
             self._unsubscribe()
 
     def end(self) -> None:
-        """Let the watch finish after what is queued."""
+        """End the watch after the queued events."""
         self._ended = True
         self._wake.set()
 
     async def run(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Send lines as they come, bookmarks now and then, until the time is up."""
+        """Send events as they come, and bookmarks from time to time, until the timeout."""
         loop = asyncio.get_running_loop()
         asked = self._call.number("timeoutSeconds")
         deadline = loop.time() + (asked or SHORTEST_DEFAULT_TIMEOUT * (1 + random.random()))
@@ -167,12 +167,12 @@ class WatchStream:
             self.end()
 
     def _end_without(self, definition: str) -> None:
-        """End the watch of a custom kind whose definition is gone."""
+        """End the watch of a custom kind whose definition was deleted."""
         if self._kind.key == definition:
             self.end()
 
     def _translated(self, event: Event) -> tuple[str, Object] | None:
-        """Return an event as it looks through the selectors: what stops matching is deleted to this client."""
+        """Return an event as the selectors show it: an object that stops matching is deleted for this client."""
         new = present(self._kind, event.object)
         if self._wanted is None:
             return event.type, self._shown(new)

@@ -1,1 +1,1 @@
-"""The controllers of the simulated cluster: what keeps replicas, jobs and disruption budgets as they should be."""
+"""The controllers of the simulated cluster: they maintain replicas, jobs and disruption budgets."""

@@ -1,4 +1,4 @@
-"""What everything alive in the simulator has in common: it reacts to changes of the store, and can be stopped."""
+"""The base classes of the simulator's components: they react to changes of the store, and can be stopped."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
@@ -10,30 +10,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Place = tuple[str, str]
-"""Namespace and name."""
+"""The namespace and name of an object."""
 
 
 class Component(ABC):
-    """Sees every object of the kinds it watches: those that exist as ADDED, then each change."""
+    """Receives every object of the kinds it watches: existing ones as ADDED, then each change."""
 
     watches: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, store: Store, clock: SimulationClock) -> None:
-        """Stay still until `start`."""
+        """Create a component; it does nothing before `start`."""
         self.store = store
         self.clock = clock
         self.timers = Timers(clock)
         self._unsubscribe: Callable[[], None] | None = None
 
     def start(self) -> None:
-        """Begin with what is there."""
+        """Start with the existing objects."""
         self._unsubscribe = self.store.subscribe(self._receive)
         for key in self.watches:
             for obj in self.store.list(key):
                 self.on_event(Event("ADDED", key, obj, None, 0))
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Stop reacting to changes."""
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -45,19 +45,19 @@ class Component(ABC):
 
     @abstractmethod
     def on_event(self, event: Event) -> None:
-        """Take note of a change."""
+        """Handle a change."""
 
 
 class Controller(Component):
-    """Brings one object at a time to what it says; many changes of a moment lead to one look."""
+    """Reconciles one object at a time; several changes at the same moment lead to one reconciliation."""
 
     def __init__(self, store: Store, clock: SimulationClock) -> None:
-        """Stay still until `start`."""
+        """Create a controller; it does nothing before `start`."""
         super().__init__(store, clock)
         self._dirty: dict[Place, None] = {}
 
     def enqueue(self, namespace: str, name: str) -> None:
-        """Look at an object as soon as the present change is through."""
+        """Reconcile an object as soon as the current change is handled."""
         self._dirty[namespace, name] = None
         if "drain" not in self.timers:
             self.timers.set("drain", 0, self._drain)
@@ -69,4 +69,4 @@ class Controller(Component):
 
     @abstractmethod
     def sync(self, namespace: str, name: str) -> None:
-        """Compare what is with what should be, and act."""
+        """Compare the actual with the desired state of an object, and act."""

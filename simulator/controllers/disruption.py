@@ -1,4 +1,4 @@
-"""The disruption controller: how many pods of each budget may be evicted now."""
+"""The disruption controller: computes how many pods of each budget may be evicted now."""
 
 import math
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from simulator.storage.store import Event
 KEY = "poddisruptionbudgets.policy"
 SCALED = {"ReplicaSet": "replicasets.apps"}
 EXPECTED_GONE_WITHIN = timedelta(minutes=2)
-"""An eviction that was charged but whose pod is still there after so long did not happen."""
+"""After this time, an eviction that was charged but whose pod still exists counts as failed."""
 
 
 class DisruptionBudgets(Controller):
@@ -23,7 +23,7 @@ class DisruptionBudgets(Controller):
     watches: ClassVar[tuple[str, ...]] = (KEY, "pods", "replicasets.apps")
 
     def on_event(self, event: Event) -> None:
-        """Look at a budget when it, or a pod that it covers, has changed."""
+        """Enqueue a budget when it, or a pod that it covers, has changed."""
         meta = event.object["metadata"]
         if event.key == KEY:
             self.enqueue(meta["namespace"], meta["name"])
@@ -33,7 +33,7 @@ class DisruptionBudgets(Controller):
                 self.enqueue(meta["namespace"], budget["metadata"]["name"])
 
     def sync(self, namespace: str, name: str) -> None:
-        """Count the healthy pods and what the budget leaves."""
+        """Count the healthy pods and the disruptions that the budget allows."""
         budget = self.store.find(KEY, namespace, name)
         if budget is None:
             return
@@ -70,7 +70,7 @@ class DisruptionBudgets(Controller):
         set_condition(budget, condition, timestamp(self.clock.now()))
 
     def _still_disrupted(self, budget: Object, pods: Iterable[Object]) -> dict[str, str]:
-        """Return the charged evictions whose pods are still there, not on their way out, and not overdue."""
+        """Return the charged evictions whose pods still exist, are not terminating, and are not overdue."""
         charged = (budget.get("status") or {}).get("disruptedPods") or {}
         present = {pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]}
         since = self.clock.now() - EXPECTED_GONE_WITHIN
@@ -81,7 +81,7 @@ class DisruptionBudgets(Controller):
         }
 
     def _expected(self, budget: Object, pods: list[Object]) -> tuple[int, int]:
-        """Return how many pods there should be, and how many of them must be healthy."""
+        """Return how many pods are expected, and how many of them must be healthy."""
         spec = budget["spec"]
         if spec.get("maxUnavailable") is not None:
             expected = self._scale(pods)
@@ -91,7 +91,7 @@ class DisruptionBudgets(Controller):
         return expected, _share(least, expected)
 
     def _scale(self, pods: list[Object]) -> int:
-        """Return the sum of what the pods' controllers want; a pod without one stands for itself."""
+        """Return the sum of the replicas of the pods' controllers; a pod without a controller counts as one."""
         scales: dict[str, int] = {}
         for pod in pods:
             owners = pod["metadata"].get("ownerReferences") or ()
@@ -120,7 +120,7 @@ def _percent(amount: object) -> bool:
 
 
 def _share(amount: int | str, of: int) -> int:
-    """Return a number as it is, a percentage of `of` rounded up."""
+    """Return an absolute number unchanged, or a percentage of `of` rounded up."""
     if isinstance(amount, str) and amount.endswith("%"):
         return math.ceil(of * int(amount[:-1]) / 100)
     return int(amount)

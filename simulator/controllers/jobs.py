@@ -1,4 +1,4 @@
-"""Jobs: pods run until as many have succeeded as are wanted; then the Job goes, after its time to live."""
+"""The job controller: runs pods until enough have succeeded, then deletes the Job after its time to live."""
 
 from typing import Any, ClassVar
 
@@ -16,19 +16,19 @@ RETRY_SECONDS = 5.0
 
 
 class Jobs(Controller):
-    """Creates pods while successes are missing; those that were deleted or evicted count for nothing."""
+    """Creates pods while successes are missing; pods that were deleted or evicted do not count."""
 
     watches: ClassVar[tuple[str, ...]] = (KEY, "pods")
 
     def __init__(self, store: Store, clock: SimulationClock, recorder: Recorder) -> None:
-        """Stay still until `start`."""
+        """Create the controller; it does nothing before `start`."""
         super().__init__(store, clock)
         self._recorder = recorder
         self._outcomes: dict[str, dict[str, set[str]]] = {}
-        """Job uid -> phase -> uids of the pods that ended so: they count even when someone cleans them up."""
+        """Job uid -> phase -> uids of the pods that ended in it: they count even after they are deleted."""
 
     def on_event(self, event: Event) -> None:
-        """Look at a Job when it or one of its pods has changed."""
+        """Enqueue a Job when it or one of its pods has changed."""
         meta = event.object["metadata"]
         if event.key == KEY:
             if event.type == "DELETED":
@@ -38,7 +38,7 @@ class Jobs(Controller):
             return
         name = controller_of(event.object, "Job")
         if name is not None:
-            if event.type != "DELETED":  # its end was noted when it came; the Job may be gone by now
+            if event.type != "DELETED":  # its end was recorded before; the Job may be deleted by now
                 self._note(event.object)
             self.enqueue(meta["namespace"], name)
 
@@ -49,7 +49,7 @@ class Jobs(Controller):
             self._outcomes.setdefault(job, {}).setdefault(phase, set()).add(pod["metadata"]["uid"])
 
     def sync(self, namespace: str, name: str) -> None:
-        """Create what is missing, end what is complete, then count."""
+        """Create missing pods, delete surplus ones, then update the status."""
         job = self.store.find(KEY, namespace, name)
         if job is None or "deletionTimestamp" in job["metadata"]:
             return
@@ -126,7 +126,7 @@ class Jobs(Controller):
                 KEY, meta["namespace"], meta["name"], preconditions={"uid": meta["uid"]}, propagation="Background"
             )
         except ApiError:
-            return  # gone, or another of that name
+            return  # it is deleted already, or another Job has its name
 
 
 def _finished(job: Object) -> bool:
@@ -145,7 +145,7 @@ def _wanted(job: Object, succeeded: int) -> int:
 
 
 def _finish(job: Object, succeeded: int, failed: int, active_pods: int) -> dict[str, str] | None:
-    """Return the condition that ends a Job, None while it goes on."""
+    """Return the condition that ends a Job, None while it continues."""
     spec = job["spec"]
     if failed > int(spec.get("backoffLimit", 6)):
         message = "Job has reached the specified backoff limit"

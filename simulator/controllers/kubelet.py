@@ -12,9 +12,9 @@ from simulator.status import ApiError
 from simulator.storage.store import Event, Store
 
 EXITS_AFTER = "simulator.scheduler-admin.io/exits-after"
-"""How long the pod's processes take to end when asked to; never longer than the grace period."""
+"""How long the pod's processes take to exit when asked to; never longer than the grace period."""
 RUNS_FOR = "simulator.scheduler-admin.io/runs-for"
-"""How long the pod runs before it has succeeded, in the script's time."""
+"""How long the pod runs before it succeeds, in the script's time."""
 START_SECONDS = (0.15, 0.5)
 EXIT_SECONDS = (0.5, 1.0)
 FINISHED = ("Succeeded", "Failed")
@@ -43,19 +43,19 @@ def parse_duration(text: object) -> float:
 
 
 class Kubelets(Component):
-    """One for the whole cluster: what a pod does depends on its name and the seed, not on who comes first."""
+    """The kubelets of the whole cluster. What a pod does depends on its name and the seed, not on the order of pods."""
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods")
 
     def __init__(self, store: Store, clock: SimulationClock, pace: Pace, seed: int = 0) -> None:
-        """Stay still until `start`; `pace` is the time in which pods run for so long."""
+        """Create the kubelets; they do nothing before `start`. `pace` is the time in which pods run."""
         super().__init__(store, clock)
         self._pace = pace
         self._seed = seed
         self._last_address = 0
 
     def on_event(self, event: Event) -> None:
-        """See what a node or a pod needs next."""
+        """Handle a change of a node or a pod."""
         if event.key == "nodes":
             self._node_changed(event)
         else:
@@ -72,7 +72,7 @@ class Kubelets(Component):
                 self.store.remove("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
 
     def _report(self, node: Object) -> None:
-        """Fill in what a kubelet says of its node, unless the node already says otherwise."""
+        """Fill in what a kubelet reports of its node, unless the node has other values already."""
         node.setdefault("spec", {})
         status = node.setdefault("status", {})
         name = node["metadata"]["name"]
@@ -140,7 +140,7 @@ class Kubelets(Component):
         try:
             seconds = parse_duration(text)
         except ValueError:
-            return  # an annotation that says nothing: the pod runs on, as without it
+            return  # the annotation is invalid: the pod keeps running, as without it
         self.timers.set(key, seconds, lambda: self._write(pod, self._succeed), self._pace)
 
     def _succeed(self, pod: Object) -> None:
@@ -154,14 +154,14 @@ class Kubelets(Component):
             set_condition(pod, {"type": type_, "status": "False", "reason": "PodCompleted"}, now)
 
     def _write(self, pod: Object, change: Change) -> None:
-        """Write the status of a pod that is still the same one."""
+        """Write the status of a pod, unless another pod has taken its name."""
         meta = pod["metadata"]
         found = self.store.find("pods", meta["namespace"], meta["name"])
         if found is not None and found["metadata"]["uid"] == meta["uid"]:
             self.store.mutate("pods", meta["namespace"], meta["name"], change, "status")
 
     def _end(self, event: Event) -> None:
-        """Let a pod go after its own time, counted from the request, even when that is shortened later."""
+        """Let a pod exit after its own time, counted from the request, even if the grace period is shortened later."""
         pod, uid = event.object, event.object["metadata"]["uid"]
         grace = float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
         known = event.old is not None and event.old["metadata"].get("deletionGracePeriodSeconds") == grace
@@ -186,4 +186,4 @@ class Kubelets(Component):
         try:
             self.store.delete("pods", meta["namespace"], meta["name"], 0)
         except ApiError:
-            return  # a finalizer's owner was faster
+            return  # the owner of a finalizer was faster

@@ -1,4 +1,4 @@
-"""What ReplicaSets and Jobs share: the pods they own, making one, and asking one to go."""
+"""Helpers of ReplicaSets and Jobs: find, create and delete the pods they own."""
 
 from simulator.objects import Object, clone, condition_true
 from simulator.status import ApiError
@@ -26,17 +26,17 @@ def _owners(pod: Object) -> list[Object]:
 
 
 def active(pod: Object) -> bool:
-    """Tell whether a pod counts as one of its owner's: neither finished nor on its way out."""
+    """Return whether a pod counts as one of its owner's: neither finished nor terminating."""
     return "deletionTimestamp" not in pod["metadata"] and pod["status"].get("phase") not in FINISHED
 
 
 def ready(pod: Object) -> bool:
-    """Tell whether a pod is Ready."""
+    """Return whether a pod is Ready."""
     return condition_true(pod, "Ready")
 
 
 def create_pod(store: Store, owner: Object) -> Object:
-    """Create one more pod from the owner's template. Raises ApiError as the store's `create`."""
+    """Create another pod from the owner's template. Raises ApiError as the store's `create` does."""
     template, meta = owner["spec"]["template"], owner["metadata"]
     given = template.get("metadata") or {}
     reference = {
@@ -60,7 +60,7 @@ def create_pod(store: Store, owner: Object) -> Object:
 
 
 def delete_pod(store: Store, pod: Object) -> None:
-    """Ask a pod to go; one that is gone already is fine."""
+    """Delete a pod; a pod that is deleted already is no error."""
     try:
         store.delete("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
     except ApiError as error:

@@ -1,4 +1,4 @@
-"""Events as people read them: one object for many equal ones, and not without end."""
+"""Records Events: equal ones are counted in one object, and their total number is bounded."""
 
 from collections import OrderedDict
 from typing import ClassVar
@@ -10,23 +10,23 @@ from simulator.status import ApiError
 from simulator.storage.store import Event, Store
 
 KEEP_EVENTS = 500
-"""Older Events than the last so many go: the demo runs for days, an API server forgets them after an hour."""
+"""How many Events are kept, the latest ones: the demo runs for days, an API server drops them after an hour."""
 
 
 class Recorder(Component):
-    """Writes Events for one component of the cluster, and keeps their number bounded whoever writes them."""
+    """Writes the Events of the cluster's components, and bounds the number of all Events, whoever writes them."""
 
     watches: ClassVar[tuple[str, ...]] = ("events",)
 
     def __init__(self, store: Store, clock: SimulationClock, keep: int = KEEP_EVENTS) -> None:
-        """Keep the last `keep` Events."""
+        """Create a recorder that keeps the last `keep` Events."""
         super().__init__(store, clock)
         self._keep = keep
         self._order: OrderedDict[Place, None] = OrderedDict()
         self._known: dict[tuple[str, ...], Place] = {}
 
     def on_event(self, event: Event) -> None:
-        """Remember which Event was touched last; let the stalest go when there are too many."""
+        """Record which Event was touched last; remove the oldest ones when there are too many."""
         place = (event.object["metadata"]["namespace"], event.object["metadata"]["name"])
         if event.type == "DELETED":
             self._order.pop(place, None)
@@ -45,7 +45,7 @@ class Recorder(Component):
 
     def record(self, source: str, obj: Object, reason: str, message: str, *, type_: str = "Normal",
                action: str = "", related: Object | None = None) -> None:  # fmt: skip
-        """Tell of an object; the same reason and message again only counts.
+        """Write an Event of an object; repeating the same reason and message only increases the count.
 
         With an `action`, as kube-scheduler does, it is an Event of events.k8s.io, which may name a `related` object.
         """
@@ -57,7 +57,7 @@ class Recorder(Component):
         try:
             created = self.store.create("events", self._event(source, obj, reason, message, type_, action, related))
         except ApiError:
-            return  # the namespace is on its way out: nobody is left to read it
+            return  # the namespace is terminating: nobody will read the Event
         place = (created["metadata"]["namespace"], created["metadata"]["name"])
         self._known[uid, source, reason, message] = place
 

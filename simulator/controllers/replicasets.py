@@ -1,4 +1,4 @@
-"""ReplicaSets: as many pods as they say, and new ones for those that went."""
+"""The ReplicaSet controller: keeps the desired number of pods, and replaces those that are removed."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ KEY = "replicasets.apps"
 SOURCE = "replicaset-controller"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 RETRY_SECONDS = 5.0
-"""When pods could not be created, because of a quota say, it is tried again after so long."""
+"""How many seconds after a failed creation, because of a quota for example, it is retried."""
 
 
 class ReplicaSets(Controller):
@@ -23,19 +23,19 @@ class ReplicaSets(Controller):
     watches: ClassVar[tuple[str, ...]] = (KEY, "pods")
 
     def __init__(self, store: Store, clock: SimulationClock, recorder: Recorder) -> None:
-        """Stay still until `start`."""
+        """Create the controller; it does nothing before `start`."""
         super().__init__(store, clock)
         self._recorder = recorder
 
     def on_event(self, event: Event) -> None:
-        """Look at a ReplicaSet when it or one of its pods has changed."""
+        """Enqueue a ReplicaSet when it or one of its pods has changed."""
         meta = event.object["metadata"]
         name = meta["name"] if event.key == KEY else controller_of(event.object, "ReplicaSet")
         if name is not None:
             self.enqueue(meta["namespace"], name)
 
     def sync(self, namespace: str, name: str) -> None:
-        """Create what is missing, delete what is too much, then count."""
+        """Create missing pods, delete surplus ones, then update the status."""
         found = self.store.find(KEY, namespace, name)
         if found is None:
             return
@@ -89,7 +89,10 @@ class ReplicaSets(Controller):
 
 
 def _goes_first(pod: Object) -> tuple[bool, bool, bool, int, float, str]:
-    """Order pods as the real controller does: unbound, pending, not ready, cheap to delete, newest."""
+    """Return the key that sorts pods for deletion as the real controller does.
+
+    Unbound, pending, not ready, cheap to delete and newest pods come first.
+    """
     meta, status = pod["metadata"], pod["status"]
     try:
         cost = int((meta.get("annotations") or {}).get(DELETION_COST, "0"))

@@ -1,4 +1,4 @@
-"""The volume controller, as far as claims that name their volume: it binds the two for good. Nothing is provisioned."""
+"""The volume controller: binds claims to the volumes that they name, permanently. Nothing is provisioned."""
 
 from functools import partial
 from typing import ClassVar
@@ -13,20 +13,20 @@ BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 class Volumes(Controller):
-    """Binds claims to the volumes that they name, and says of every volume whether it is taken."""
+    """Binds claims to the volumes that they name, and writes the phase of every volume."""
 
     watches: ClassVar[tuple[str, ...]] = (CLAIMS, VOLUMES)
 
     def on_event(self, event: Event) -> None:
-        """Look at a volume when it, or a claim that names it, has changed."""
+        """Enqueue a volume when it, or a claim that names it, has changed."""
         name = event.object["metadata"]["name"]
         if event.key == CLAIMS:
             name = event.object["spec"].get("volumeName", "")
         self.enqueue("", name)
 
     def sync(self, namespace: str, name: str) -> None:
-        """Bind the volume to the first claim that names it, unless it is another's."""
-        del namespace  # volumes lie in none
+        """Bind the volume to the first claim that names it, unless it belongs to another claim."""
+        del namespace  # volumes have no namespace
         volume = self.store.find(VOLUMES, None, name)
         if volume is None:
             return

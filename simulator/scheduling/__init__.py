@@ -1,1 +1,1 @@
-"""The simulated kube-scheduler."""
+"""The simulated kube-scheduler: its queue, its attempts and its messages."""

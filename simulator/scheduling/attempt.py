@@ -1,4 +1,4 @@
-"""One attempt to place a pod: the nodes that take it, why the others don't, and whom it preempts."""
+"""A single attempt to place a pod: the nodes that fit, why others don't, and the victims of its preemption."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from simulator.scheduling.occupancy import nameless
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """The node to make room on and who has to go; without one why not, and whether the pod may preempt at all."""
+    """The node to make room on and its victims; without a node the reason, and whether the pod may preempt at all."""
 
     node: str = ""
     victims: tuple[Pod, ...] = ()
@@ -29,10 +29,10 @@ class AttemptResult:
 
 
 class Attempt:
-    """A pod held against every node, judged as the engine judges them, and told in kube-scheduler's words."""
+    """Tries a pod on every node, with the engine's rules, and reports in kube-scheduler's words."""
 
     def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
-        """Look at every node."""
+        """Evaluate every node."""
         self.pod = pod
         self._found = NodeCandidates(snapshot, nameless(pod))
         self._nodes, self._claims = snapshot.nodes, snapshot.claims
@@ -51,12 +51,12 @@ class Attempt:
 
     @property
     def reasons(self) -> frozenset[NodeReason]:
-        """What nodes were turned down for; it decides which events can help the pod."""
+        """Return why nodes were rejected; this determines which events can help the pod."""
         return frozenset(reason for _, reason in self._refused)
 
     @property
     def message(self) -> str:
-        """Why no node takes it."""
+        """Return the message why no node fits."""
         if not self._nodes:
             return wording.NO_NODES
         if self._unbound:
@@ -66,7 +66,7 @@ class Attempt:
         return wording.unavailable(told, len(self._nodes))
 
     def _words(self, place: int, reason: NodeReason, *, emptied: bool = False) -> Iterator[str]:
-        """`emptied`: all pods that may be preempted have left."""
+        """Yield a node's messages; `emptied`: as if all preemptable pods had exited."""
         if reason not in (NodeReason.TOO_SMALL, NodeReason.INSUFFICIENT):
             yield wording.WORDS[reason]
             return
@@ -79,7 +79,7 @@ class Attempt:
                     yield wording.lacking(limit.detail)
 
     def preemption(self) -> AttemptResult:
-        """Find whom to evict for the pod, which every node has turned down."""
+        """Return the victims for a pod that fits on no node."""
         found = self._found
         if self._unbound:
             return AttemptResult()
@@ -104,13 +104,13 @@ class Attempt:
 
 
 def passes(pod: Pod, node: Node) -> bool:
-    """Tell whether a node would take a pod if nobody else were anywhere; claims and other pods are not asked."""
+    """Return whether a node would accept a pod in an empty cluster; claims and other pods are ignored."""
     alone = msgspec.structs.replace(nameless(pod), affinity=(), anti_affinity=(), spread=(), claims=(), own_claims=())
     return bool(Feasibility(Snapshot(now_ms=0, nodes=(node,)), alone).refusing()[0] == FITS)
 
 
 def score(pod: Pod, node: Node, used: Amounts) -> int:
-    """Return how much of the node's cpu and memory would stay free, in percent (LeastAllocated)."""
+    """Return how much of the node's cpu and memory would remain free, in percent (LeastAllocated)."""
     shares = []
     for name in ("cpu", "memory"):
         room = node.allocatable.get(name, 0)

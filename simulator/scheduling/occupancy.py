@@ -1,4 +1,4 @@
-"""What the scheduler remembers of the cluster: nodes, the pods on them, and rooms that nominations speak for."""
+"""The scheduler's cache of the cluster: nodes, the pods on them, and nominated pods."""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
@@ -17,15 +17,15 @@ OTHERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "persistentvolumeclaims": decode_claim,
     "persistentvolumes": decode_volume,
 }
-"""What is remembered besides nodes and pods, and how it is read."""
+"""The other kinds that are cached, with their decoders."""
 _NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
 
 
 class Occupancy:
-    """Nodes by name, the pods that hold room on each, and the pending pods that are nominated to one."""
+    """Nodes by name, the pods that occupy each, and the pending pods that are nominated to a node."""
 
     def __init__(self) -> None:
-        """Begin with an empty cluster."""
+        """Create the cache of an empty cluster."""
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, dict[str, Pod]] = {}
         self._used: dict[str, Amounts] = {}
@@ -34,7 +34,7 @@ class Occupancy:
         self._snapshot: Snapshot | None = None
 
     def stand(self, node: Node) -> Node:
-        """Take note of a node. One that is not ready is tainted, as the controller of nodes' lives would have it."""
+        """Add or update a node. A node that is not ready is tainted, as the node lifecycle controller does."""
         if not node.ready:
             node = msgspec.structs.replace(node, taints=(*node.taints, _NOT_READY))
         self.nodes[node.name] = node
@@ -42,12 +42,12 @@ class Occupancy:
         return node
 
     def fall(self, name: str) -> None:
-        """Forget a node."""
+        """Remove a node."""
         self.nodes.pop(name, None)
         self._snapshot = None
 
     def place(self, pod: Pod) -> Pod | None:
-        """Take note of a bound pod; what was known of it there before."""
+        """Add or update a bound pod; return its former state there."""
         node = pod.node or ""
         there = self._pods.setdefault(node, {})
         before = there.get(pod.uid)
@@ -59,14 +59,14 @@ class Occupancy:
         return before
 
     def drop(self, pod: Pod) -> bool:
-        """Forget a bound pod; tell whether it held room until now."""
+        """Remove a bound pod; return whether it occupied capacity until now."""
         node = pod.node or ""
         self._used.pop(node, None)
         self._snapshot = None
         return self._pods.get(node, {}).pop(pod.uid, None) is not None
 
     def nominate(self, pod: Pod) -> None:
-        """Take note of a pending pod, and of the node it is nominated to, if any."""
+        """Record the nomination of a pending pod, if it has one."""
         if not pod.nominated_node:
             self.withdraw(pod)
         elif self._nominated.get(pod.uid) != pod:
@@ -74,14 +74,14 @@ class Occupancy:
             self._snapshot = None
 
     def withdraw(self, pod: Pod) -> bool:
-        """Forget a pending pod; tell whether a node was spoken for."""
+        """Remove the nomination of a pending pod; return whether it had one."""
         if self._nominated.pop(pod.uid, None) is None:
             return False
         self._snapshot = None
         return True
 
     def keep(self, key: str, obj: Mapping[str, Any], *, gone: bool) -> None:
-        """Take note of one of OTHERS. Raises DecodeError."""
+        """Store or remove an object of OTHERS. Raises DecodeError."""
         meta = obj["metadata"]
         place = meta.get("namespace", ""), meta["name"]
         if gone:
@@ -91,11 +91,11 @@ class Occupancy:
         self._snapshot = None
 
     def on(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods that hold room on a node."""
+        """Return the pods that occupy capacity on a node."""
         return tuple(self._pods.get(node, {}).values())
 
     def used(self, node: str) -> Amounts:
-        """Return what the pods on a node hold together."""
+        """Return the total requests of the pods on a node."""
         if node not in self._used:
             self._used[node] = total(pod.requests for pod in self.on(node))
         return self._used[node]
@@ -105,7 +105,7 @@ class Occupancy:
         return tuple(pod for pod in self._nominated.values() if pod.nominated_node == node)
 
     def snapshot(self, now_ms: int) -> Snapshot:
-        """Freeze it, the pending pods that are nominated nowhere left out; the same as before if nothing changed."""
+        """Return a snapshot, the same object while nothing changed; pending pods without a nomination are left out."""
         if self._snapshot is None:
             self._snapshot = self._frozen(now_ms)
         return self._snapshot
@@ -125,5 +125,5 @@ class Occupancy:
 
 
 def nameless(pod: Pod) -> Pod:
-    """The pod by its name in place of its UID: kube-scheduler lets nobody in by the UID that our reservation names."""
+    """Return the pod with its name as UID: kube-scheduler ignores the UID in our reservation's toleration."""
     return msgspec.structs.replace(pod, uid=pod.key)

@@ -1,4 +1,4 @@
-"""The simulated kube-scheduler: one pending pod at a time, in the order of its queue."""
+"""The simulated kube-scheduler: tries one pending pod at a time, in the order of its queue."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -24,20 +24,20 @@ from simulator.storage.store import Event, Store
 NAME = "default-scheduler"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 _BY_COMPANY = frozenset({NodeReason.POD_AFFINITY, NodeReason.SPREAD})
-"""What a pod that comes, or changes, can cure."""
+"""Rejections that a new or changed pod can resolve."""
 _BY_PLACE = frozenset({NodeReason.SPREAD_KEY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}) | _BY_COMPANY
-"""What other labels of a node can cure."""
+"""Rejections that other labels of a node can resolve."""
 _BY_OTHERS = {
     "namespaces": frozenset({NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}),
     "persistentvolumeclaims": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.CLAIM_IN_USE}),
     "persistentvolumes": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.VOLUME, NodeReason.VOLUME_ZONE}),
     "poddisruptionbudgets.policy": frozenset[NodeReason](),
 }
-"""What an object of another kind can cure."""
+"""Rejections that an object of another kind can resolve."""
 
 
 class SimulatedScheduler(Component):
-    """Binds pods that name it, says why when it can't, and preempts by priority unless that is turned off."""
+    """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off."""
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHERS)
 
@@ -50,7 +50,7 @@ class SimulatedScheduler(Component):
         default_preemption: bool = True,
         name: str = NAME,
     ) -> None:
-        """Stay still until `start`."""
+        """Create the scheduler; it does nothing before `start`."""
         super().__init__(store, clock)
         self.name = name
         self.occupancy = Occupancy()
@@ -59,14 +59,14 @@ class SimulatedScheduler(Component):
         self._default_preemption = default_preemption
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Stop reacting to changes, and cancel all timers."""
         super().stop()
         self.queue.timers.clear()
 
-    # What happens around it
+    # Events
 
     def on_event(self, event: Event) -> None:
-        """Take note of a change and wake the pods that it may help."""
+        """Record a change and wake the pods that it may help."""
         try:
             if event.key == "nodes":
                 self._node_changed(event)
@@ -76,7 +76,7 @@ class SimulatedScheduler(Component):
             else:
                 self._pod_changed(event, decode_pod(event.object))
         except DecodeError:
-            return  # written past admission by a client; nothing that can be scheduled, or on
+            return  # written past admission by a client; it can't be scheduled, and no pod can run on it
 
     def _node_changed(self, event: Event) -> None:
         name = event.object["metadata"]["name"]
@@ -121,7 +121,7 @@ class SimulatedScheduler(Component):
             if event.old is not None and _asks_differently(event.old, event.object):
                 self.queue.retry(waiting)
 
-    # One attempt after the other
+    # Scheduling
 
     def _wake(self) -> None:
         if "attempt" not in self.timers:
@@ -146,7 +146,7 @@ class SimulatedScheduler(Component):
         return self.occupancy.snapshot(int(self.clock.now().timestamp() * 1000))
 
     def would_fit(self, pod: Pod) -> bool:
-        """Tell whether some node would take such a pod now, or as soon as those on their way out are gone."""
+        """Return whether any node would accept this pod now, or as soon as terminating pods have exited."""
         now = self._snapshot()
         later = msgspec.structs.replace(now, pods=tuple(one for one in now.pods if not one.terminating))
         return bool(Attempt(later, pod).feasible)
@@ -162,7 +162,7 @@ class SimulatedScheduler(Component):
         try:
             bound = self.store.bind(pod.namespace, pod.name, node, pod.uid)
         except ApiError:
-            return  # gone, gated or bound by someone else since: the event about that is on its way
+            return  # deleted, gated or bound by another client since: its event will arrive
         message = f"Successfully assigned {pod.key} to {node}"
         self._recorder.record(self.name, bound, "Scheduled", message, action="Binding")
 
@@ -172,7 +172,7 @@ class SimulatedScheduler(Component):
         if finding.message:
             message += wording.no_preemption(finding.message)
         self.queue.fail(waiting, attempt.reasons)
-        # Also a nomination that someone else has set goes: nothing that the scheduler knows of speaks for it.
+        # A nomination that another client has set is cleared too: the scheduler has no reason for it.
         nominated = finding.node if finding.eligible else pod.nominated_node
         self._condition(pod, "Unschedulable", message, nominated)
         found = self.store.find("pods", pod.namespace, pod.name)
@@ -191,7 +191,7 @@ class SimulatedScheduler(Component):
         try:
             self.store.mutate("pods", pod.namespace, pod.name, write, "status")
         except ApiError:
-            return  # gone since
+            return  # deleted since
 
     # Preemption
 
@@ -235,7 +235,7 @@ def _asks_differently(old: Object, new: Object) -> bool:
 
 
 def _node_helps(waiting: QueuedPod, before: Node | None, node: Node) -> bool:
-    """Tell whether a node that is new, or has changed, passes what turned the pod down and did not before."""
+    """Return whether a new or changed node now passes the checks by which the pod was rejected before."""
     if not passes(waiting.pod, node):
         return False
     if before is None or not passes(waiting.pod, before):

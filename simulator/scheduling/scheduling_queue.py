@@ -1,4 +1,4 @@
-"""The three places where a pending pod waits: ready to be tried, backing off, or until something changes."""
+"""The three states of a pending pod in the queue: active, backing off, or unschedulable until something changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from simulator.clock import SimulationClock, Timers
 FIRST_BACKOFF = 1.0
 LONGEST_BACKOFF = 10.0
 LONGEST_WAIT = 300.0
-"""After so many seconds a pod is tried again even if nothing happened that could help (kube-scheduler's default)."""
+"""After this many seconds a pod is retried even without a helpful event (kube-scheduler's default)."""
 
 
 @dataclass(slots=True)
@@ -42,30 +42,31 @@ class SchedulingQueue:
         self.timers = Timers(self.clock)
 
     def find(self, uid: str) -> QueuedPod | None:
-        """Return a waiting pod, wherever it waits."""
+        """Return a waiting pod, in whichever state it is."""
         return self.active.get(uid) or self.backing_off.get(uid) or self.unschedulable.get(uid)
 
     def add(self, pod: Pod) -> None:
-        """Let a new pod wait for its first attempt."""
+        """Add a new pod for its first attempt."""
         self._number += 1
         self._activate(QueuedPod(pod, self.clock.monotonic(), self._number))
 
     def discard(self, uid: str) -> None:
-        """Forget a pod."""
+        """Remove a pod."""
         for place in (self.active, self.backing_off, self.unschedulable):
             place.pop(uid, None)
         self.timers.cancel(uid)
 
     @property
     def ready(self) -> bool:
-        """Whether any pod may be tried now."""
+        """Return whether any pod may be tried now."""
         return bool(self.active or self.backing_off)
 
     def pop(self) -> QueuedPod | None:
-        """Take the pod whose turn it is: the highest priority, then the one that has waited longest.
+        """Remove and return the next pod: the highest priority, then the longest wait.
 
-        When none is ready, one whose back-off is not over yet, of those that are next the same way: back-off lets
-        others go first, and makes nobody wait for nothing (kube-scheduler's SchedulerPopFromBackoffQ, since 1.33).
+        When no pod is active, it is a pod in back-off whose back-off ends first (to the second), then in the same
+        order: back-off lets other pods go first, but no pod waits while the scheduler is idle (kube-scheduler's
+        SchedulerPopFromBackoffQ, since 1.33).
         """
         if not self.ready:
             return None
@@ -80,7 +81,7 @@ class SchedulingQueue:
         return first
 
     def fail(self, waiting: QueuedPod, reasons: frozenset[NodeReason]) -> None:
-        """Put back a pod that found no node: it waits until something helps, and not less than its back-off."""
+        """Return a pod without a node to the queue: it waits until an event helps, and at least for its back-off."""
         now = self.clock.monotonic()
         waiting.queued, waiting.reasons = now, reasons
         waiting.backoff_ends = now + min(FIRST_BACKOFF * 2 ** min(waiting.attempts - 1, 10), LONGEST_BACKOFF)
@@ -88,12 +89,12 @@ class SchedulingQueue:
         self.timers.set(waiting.pod.uid, LONGEST_WAIT, lambda: self.retry(waiting))
 
     def helped(self, helps: Callable[[QueuedPod], bool]) -> None:
-        """Try those again that an event may have helped, through their back-off."""
+        """Retry the pods that an event may have helped, after their back-off."""
         for waiting in [item for item in self.unschedulable.values() if helps(item)]:
             self.retry(waiting)
 
     def retry(self, waiting: QueuedPod) -> None:
-        """Let an unschedulable pod back in, at once or when its back-off is over."""
+        """Move an unschedulable pod back into the queue, at once or when its back-off is over."""
         uid = waiting.pod.uid
         if self.unschedulable.pop(uid, None) is None:
             return

@@ -1,4 +1,4 @@
-"""What kube-scheduler 1.36 says of a pod that it finds no node for, word by word."""
+"""The messages of kube-scheduler 1.36 about a pod without a feasible node, verbatim."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ WORDS: dict[NodeReason, str] = {
     NodeReason.ANTI_AFFINITY: "node(s) didn't match pod anti-affinity rules",
     NodeReason.KEPT_OUT: "node(s) didn't satisfy existing pods anti-affinity rules",
 }
-"""Of one node; what it lacks of resources is said by ``lacking``."""
+"""The messages about one node; missing resources are described by ``lacking``."""
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -37,26 +37,26 @@ TERMINATING = "not eligible due to a terminating pod on the nominated node."
 NO_NODES = "no nodes available to schedule pods"
 _UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 _NO_DEVICES = "no new claims to deallocate"
-"""What the plugin of devices says, which is asked before preemption is."""
+"""The message of the dynamic resources plugin, which runs before preemption."""
 
 
 def lacking(resource: str) -> str:
-    """Of a node where too little of a resource is free."""
+    """Return the message about a node where too little of a resource is free."""
     return "Too many pods" if resource == PODS else f"Insufficient {resource}"
 
 
 def unavailable(reasons: Iterable[str], nodes: int) -> str:
-    """Return `0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.`; in the order of its text."""
+    """Return `0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.`, sorted by text."""
     counted = sorted(f"{times} {reason}" for reason, times in Counter(reasons).items())
     return f"0/{nodes} nodes are available: {', '.join(counted)}."
 
 
 def unclaimed(missing: str, nodes: int) -> str:
-    """Of a pod with a claim that is not bound, or that is not even there: that one's name; else empty."""
+    """Return the message about a pod with an unbound claim; ``missing``: the name of a claim that does not exist."""
     claims = f'persistentvolumeclaim "{missing}" not found' if missing else _UNBOUND
-    return f"0/{nodes} nodes are available: {claims}. not found"  # the last of it is the plugin's of devices, too
+    return f"0/{nodes} nodes are available: {claims}. not found"  # its ending is the dynamic resources plugin's, too
 
 
 def no_preemption(message: str) -> str:
-    """What is added where nothing is preempted."""
+    """Return the suffix for a pod that preempts nothing."""
     return f" {_NO_DEVICES}, preemption: {message}"

@@ -1,1 +1,1 @@
-"""What happens in the simulated cluster: its manifests, and the script of its day."""
+"""The content of the simulated cluster: its manifests, and the script of its day."""

@@ -1,4 +1,4 @@
-"""The manifests that a simulated cluster begins with."""
+"""Loads the manifests that a simulated cluster begins with."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,14 +11,14 @@ from simulator.status import ApiError
 from simulator.storage.store import Store
 
 TEMPLATE = "simulator.scheduler-admin.io/template"
-"""A Job with this annotation (`"true"`) is not created; the script makes Jobs from it."""
+"""A Job with this annotation (`"true"`) is not created; the script creates Jobs from it."""
 FIRST = ("CustomResourceDefinition", "Namespace", "PriorityClass", "Node", "ResourceQuota", "PodDisruptionBudget")
-"""What others rest on is created before them, wherever it stands in the files."""
+"""Kinds that others depend on are created first, wherever they are in the files."""
 
 LEASES = "leases.coordination.k8s.io"
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 KEPT = ("namespaces", LEASES, DEFINITIONS)
-"""What may be there already: namespaces that every cluster has, and what a reset leaves alone."""
+"""Kinds of which objects may exist already: namespaces of every cluster, and what a reset keeps."""
 
 
 def load(sources: Iterable[str | Path | Object]) -> list[ManifestDocument]:
@@ -28,7 +28,7 @@ def load(sources: Iterable[str | Path | Object]) -> list[ManifestDocument]:
 
 
 def is_template(document: ManifestDocument) -> bool:
-    """Tell whether it only serves the script."""
+    """Return whether a document is only a template for the script."""
     annotations = (document.obj.get("metadata") or {}).get("annotations") or {}
     return annotations.get(TEMPLATE) == "true"
 

@@ -1,4 +1,4 @@
-"""The day's script as it is written: steps in a round, and what a surge may do. Read, checked, with line numbers."""
+"""Reads and checks the day's script: the steps of a round, and the possible surges. Errors have line numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from simulator.script.manifests import is_template
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Give a ReplicaSet (`namespace/name`) so many replicas."""
+    """Set the number of replicas of a ReplicaSet (`namespace/name`)."""
 
     target: str
     replicas: int
@@ -30,7 +30,7 @@ class StartJobs:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """Something that happens `at` so many seconds of the round."""
+    """A step of the script, `at` a second of the round."""
 
     at: float
     action: Scale | StartJobs
@@ -39,9 +39,9 @@ class ScriptStep:
 
 @dataclass(frozen=True, slots=True)
 class Surge:
-    """One more replica for `target` while it has less than `up_to`; it takes the room of others.
+    """Add a replica of `target` while it has less than `up_to`; other ReplicaSets' pods are preempted for it.
 
-    `takes_from` says how many running pods each of those ReplicaSets is left with at least.
+    `takes_from` says how many running pods each of those ReplicaSets keeps at least.
     """
 
     target: str
@@ -52,7 +52,7 @@ class Surge:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A round that repeats: its length and the most by which a step is early or late, in seconds, and its steps."""
+    """A round that repeats: its length, its steps, and the most by which a step is early or late, in seconds."""
 
     length: float
     steps: tuple[ScriptStep, ...]
@@ -70,7 +70,7 @@ def load_script(path: Path, documents: Sequence[ManifestDocument]) -> Script:
 
 
 class _Reader:
-    """Reads one file; every complaint names the line."""
+    """Reads one file; every error names the line."""
 
     def __init__(self, path: Path, documents: Sequence[ManifestDocument]) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""A preemption on demand: one more replica where the room for it is rightfully another's to give."""
+"""Forces a preemption on demand: adds a replica whose room must come from other queues."""
 
 import math
 from collections.abc import Callable
@@ -17,27 +17,30 @@ from simulator.storage import priority_admission
 from simulator.storage.store import Store
 
 QUIET_SECONDS = 4.5
-"""The engine needs so long for an ask, the queue's delay and a pass: room that comes free sooner spoils the surge."""
+"""How many seconds a preemption takes from the pod's creation, with the queue's delay and the engine's pass.
+
+Capacity that becomes free sooner would make the preemption unnecessary.
+"""
 
 
 class NotNowError(Exception):
-    """Nothing can be arranged at the moment; `str()` is a sentence that says why."""
+    """Raised when no preemption can be arranged at the moment; `str()` is a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surges:
-    """The surges of a script, tried in turn so that one after the other gets its chance."""
+    """The surges of a script, tried in turn so that each gets its chance."""
 
     store: Store
     scheduler: SimulatedScheduler
     surges: list[Surge]
     sync: Callable[[str, str], None]
-    """Lets the ReplicaSet controller look at once, so that the answer can name the ask."""
+    """Makes the ReplicaSet controller reconcile at once, so that the answer can name the pending pod."""
     frees_room_in: Callable[[], float | None]
-    """In how many seconds the script gives room away by itself."""
+    """Returns in how many seconds the script frees capacity by itself."""
 
     def arrange(self) -> Object:
-        """Bring an ask about that has to preempt, and say which. Raises NotNowError."""
+        """Create a pending pod that must preempt, and return its description. Raises NotNowError."""
         if not self.surges:
             raise NotNowError("The script has no surges, so no preemption can be arranged.")
         soon = self.frees_room_in()
@@ -85,7 +88,7 @@ class Surges:
         return decode_pod({"metadata": {"name": meta["name"], "namespace": meta["namespace"]}, "spec": spec})
 
     def _givers(self, surge: Surge) -> dict[str, int]:
-        """Return the uids of the pods that may be taken, with how many of their ReplicaSet may be."""
+        """Return the uids of the pods that may be preempted, with how many pods of their ReplicaSet may be."""
         givers: dict[str, int] = {}
         for place, keeps in surge.takes_from.items():
             replica_set = self._find(place)

@@ -1,4 +1,4 @@
-"""The script at work: round after round, jobs arrive and ReplicaSets grow and shrink."""
+"""Runs the script: round after round, Jobs arrive and ReplicaSets grow and shrink."""
 
 import random
 
@@ -18,7 +18,7 @@ class Workloads:
     """Carries out the steps at their time; the seed decides how early or late each is, round by round."""
 
     def __init__(self, store: Store, pace: Pace, script: Script, seed: int = 0) -> None:
-        """Stay still until `start`."""
+        """Create the workloads; they do nothing before `start`."""
         self.script = script
         self.round = 0
         self.said = ""
@@ -36,17 +36,17 @@ class Workloads:
         self._open_round()
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Stop running the script."""
         self._timers.clear()
 
     @property
     def position(self) -> float:
-        """Seconds of the present round that have passed."""
+        """Return how many seconds of the current round have passed."""
         return max(self._pace.elapsed() - self._begin, 0.0)
 
     @property
     def upcoming(self) -> tuple[float, str] | None:
-        """The next step of this round: at which second, and what it says."""
+        """Return the next step of this round: its second, and its message."""
         return (self._due[0][0], self._due[0][1].say) if self._due else None
 
     def frees_room_in(self) -> float | None:
@@ -86,7 +86,7 @@ class Workloads:
         try:
             self._act(step.action)
         except ApiError:
-            return  # someone has deleted what the step is about: the day goes on without it
+            return  # the step's object was deleted: the script continues without it
 
     def _act(self, action: Scale | StartJobs) -> None:
         if isinstance(action, Scale):
@@ -99,7 +99,7 @@ class Workloads:
 
 
 def scale(store: Store, target: str, replicas: int) -> None:
-    """Give a ReplicaSet so many replicas. Raises ApiError 404."""
+    """Set the number of replicas of a ReplicaSet. Raises ApiError 404."""
     namespace, _, name = target.partition("/")
 
     def write(copy: Object) -> None:
@@ -115,7 +115,7 @@ def _unfinished(store: Store, template: Object) -> int:
 
 
 def _job(template: Object, suffix: str) -> Object:
-    """Return a Job of a template: its own name, and its pods an application of their own."""
+    """Return a Job of a template with a name of its own, whose pods form their own application."""
     job: Object = clone(template)
     meta = job["metadata"]
     name = meta["name"]

@@ -1,1 +1,1 @@
-"""The objects of the simulated cluster, and every rule by which they are admitted, changed and deleted."""
+"""Stores the objects of the simulated cluster, with the rules by which they are admitted, changed and deleted."""

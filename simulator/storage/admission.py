@@ -1,4 +1,4 @@
-"""What happens to an object between the request and the store: defaults, validation, priority, quota."""
+"""Admits objects between the request and the store: defaults, validation, priority, quota."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.storage.versioned_objects import VersionedObjects
 
-# A kubelet registers its node with the status that it found; everything else begins without one.
+# A kubelet registers its node with a status; all other objects are created without one.
 STATUS_KEPT = ("nodes",)
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -31,7 +31,7 @@ _SUBDOMAIN_RULE = (
 
 
 def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
-    """Default and check a new object in place. Raises ApiError 400, 403, 404 and 422."""
+    """Set the defaults of a new object in place and check it. Raises ApiError 400, 403, 404 and 422."""
     _check_name(kind, obj)
     _check_namespace(store, kind, obj)
     if kind.has_status and kind.key not in STATUS_KEPT:
@@ -51,7 +51,7 @@ def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
 
 
 def admit_update(store: VersionedObjects, kind: ApiResource, old: Object, new: Object) -> None:
-    """Default and check the new state of an object in place. Raises ApiError 400, 403 and 422."""
+    """Set the defaults of an object's new state in place and check it. Raises ApiError 400, 403 and 422."""
     defaults.apply(kind, new)
     validate(kind, new)
     if kind.key == "pods":

@@ -1,4 +1,4 @@
-"""What every cluster has before anyone creates anything."""
+"""Creates the objects that every cluster has from the beginning."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PRIORITY_CLASSES = {
     ),
     "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
 }
-"""Name -> description."""
+"""Name of a priority class -> its description."""
 
 
 def bootstrap(create: Callable[[str, Object], Object]) -> None:
-    """Create the namespaces and priority classes that the API server itself brings."""
+    """Create the namespaces and priority classes that the API server itself creates."""
     for name in NAMESPACES:
         create("namespaces", {"metadata": {"name": name}})
     for name, description in PRIORITY_CLASSES.items():

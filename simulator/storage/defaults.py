@@ -1,4 +1,4 @@
-"""Fields that the API server fills in when a manifest leaves them out."""
+"""Sets fields that the API server fills in when a manifest omits them."""
 
 from simulator.kinds import ApiResource
 from simulator.objects import Object, clone

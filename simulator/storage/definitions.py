@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: creating one serves its kinds, deleting one deletes its objects."""
+"""Handles CustomResourceDefinitions: creating one serves its kinds, deleting one deletes its objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from simulator.storage.versioned_objects import VersionedObjects
 
 KEY = "customresourcedefinitions.apiextensions.k8s.io"
-# Holds a definition that is being deleted until its objects are gone.
+# The finalizer of a definition that is being deleted, until its objects are deleted.
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
@@ -45,7 +45,7 @@ def _kind(spec: Object, version: Object) -> ApiResource:
 
 
 def establish(store: VersionedObjects, definition: Object) -> None:
-    """Serve the kinds of a definition and say so in its status (changed in place)."""
+    """Record in a definition's status (changed in place) that its kinds are served."""
     now = timestamp(store.now())
     names = definition["spec"]["names"]
     names.setdefault("singular", names["kind"].lower())
@@ -60,7 +60,7 @@ def establish(store: VersionedObjects, definition: Object) -> None:
 
 
 def serve(store: VersionedObjects, definition: Object) -> None:
-    """Serve what a definition now says, and nothing else of its name."""
+    """Serve exactly the kinds in a definition's current version."""
     store.kinds.discard(definition["metadata"]["name"])
     for kind in kinds_of(definition):
         store.kinds.add(kind)

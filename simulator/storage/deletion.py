@@ -1,4 +1,4 @@
-"""Deletion: grace periods, finalizers, namespaces, and dependents that follow their owner."""
+"""Deletes objects: grace periods, finalizers, namespaces, and dependents of deleted owners."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
-# The API leaves a Job's pods alone unless asked, as it did before owner references existed.
+# The API orphans a Job's pods by default, as it did before owner references existed.
 ORPHANS_BY_DEFAULT = ("jobs.batch",)
 FINISHED = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What DeleteOptions say; `preconditions` may hold uid and resourceVersion."""
+    """The DeleteOptions of a request; `preconditions` may hold uid and resourceVersion."""
 
     grace_seconds: int | None
     preconditions: Mapping[str, Any]
@@ -34,7 +34,7 @@ class Request:
 
 
 def delete(store: VersionedObjects, kind: ApiResource, obj: Object, request: Request) -> Object:
-    """Begin, or at once complete, the deletion of an object and return its last state. Raises ApiError 403, 409."""
+    """Begin, or immediately complete, the deletion of an object and return its last state. Raises ApiError 403, 409."""
     priority_admission.check_removal(kind, obj["metadata"]["name"])
     check_preconditions(kind, obj, request.preconditions)
     if kind.key == "namespaces":
@@ -56,7 +56,7 @@ def delete(store: VersionedObjects, kind: ApiResource, obj: Object, request: Req
 
 
 def check_preconditions(kind: ApiResource, obj: Object, wanted: Mapping[str, Any]) -> None:
-    """Raise ApiError 409 when the object is another one, or another version, than the request means."""
+    """Raise ApiError 409 when the object has another UID, or another version, than the request requires."""
     meta = obj["metadata"]
     for field, key, sentence in (
         ("uid", "uid", UID_PRECONDITION),
@@ -75,7 +75,7 @@ def _grace(kind: ApiResource, obj: Object, request: Request) -> int:
 
 
 def _marked(store: VersionedObjects, kind: ApiResource, obj: Object, grace: int, request: Request) -> Object:
-    """Return the object with its deletion noted in metadata; itself when an earlier one asked for no longer grace."""
+    """Return the object with its deletion in metadata; unchanged if it is being deleted with no longer grace period."""
     meta = clone(obj["metadata"])
     if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
         meta["deletionTimestamp"] = timestamp(store.now() + timedelta(seconds=grace))
@@ -98,7 +98,7 @@ def _finalizers(obj: Object) -> list[str]:
 
 
 def after_update(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
-    """Complete a deletion that nothing holds up any more. Returns the object's last state."""
+    """Complete a deletion that nothing blocks any more. Returns the object's last state."""
     meta = obj["metadata"]
     if "deletionTimestamp" not in meta or store.find(kind.key, meta.get("namespace"), meta["name"]) is not obj:
         return obj
@@ -111,7 +111,7 @@ def after_update(store: VersionedObjects, kind: ApiResource, obj: Object) -> Obj
 
 
 def remove(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
-    """Take an object out of the store and let its dependents, owners and namespace follow."""
+    """Remove an object from the store, and continue with its dependents, owners and namespace."""
     meta = obj["metadata"]
     gone = store.commit("DELETED", kind, obj, obj)
     if kind.custom:
@@ -174,7 +174,7 @@ def _release_owner(store: VersionedObjects, reference: Mapping[str, Any], namesp
 
 
 def _release(store: VersionedObjects, kind: ApiResource, owner: Object) -> Object:
-    """Let an owner that waits for its dependents go when none is left that blocks it."""
+    """Remove the finalizer of an owner that waits for its dependents when none is left that blocks it."""
     uid = owner["metadata"]["uid"]
     references = (ref for _, obj in _dependents(store, owner) for ref in obj["metadata"]["ownerReferences"])
     if any(item["uid"] == uid and item.get("blockOwnerDeletion") for item in references):
@@ -208,7 +208,7 @@ def _delete_definition(store: VersionedObjects, kind: ApiResource, obj: Object, 
 
 
 def _finish_definition(store: VersionedObjects, name: str) -> None:
-    """Let a definition that is being deleted go when none of its objects is left."""
+    """Complete the deletion of a definition when none of its objects is left."""
     definition = store.find(definitions.KEY, None, name)
     if definition is None or definitions.CLEANUP not in _finalizers(definition):
         return
@@ -230,7 +230,7 @@ def _delete_namespace(store: VersionedObjects, kind: ApiResource, obj: Object, r
 
 
 def _finish_namespace(store: VersionedObjects, name: str) -> None:
-    """Empty a namespace that is being deleted: its pods first, the rest when none is left; then it goes itself."""
+    """Delete the contents of a terminating namespace, pods first, then the rest, and finally the namespace."""
     if not _terminating(store, name):
         return
     has_pods = bool(store.list("pods", name))

@@ -1,4 +1,4 @@
-"""What an Event has to say: those of the newer kind, which have an eventTime, more than those before them."""
+"""Validates Events: those of the newer kind, which have an eventTime, require more fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEEDED = ("reportingComponent", "reportingInstance", "action", "reason")
 
 
 def faults(event: Object) -> list[Cause]:
-    """Return what is wrong with an Event in its v1 form, in the API's words."""
+    """Return the errors of an Event in its v1 form, in the API's words."""
     found = [] if _at_home(event) else [_does_not_match(event)]
     if not event.get("eventTime"):
         return found
@@ -31,7 +31,7 @@ def faults(event: Object) -> list[Cause]:
 
 
 def _at_home(event: Object) -> bool:
-    """Tell whether it lies in the namespace of what it is about, or in the default one when that has none."""
+    """Return whether it is in the namespace of its object, or in the default one when that object has none."""
     about = (event.get("involvedObject") or {}).get("namespace") or "default"
     return bool(about == event["metadata"]["namespace"])
 

@@ -1,4 +1,4 @@
-"""The pod subresources that schedulers use: binding and eviction."""
+"""The subresources of pods that schedulers use: binding and eviction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bind(store: VersionedObjects, namespace: str, name: str, node: str, uid: str
 
     def assign(copy: Object) -> None:
         copy["spec"]["nodeName"] = node
-        # The nomination has served its purpose: the scheduler must not reserve the room twice.
+        # The nomination has served its purpose: the scheduler must not reserve the capacity twice.
         copy.get("status", {}).pop("nominatedNodeName", None)
         scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None}
         set_condition(copy, scheduled, timestamp(store.now()))
@@ -63,11 +63,11 @@ def evict(store: VersionedObjects, namespace: str, name: str, request: deletion.
         _check_budget(store, budget)
         if not request.dry_run:
             _charge(store, budget, name)
-    # As the API server does it: who means another pod has been charged for it.
+    # As in the API server: a request for another UID has been charged to the budget anyway.
     deletion.check_preconditions(kind, pod, request.preconditions)
     if not request.dry_run and not _needs_no_budget(pod):
         store.mutate("pods", namespace, name, lambda copy: _note_eviction(store, copy), "status")
-    # The version was checked above; the condition has moved it since.
+    # The version was checked above; setting the condition has changed it.
     request = replace(request, preconditions={})
     return deletion.delete(store, kind, store.get("pods", namespace, name), request)
 
@@ -92,7 +92,7 @@ def _budget(store: VersionedObjects, pod: Object) -> Object | None:
 
 
 def _unhealthy_may_go(pod: Object, budget: Object) -> bool:
-    """Tell whether a pod that is not ready may be evicted without charging its budget."""
+    """Return whether a pod that is not ready may be evicted without charging its budget."""
     if condition_true(pod, "Ready"):
         return False
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":

@@ -1,4 +1,7 @@
-"""metadata.managedFields: who wrote which field. Kept of ConfigMaps and of custom kinds, whose lists are atomic."""
+"""Tracks in metadata.managedFields which manager wrote which field.
+
+Only ConfigMaps and custom kinds are tracked; their lists are atomic.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,23 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 _OWN = ("labels", "annotations", "finalizers", "ownerReferences")
-"""Of metadata: the rest is the server's."""
+"""The tracked fields of metadata: the others belong to the server."""
 
 
 class Manager(NamedTuple):
-    """Who writes, and whether by applying."""
+    """A client that writes, and whether it applies."""
 
     name: str
     operation: str
 
 
 def tracked(kind: ApiResource) -> bool:
-    """Whether it is kept; of all other kinds nobody asks here, and it would be most of what is stored of them."""
+    """Return whether a kind is tracked; for others nobody needs it here, and it would make up most of their storage."""
     return kind.custom or kind.key == "configmaps"
 
 
 def written(old: Object | None, new: Object, manager: Manager, now: str) -> list[Object]:
-    """The entries after a manager made ``new`` of ``old``: what it changed is its own, and nobody else's any more."""
+    """Return the entries after a manager changed ``old`` into ``new``: it becomes the only owner of what it changed."""
     before, after = fields(old or {}), fields(new)
     changed = {path for path, value in after.items() if path not in before or before[path] != value}
     entries = (old or {}).get("metadata", {}).get("managedFields") or []
@@ -51,7 +54,7 @@ def written(old: Object | None, new: Object, manager: Manager, now: str) -> list
 
 
 def without_former(obj: Object, said: Object, manager: Manager) -> Object:
-    """The object without what a manager applied before, no longer says, and nobody else answers for."""
+    """Return the object without fields that the manager applied before, has now dropped, and no other manager owns."""
     entries = obj["metadata"].get("managedFields") or []
     own = {path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)}
     others = {path for entry in entries if (entry["manager"], entry["operation"]) != manager for path in paths(entry)}
@@ -62,7 +65,7 @@ def without_former(obj: Object, said: Object, manager: Manager) -> Object:
 
 
 def _take(obj: Object, path: Path) -> None:
-    """A field, and what above it holds nothing else."""
+    """Remove a field, and the parents that become empty."""
     name, *below = path
     if below and isinstance(obj.get(name), dict):
         _take(obj[name], tuple(below))
@@ -71,7 +74,7 @@ def _take(obj: Object, path: Path) -> None:
 
 
 def fields(obj: Object) -> dict[Path, Any]:
-    """Path -> value of every field that somebody may own."""
+    """Return path -> value of every field that a manager can own."""
     meta = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _OWN}
     rest = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata", "status")}
     return dict(_leaves({**rest, "metadata": meta}, ()))
@@ -86,7 +89,7 @@ def _leaves(value: Any, above: Path) -> Iterator[tuple[Path, Any]]:
 
 
 def paths(entry: Object) -> set[Path]:
-    """The fields of an entry."""
+    """Return the fields of an entry."""
     return set(_below(entry.get("fieldsV1") or {}, ()))
 
 

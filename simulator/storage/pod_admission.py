@@ -1,4 +1,4 @@
-"""Admission of pods: priority, tolerations, quality of service, and what may change later."""
+"""Admits pods: priority, tolerations, quality of service, and which fields may change later."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADDITIONS_ONLY = "Forbidden: existing toleration can not be modified except its 
 
 
 def admit(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
-    """Fill in what admission decides for a new pod, in place. Raises ApiError 403."""
+    """Set the fields that admission determines for a new pod, in place. Raises ApiError 403."""
     spec = pod["spec"]
     priority_admission.resolve(store, kind, pod)
     _add_default_tolerations(spec)
@@ -44,7 +44,7 @@ def _add_default_tolerations(spec: Object) -> None:
 
 
 def _merge_label_keys(pod: Object) -> None:
-    """Put the pod's own labels into the selectors of its rules where they ask for it, as is done on creation only."""
+    """Add the pod's own labels to the selectors of its rules that request it; this happens only on creation."""
     spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
     for rule in (*_affinity_terms(spec.get("affinity") or {}), *(spec.get("topologySpreadConstraints") or ())):
         selector = rule.get("labelSelector")
@@ -66,7 +66,7 @@ def _affinity_terms(affinity: Object) -> Iterator[Object]:
 
 
 def quality_of_service(spec: Mapping[str, Any]) -> str:
-    """Return a pod's class of service: Guaranteed, Burstable or BestEffort."""
+    """Return a pod's quality of service class: Guaranteed, Burstable or BestEffort."""
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     amounts = [_compute(container.get("resources") or {}) for container in containers]
     if not any(requests or limits for requests, limits in amounts):
@@ -86,7 +86,7 @@ def _compute(resources: Mapping[str, Any]) -> tuple[Object, Object]:
 
 
 def check_update(kind: ApiResource, old: Object, new: Object) -> None:
-    """Complete an update in place as admission does, and raise ApiError 422 when it changes what is fixed for life."""
+    """Complete an update in place as admission does, and raise ApiError 422 when it changes an immutable field."""
     before, after = old["spec"], new.setdefault("spec", {})
     for field in ("priority", "preemptionPolicy", "priorityClassName"):
         if field in before:
@@ -110,7 +110,7 @@ def _toleration(toleration: Object) -> str:
 
 
 def _fixed(spec: Object, old: Object) -> Object:
-    """Return what may not change: gates may only go, and selectors may only narrow while there are any."""
+    """Return the immutable fields: gates can only be removed, and selectors only narrowed while there are gates."""
     free = {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
     if old.get("terminationGracePeriodSeconds", 0) < 0 and spec.get("terminationGracePeriodSeconds") == 1:
         free.add("terminationGracePeriodSeconds")
@@ -119,6 +119,6 @@ def _fixed(spec: Object, old: Object) -> Object:
     fixed: Object = {field: value for field, value in clone(spec).items() if field not in free}
     for container in (*(fixed.get("containers") or ()), *(fixed.get("initContainers") or ())):
         container.pop("image", None)
-        # The pull policy is defaulted from the image on creation only; a client that leaves it out changes nothing.
+        # The pull policy is derived from the image only on creation; a client that omits it changes nothing.
         container.pop("imagePullPolicy", None)
     return fixed

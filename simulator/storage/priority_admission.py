@@ -1,4 +1,4 @@
-"""Admission of PriorityClasses, and the priority that a pod gets from its class.
+"""Admits PriorityClasses, and sets the priority of a pod from its class.
 
 Sources: pkg/apis/scheduling/validation, pkg/registry/scheduling/priorityclass and plugin/pkg/admission/priority of
 Kubernetes 1.36.
@@ -41,7 +41,7 @@ def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
 
 
 def admit_update(store: VersionedObjects, kind: ApiResource, old: Object, new: Object) -> None:
-    """Check a class that is changed, and complete it in place. Raises ApiError 400, 403 and 422."""
+    """Check a changed class, and complete it in place. Raises ApiError 400, 403 and 422."""
     _check_types(new)
     new.setdefault("value", 0)
     causes = []
@@ -55,7 +55,7 @@ def admit_update(store: VersionedObjects, kind: ApiResource, old: Object, new: O
 
 
 def check_removal(kind: ApiResource, name: str) -> None:
-    """Raise ApiError 403 for a class that the cluster can't do without."""
+    """Raise ApiError 403 for a class that the cluster needs."""
     if kind.key == KEY and name in SYSTEM:
         raise forbidden(kind, name, "this is a system priority class and cannot be deleted")
 
@@ -81,7 +81,7 @@ def resolve(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
 
 
 def _class_of(store: VersionedObjects, kind: ApiResource, pod: Object) -> Object | None:
-    """The class that a pod names, or else the default one, if any."""
+    """Return the class that a pod names, or else the default class, if any."""
     name = pod["spec"].get("priorityClassName")
     if not name:
         return _default(store)
@@ -132,7 +132,7 @@ def _name_and_value(obj: Object) -> list[Cause]:
 
 
 def _no_system_class(name: str, value: int, default: bool) -> str:
-    """Why it is none of the classes that every cluster has; empty: it is one."""
+    """Return why a class is none of the built-in system classes; empty: it is one of them."""
     if name not in SYSTEM:
         return f"{name} is not a known system priority class"
     if value != SYSTEM[name]:

@@ -1,4 +1,4 @@
-"""Which pods a ResourceQuota is about. Source: pkg/quota/v1/evaluator/core/pods.go of Kubernetes 1.36."""
+"""Decides which pods a ResourceQuota covers. Source: pkg/quota/v1/evaluator/core/pods.go of Kubernetes 1.36."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def covers(quota: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    """Whether a pod counts: it has to lie within every scope that the quota names; one that names none is for all."""
+    """Return whether a quota covers a pod: every scope of the quota must match; without scopes it covers all."""
     return all(_matches(rule, pod) for rule in _rules(quota))
 
 
@@ -44,7 +44,7 @@ def _best_effort(pod: Mapping[str, Any]) -> bool:
 
 
 def _of_class(rule: Mapping[str, Any], name: str) -> bool:
-    """As a label selector has it: a pod without a class is not in any of them."""
+    """Return whether a class matches as in a label selector: a pod without a class matches no value."""
     values: list[str] = rule.get("values") or []
     known: dict[str, bool] = {
         "Exists": name != "",
@@ -56,7 +56,7 @@ def _of_class(rule: Mapping[str, Any], name: str) -> bool:
 
 
 def _terms(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The pod's terms of affinity to pods and of anti-affinity, required and preferred."""
+    """Yield the pod's terms of pod affinity and pod anti-affinity, required and preferred."""
     for kind in ("podAffinity", "podAntiAffinity"):
         rules = (spec.get("affinity") or {}).get(kind) or {}
         yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()

@@ -1,4 +1,4 @@
-"""ResourceQuota: what the pods of a namespace may ask for together."""
+"""Enforces ResourceQuotas: the total amounts that the pods of a namespace may request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _set_status(status: Object, quota: Object) -> None:
 
 
 def _matters(event: Event) -> bool:
-    """Tell whether a change may change what a quota has used: pods come, go and finish."""
+    """Return whether an event may change a quota's usage: pods are created, deleted or finish."""
     if event.key == "resourcequotas":
         return event.type != "DELETED"
     if event.key != "pods":
@@ -68,7 +68,7 @@ def _covered(quota: Mapping[str, Any], pods: Iterable[Mapping[str, Any]]) -> lis
 
 
 def limited(quota: Mapping[str, Any]) -> Amounts:
-    """Return the amounts that a quota sets for pods; what it says about other objects is left out."""
+    """Return the amounts that a quota sets for pods, without those for other objects."""
     hard: Mapping[str, Any] = (quota.get("spec") or {}).get("hard") or {}
     return {
         name: parse_amount(_resource(name), amount)
@@ -78,13 +78,13 @@ def limited(quota: Mapping[str, Any]) -> Amounts:
 
 
 def used(pods: Iterable[Mapping[str, Any]], hard: Amounts) -> Amounts:
-    """Return what the pods that are not finished use together of the resources that a quota limits."""
+    """Return the total usage of the limited resources by unfinished pods."""
     alive = (usage(pod, hard) for pod in pods if pod["status"].get("phase") not in FINISHED)
     return {**dict.fromkeys(hard, 0), **total(alive)}
 
 
 def usage(pod: Mapping[str, Any], hard: Amounts) -> Amounts:
-    """Return what one pod uses of the limited resources; those it does not specify are left out."""
+    """Return what a pod uses of the limited resources; resources that it does not specify are left out."""
     found: Amounts = {}
     for name in hard:
         if name in COUNTS:
@@ -121,7 +121,7 @@ def _refusal(pod: Object, before: Amounts, hard: Amounts) -> str | None:
 
 
 def _part(name: str) -> str:
-    """Return which amounts of a container a quota's resource means; one without a prefix means requests."""
+    """Return which amounts of a container a quota's resource refers to; without a prefix, requests."""
     prefix = name.split(".", 1)[0]
     if prefix in ("requests", "limits"):
         return prefix

@@ -1,4 +1,4 @@
-"""The objects of the cluster: every rule of writing applied in one place."""
+"""The store of the cluster's objects, where all rules of writing are applied."""
 
 import random
 import uuid
@@ -22,9 +22,9 @@ class Store(VersionedObjects):
     """Every object that the API serves, by key ("pods", "jobs.batch"), namespace and name."""
 
     def __init__(self, now: Callable[[], datetime], seed: int = 0, window: int = 10_000) -> None:
-        """Start with the namespaces and priority classes that every cluster has.
+        """Create a store with the namespaces and priority classes that every cluster has.
 
-        `now` is the clock, `seed` decides uids and generated names, `window` is how many events watches may go back.
+        `now` is the clock, `seed` determines uids and generated names, `window` is how many events watches may go back.
         """
         super().__init__(now, window)
         self._random = random.Random(seed)
@@ -49,7 +49,7 @@ class Store(VersionedObjects):
         dry_run: bool = False,
         manager: Manager | None = None,
     ) -> Object:
-        """Admit and add an object that a manager makes. Raises ApiError 400, 403, 404 (no namespace), 409 and 422."""
+        """Admit and add an object that a manager creates. Raises ApiError 400, 403, 404 (no namespace), 409 and 422."""
         kind = self.kinds[key]
         new = self._named(kind, clone(obj), namespace)
         meta = new["metadata"]
@@ -60,7 +60,7 @@ class Store(VersionedObjects):
         return new if dry_run else self.commit("ADDED", kind, new, None)
 
     def _sign(self, kind: ApiResource, old: Object | None, new: Object, manager: Manager | None) -> None:
-        """Write down who wrote what, where that is kept."""
+        """Record the field managers in managedFields, for kinds that track them."""
         if manager and managed_fields.tracked(kind):
             new["metadata"]["managedFields"] = managed_fields.written(old, new, manager, timestamp(self.now()))
 
@@ -91,7 +91,7 @@ class Store(VersionedObjects):
     ) -> Object:
         """Replace an object, or only its status. Raises ApiError 404, 409 when the version is stale, and 422.
 
-        ``manager``: who does, for managedFields.
+        ``manager``: the client that updates, for managedFields.
         """
         kind = self.kinds[key]
         meta = obj.get("metadata") or {}
@@ -127,19 +127,19 @@ class Store(VersionedObjects):
         propagation: str | None = None,
         dry_run: bool = False,
     ) -> Object:
-        """Delete as the API does: gracefully for pods, held up by finalizers, dependents following the owner.
+        """Delete as the API does: gracefully for pods, blocked by finalizers, dependents after the owner.
 
-        Returns the object as it is then (its last state when it is gone). Raises ApiError 404 and 409.
+        Returns the object as it is then (its last state when it is removed). Raises ApiError 404 and 409.
         """
         request = deletion.Request(grace_seconds, preconditions or {}, propagation, dry_run)
         return deletion.delete(self, self.kinds[key], self.get(key, namespace, name), request)
 
     def remove(self, key: str, namespace: str | None, name: str) -> Object:
-        """Take an object away at once, whatever its grace and finalizers. Raises ApiError 404."""
+        """Remove an object at once, whatever its grace period and finalizers. Raises ApiError 404."""
         return deletion.remove(self, self.kinds[key], self.get(key, namespace, name))
 
     def bind(self, namespace: str, name: str, node: str, uid: str | None = None, *, dry_run: bool = False) -> Object:
-        """Assign a pod to a node. Raises ApiError 404, and 409 when it has one or is being deleted."""
+        """Assign a pod to a node. Raises ApiError 404, and 409 when it is bound or being deleted."""
         return eviction.bind(self, namespace, name, node, uid, dry_run=dry_run)
 
     def evict(

@@ -1,6 +1,6 @@
-"""Objects with one version counter and one window of events, without any rule of what may be written.
+"""Stores objects with one version counter and a window of events, without rules about what may be written.
 
-Synchronous and single-threaded. What comes out is never mutated by anyone: writes replace whole objects.
+Synchronous and single-threaded. Returned objects are never mutated: writes replace whole objects.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrace
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One change: `object` is the new state (the last one for DELETED), `old` the former (None for ADDED)."""
+    """A change: `object` is the new state (the last one for DELETED), `old` the former (None for ADDED)."""
 
     type: EventType
     key: str
@@ -35,15 +35,15 @@ Events = list[Event]
 
 
 class VersionedObjects:
-    """Every object by key ("pods", "jobs.batch"), namespace and name, with the changes that led there."""
+    """Every object by key ("pods", "jobs.batch"), namespace and name, with the recent changes."""
 
     def __init__(self, now: Callable[[], datetime], window: int) -> None:
-        """Start empty. ``now`` is the clock, ``window`` the number of events that watches may go back."""
+        """Create an empty store. ``now`` is the clock, ``window`` the number of events that watches may go back."""
         self.now = now
         self.kinds = Registry()
         self.resource_version = 0
         self.dependents: dict[str, dict[tuple[str, str, str], None]] = {}
-        """UID of an owner -> key, namespace and name of what it owns."""
+        """UID of an owner -> key, namespace and name of its dependents."""
         self._objects: dict[str, dict[str, dict[str, Object]]] = {}
         self._events: deque[Event] = deque(maxlen=window)
         self._subscribers: dict[int, Callable[[Event], None]] = {}
@@ -82,7 +82,7 @@ class VersionedObjects:
         return [obj for obj in found if wanted is None or wanted(obj)]
 
     def events_since(self, version: int) -> Events:
-        """Return every change after a version, oldest first. Raises ApiError 410 when some are forgotten."""
+        """Return every change after a version, oldest first. Raises ApiError 410 when some are no longer kept."""
         oldest = self._events[0].resource_version if self._events else self.resource_version + 1
         if version < oldest - 1:
             raise gone(version, oldest - 1)
@@ -94,13 +94,13 @@ class VersionedObjects:
         return found[::-1]
 
     def forget(self) -> None:
-        """Forget every change so far, as an API server's storage does now and then: watches begin anew."""
+        """Drop every change so far, as an API server's storage does from time to time: watches have to start over."""
         self._events.clear()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
-        """Call back with every change from now on, in order; returns what ends that.
+        """Call back with every change from now on, in order; return a function that ends the subscription.
 
-        A change that a callback makes is delivered after everyone has seen the one it answers.
+        A change that a callback makes is delivered after all subscribers have seen the one it answers.
         """
         token = max(self._subscribers, default=0) + 1
         self._subscribers[token] = callback
@@ -114,9 +114,9 @@ class VersionedObjects:
         fn: Callable[[Object], object],
         subresource: str | None = None,
     ) -> Object:
-        """Let `fn` change a copy of an object in place and store the outcome; no change writes nothing.
+        """Let `fn` change a copy of an object in place and store the result; without a change nothing is written.
 
-        For controllers: never conflicts, and without a subresource both specification and status are kept as `fn`
+        For controllers: it never conflicts, and without a subresource both specification and status are stored as `fn`
         leaves them. Raises ApiError 404.
         """
         kind = self.kinds[key]
@@ -128,7 +128,7 @@ class VersionedObjects:
         return self.replace(kind, old, revised(old, new))
 
     def replace(self, kind: ApiResource, old: Object, new: Object, *, dry_run: bool = False) -> Object:
-        """Store a new state of an object and return it; an equal one, or a dry run, writes nothing."""
+        """Store a new state of an object and return it; an equal state, or a dry run, writes nothing."""
         if kind.generation and _specification(old, kind) != _specification(new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if dry_run:
@@ -141,7 +141,7 @@ class VersionedObjects:
         return stored
 
     def commit(self, type_: EventType, kind: ApiResource, obj: Object, old: Object | None) -> Object:
-        """Give an object the next version, store it (or drop it), remember the event and tell the subscribers."""
+        """Give an object the next version, store it (or drop it), record the event and notify the subscribers."""
         self.resource_version += 1
         meta = {**obj["metadata"], "resourceVersion": str(self.resource_version)}
         stored = {**obj, "metadata": meta}
@@ -187,7 +187,7 @@ class VersionedObjects:
             callback(event)
 
     def contents(self, namespace: str) -> Iterator[tuple[ApiResource, Object]]:
-        """Yield everything in a namespace."""
+        """Yield every object in a namespace."""
         for key, spaces in list(self._objects.items()):
             for obj in list(spaces.get(namespace, {}).values()):
                 yield self.kinds[key], obj
@@ -197,7 +197,7 @@ def revised(old: Object, new: Object) -> Object:
     """Return `new` with the identity and the metadata that only the server writes."""
     kept = old["metadata"]
     given = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
-    # Emptying what was not there is no change.
+    # Emptying a field that did not exist is no change.
     meta = {field: item for field, item in given.items() if item or field in kept}
     for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace", "managedFields"):
         meta.pop(field, None)

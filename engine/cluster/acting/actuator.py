@@ -1,4 +1,4 @@
-"""Acts on a cluster: reserve a node, evict, tell. The only verbs: get, list, patch, create; never delete."""
+"""Acts on a cluster: reserves nodes, evicts pods, reports. Only the verbs get, list, patch and create; never delete."""
 
 from collections.abc import Callable, Collection, Iterable
 
@@ -22,36 +22,37 @@ class Actuator:
         clock: Clock | None = None,
         reached: Callable[[str], None] = lambda _point: None,
     ) -> None:
-        """``nodes`` tells the nodes as last seen (a watcher's), to spare ``sweep`` from listing them.
+        """Create an actuator.
 
-        ``reached`` is told each point between two writes, where a crash would leave the first alone.
+        ``nodes`` returns the nodes as last seen (by a watcher), which saves ``sweep`` from listing them. ``reached`` is
+        called at each point between two writes, where a crash would leave the first write alone.
         """
         self._holding = Holding(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
         self._evicting = Evicting(connection)
         self._telling = PodEventWriter(connection, clock or Clock())
 
     def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
-        """See Executor."""
+        """Reserve a node for a pending pod; see Executor.reserve."""
         return self._holding.reserve(node, ask, terms)
 
     def release(self, node: str, ask_uid: str) -> Result:
-        """See Executor."""
+        """Release the reservation of a node; see Executor.release."""
         return self._holding.release(node, ask_uid)
 
     def sweep(
         self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
     ) -> Swept:
-        """See Executor."""
+        """Release stale reservations; see Executor.sweep."""
         return self._holding.sweep(open_ask_uids, thorough=thorough, forgotten=forgotten)
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
-        """See Executor."""
+        """Evict a victim; see Executor.evict."""
         return self._evicting.evict(victim, dry_run=dry_run, again=again)
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
-        """See Executor."""
+        """Record an Event of a pod; see Executor.event."""
         return self._telling.event(pod, reason, message, type_)
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
-        """See Executor."""
+        """Mark a victim with a condition; see Executor.mark."""
         return self._telling.mark(victim, reason, message)

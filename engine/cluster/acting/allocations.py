@@ -1,4 +1,4 @@
-"""Writes Consumers where there are none, and Allocations where they say something else: a little in every pass."""
+"""Creates missing Consumers and updates outdated Allocations, a limited number in every pass."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -19,36 +19,36 @@ from engine.formats.arbitrator.consumers import CONSUMER, VERSION
 from engine.model.objects import Allocation
 
 KIND = "Allocations (written)"
-"""What its trouble is listed as, among the kinds that can't be read."""
+"""The name under which a write failure is listed, among the kinds that can't be read."""
 LONGEST_S = 0.25
-"""What all writing of one pass may take, in seconds; the rest is for the next ones."""
+"""The time budget for all writes of one pass, in seconds; the next passes write the rest."""
 AGAIN_S = 30.0
-"""A namespace where it failed is tried again after so long, in seconds."""
+"""How long a namespace is skipped after a failed write, in seconds."""
 
 _TERMINATING = "NamespaceTerminating"
-"""Why nothing new may come into a namespace that is being deleted, as the API server names it."""
+"""The cause that the API server gives when nothing new can be created in a namespace that is being deleted."""
 
 Write = Callable[[], None]
 
 
 class _EndsError(Exception):
-    """The namespace is being deleted: that may take days, and is nothing to tell."""
+    """Raised when the namespace is being deleted: that may take days, and is not reported."""
 
 
 class AllocationWriter:
-    """Of one cluster; not safe to share between threads."""
+    """The writer of one cluster's Allocations; not safe to share between threads."""
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
         self._connection = connection
         self._clock = clock or Clock()
         self._last = ""
-        """The namespace that was written last: the next run begins after it, so that each has its turn."""
+        """The namespace that was written last: the next run begins after it, so that every namespace is reached."""
         self._held: dict[str, float] = {}
-        """Namespaces where it failed, and until when (steady clock) they are left alone."""
+        """Namespaces where a write failed -> until when (steady clock) they are skipped."""
         self._ending: dict[str, float] = {}
-        """The same of those that are being deleted."""
+        """Namespaces that are being deleted -> until when (steady clock) they are skipped."""
         self.trouble = ""
-        """Why not all could be written in the last run, as a sentence; empty where nothing failed."""
+        """Why the last run could not write everything, as a sentence; empty where nothing failed."""
 
     def write(
         self,
@@ -57,9 +57,9 @@ class AllocationWriter:
         there: Iterable[Allocation],
         may_act: Callable[[], bool],
     ) -> int:
-        """Make the cluster say so, as far as there is time; how many namespaces were written.
+        """Write what differs in the cluster, within the time budget, and return how many namespaces were written.
 
-        ``consumers``: those to be made, by namespace; ``may_act`` is asked before each.
+        ``consumers``: the Consumers to create, by namespace; ``may_act`` is called before each namespace.
         """
         until_s, done = self._clock.steady_s() + LONGEST_S, 0
         todo = dict(self._todo(consumers, wanted, {one.namespace: one for one in there if one.name == NAME}))
@@ -84,7 +84,7 @@ class AllocationWriter:
         return done
 
     def _turns(self, names: AbstractSet[str], until_s: float) -> list[str]:
-        """Those that are not left alone, in the order in which they are written."""
+        """Return the namespaces that are not skipped, in the order in which they are written."""
         self._held, self._ending = (
             {name: at_s for name, at_s in known.items() if name in names and at_s > until_s}
             for known in (self._held, self._ending)
@@ -117,14 +117,17 @@ class AllocationWriter:
         self._send(_right("create", "consumers"), "POST", _path(namespace, "consumers"), body)
 
     def _apply(self, one: Allocation, resource: str, said: Mapping[str, Any]) -> None:
-        """Forced: nobody else answers for what a namespace deserves."""
+        """Apply an Allocation with force: no other field manager is responsible for what a namespace deserves."""
         body = {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": one.name}, **said}
         plural, slash, status = resource.partition("/")
         path = f"{_path(one.namespace, plural)}/{one.name}{slash}{status}"
         self._send(_right("patch", resource), "PATCH", path, body, APPLY_PATCH)
 
     def _send(self, right: Right, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> None:
-        """A namespace that is gone by now or on its way out, or has its Consumer by now, is nothing to tell."""
+        """Send a write; ignore a namespace that no longer exists and a Consumer that exists already.
+
+        Raises _EndsError for a namespace that is being deleted.
+        """
         query: dict[str, str | int] = {"fieldManager": MANAGER}
         if media == APPLY_PATCH:
             query["force"] = "true"
@@ -148,7 +151,7 @@ def _path(namespace: str, plural: str) -> str:
 
 
 def _spec(one: Allocation) -> dict[str, dict[str, str]]:
-    """Without what is empty: of a mapping that is applied empty, the API server makes a null."""
+    """Return the spec without empty fields: the API server turns an empty mapping that is applied into null."""
     fields = {"deserved": one.deserved, "hard": one.hard, "reserved": one.reserved}
     return {field: amounts for field, amounts in fields.items() if amounts}
 

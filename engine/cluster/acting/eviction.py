@@ -1,4 +1,4 @@
-"""Evictions through the Eviction API, and what each answer means. Nothing here ever deletes."""
+"""Evicts pods through the Eviction API and interprets each answer. Nothing here ever deletes."""
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Json, Objects, pod_path
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, PodRef
@@ -17,8 +17,8 @@ class Evicting:
         self._objects = Objects(connection)
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
-        """See Executor. No grace period is sent: the pod's own holds."""
-        # Looking and acting take no longer together than a request may: our lease outlasts no more.
+        """Evict a pod; see Executor.evict. No grace period is sent: the pod's own applies."""
+        # Both requests together must not take longer than one request may: the lease does not outlast more.
         timeout_s = self._connection.timeout_s / (2 if again else 1)
         if again and (known := self._on_its_way(victim, timeout_s)):
             return known
@@ -42,7 +42,7 @@ class Evicting:
         return EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
     def _on_its_way(self, victim: PodRef, timeout_s: float) -> EvictionResult | None:
-        """What an earlier request came to whose answer was lost; None when the pod runs on."""
+        """Return the outcome of an earlier request whose answer was lost; None when the pod still runs."""
         try:
             meta = self._objects.get(pod_path(victim), timeout_s)["metadata"]
         except ApiFailure as error:
@@ -57,7 +57,7 @@ class Evicting:
 
     def _judged(self, victim: PodRef, error: ApiFailure) -> EvictionResult:
         outcome = _outcome(error)
-        if error.code == CONFLICT:  # the UID differs, or others changed the pod at the same time
+        if error.code == CONFLICT:  # the UID differs, or another client changed the pod at the same time
             outcome = EvictionOutcome.GONE if self._replaced(victim) else EvictionOutcome.RETRY
         return EvictionResult(
             outcome=outcome,

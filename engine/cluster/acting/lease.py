@@ -1,7 +1,8 @@
-"""One acting engine per cluster: a Lease in the cluster itself, taken and renewed by compare-and-swap.
+"""Ensures one acting engine per cluster with a Lease in the cluster, taken and renewed by compare-and-swap.
 
-What another holder wrote is never compared with our clock, only with itself: a lease counts as abandoned when it has
-not changed for a whole duration since we first saw it so. Our own hold is counted from before the renewal was sent.
+Times that another holder wrote are never compared with the local clock: a lease counts as abandoned when it has not
+changed for a whole duration since it was first seen in that state. The duration of the own lease is counted from before
+the renewal was sent.
 """
 
 import logging
@@ -23,11 +24,11 @@ log = logging.getLogger(__name__)
 KIND = "Lease"
 LEASE_NAME = "scheduler-admin"
 LEASE_NAMESPACE = "kube-system"
-"""Fixed, and in every cluster there: two installations that don't know of each other meet at the same lease."""
+"""A fixed namespace that exists in every cluster, so that independent installations contend for the same lease."""
 STOP = "scheduler-admin.io/stop"
-"""An annotation of the Lease, set by whoever may change it: while it is there nobody acts, whatever it says."""
+"""An annotation of the Lease. While anybody with write access has set it, to any value, no engine acts."""
 LONGEST_REASON = 300
-"""So many characters of what it says are kept."""
+"""How many characters of the annotation are kept."""
 DURATION_S = 15
 _PATH = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
 _NOT_FOUND, _CONFLICT = 404, 409
@@ -57,7 +58,7 @@ class _Lease(Wire, frozen=True):
 
 
 def holder_of(connection: Connection) -> tuple[str, str]:
-    """Who holds the lease, empty for nobody, and when it was renewed, RFC 3339. Raises ClusterError."""
+    """Return the holder of the lease, empty for nobody, and its renewal time in RFC 3339. Raises ClusterError."""
     try:
         answer = connection.request("GET", f"{_PATH}/{LEASE_NAME}")
         spec = msgspec.json.decode(answer.body, type=_Lease).spec
@@ -76,12 +77,15 @@ def _stop_in(found: _Lease | None) -> str | None:
 
 
 class ClusterLease:
-    """Our claim to be the one that acts; safe to share between threads."""
+    """This process's claim to be the only acting engine; safe to share between threads."""
 
     def __init__(
         self, connection: Connection, *, identity: str, clock: Clock | None = None, duration_s: int = DURATION_S
     ) -> None:
-        """``identity`` is unique to this process and start, or a restarted one would take itself for the former."""
+        """Create a claim; ``identity`` must be unique to this process and start.
+
+        Otherwise a restarted process would take its predecessor's lease for its own.
+        """
         self._connection = connection
         self._identity = identity
         self._clock = clock or Clock()
@@ -90,27 +94,30 @@ class ClusterLease:
         self._path = _PATH
         self._lock = threading.Lock()
         self._seen: tuple[str | None, float] = (None, 0.0)
-        """The version of another's lease, and when (steady clock) we first saw it."""
+        """The resource version of another holder's lease, and when (steady clock) it was first seen."""
         self._valid_until = 0.0
         self._acts_from = 0.0
         self._keeping = Supervised("lease", self._keep, failed=self._note)
         self.holder = ""
-        """Who holds the lease as far as we know; empty: nobody."""
+        """The last known holder of the lease; empty: nobody."""
         self.error = ""
-        """What the last attempt failed of, as a sentence."""
+        """Why the last attempt failed, as a sentence."""
         self.stopped: str | None = None
-        """What the annotation that stops everybody says, perhaps nothing; None: it is not there."""
+        """The text of the annotation that stops every engine, possibly empty; None: there is no annotation."""
 
     def holds(self, now_s: float, request_timeout_s: float) -> bool:
-        """Whether a request sent at ``now_s`` (steady clock) is over before the lease may end, even if it times out."""
+        """Return whether a request sent at ``now_s`` (steady clock) ends before the lease may, even if it times out."""
         return self._acts_from <= now_s and now_s + request_timeout_s < self._valid_until
 
     def holds_now(self, request_timeout_s: float) -> bool:
-        """``holds`` at this moment."""
+        """Return whether ``holds`` is true at this moment."""
         return self.holds(self._clock.steady_s(), request_timeout_s)
 
     def renew(self) -> bool:
-        """Take or prolong the lease, if it is free or ours; whether it is ours now. Never raises; see ``error``."""
+        """Take or renew the lease if it is free or ours, and return whether it is ours now.
+
+        Never raises; see ``error``.
+        """
         with self._lock:
             try:
                 self._attempt()
@@ -120,19 +127,19 @@ class ClusterLease:
             return self._clock.steady_s() < self._valid_until
 
     def start(self) -> None:
-        """Keep renewing in a thread, three times per duration. Once."""
+        """Start a thread that renews the lease three times per duration. Call it once."""
         self._keeping.start()
 
     def stop(self, timeout_s: float = 10.0) -> None:
-        """Stop renewing and give the lease back, so that another need not wait."""
+        """Stop renewing and give the lease back, so that another engine need not wait."""
         self._keeping.stop(timeout_s)
         self.release()
 
     def release(self) -> None:
-        """Give the lease back if it is ours. Call it when no request is under way. Never raises."""
+        """Give the lease back if it is ours. Call it when no request is in progress. Never raises."""
         with self._lock:
             ours = self._valid_until > 0
-            self._valid_until = 0.0  # first, so that nothing is begun any more whatever the server says
+            self._valid_until = 0.0  # first, so that nothing new begins whatever the server answers
             if not ours:
                 return
             try:
@@ -164,7 +171,7 @@ class ClusterLease:
             if not self._abandoned(found, asked_s=sent_s, answered_s=self._clock.steady_s()):
                 return
         if found is None:
-            # Nothing tells since when the lease is missing: whoever held it may believe so for one more duration.
+            # How long the lease has been missing is unknown: a former holder may trust it for one more duration.
             self._acts_from = sent_s + self._duration_s
         if not self._write(found, holder=self._identity):
             self._valid_until = 0.0
@@ -173,7 +180,10 @@ class ClusterLease:
         self._valid_until = sent_s + self._duration_s
 
     def _abandoned(self, found: _Lease | None, *, asked_s: float, answered_s: float) -> bool:
-        """Whether it was still so when we asked as it was when we were first answered, a whole duration before."""
+        """Return whether the lease has stayed unchanged for a whole duration.
+
+        The duration is counted from the first answer with this version to the moment of the latest request.
+        """
         version = found.metadata.resource_version if found else None
         duration_s = max(self._duration_s, (found.spec.lease_duration_seconds or 0) if found else 0)
         if self._seen[0] != version:
@@ -192,7 +202,7 @@ class ClusterLease:
             raise ConnectionFailure("the lease can't be read") from error
 
     def _write(self, found: _Lease | None, *, holder: str) -> bool:
-        """Replace exactly what was found; whether nobody was faster."""
+        """Replace exactly the lease that was found; return False if another writer was faster."""
         former = found.spec if found else _Spec()
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         changes_hands = former.holder_identity != holder

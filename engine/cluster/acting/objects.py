@@ -1,4 +1,4 @@
-"""Reading one object and changing it: compare-and-swap, tried again while others change it, failures as results."""
+"""Reads and changes single objects by compare-and-swap, retried on conflicts; failures become results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,17 +23,17 @@ class Objects:
         self._connection = connection
 
     def get(self, path: str, timeout_s: float | None = None) -> Json:
-        """The object as it is now; ``timeout_s`` as in Connection.request."""
+        """Return the object as it is now; ``timeout_s`` is as in Connection.request."""
         return _object(self._connection.request("GET", path, timeout_s=timeout_s).body)
 
     def create(self, path: str, body: Json) -> Json:
-        """Make a new one; as the API server completed it."""
+        """Create an object and return it as the API server completed it."""
         return _object(self._connection.request("POST", path, body=body).body)
 
     def patch(
         self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
     ) -> Json:
-        """Change what was found, and nothing that has changed since: the version makes it a compare-and-swap."""
+        """Patch the object that was found, unless it has changed since: the version makes this a compare-and-swap."""
         meta = found["metadata"]
         guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
         body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
@@ -41,13 +41,13 @@ class Objects:
         return _object(answer.body)
 
     def delete(self, path: str, uid: str, version: str) -> None:
-        """Take it away, unless it is another one, or was changed since that version."""
+        """Delete an object, unless its UID differs or it has changed since that version."""
         guard = {"uid": uid, "resourceVersion": version}
         self._connection.request("DELETE", path, body={"preconditions": guard})
 
 
 def settled(step: Callable[[], Result]) -> Result:
-    """Do a step, from its reading on again while others change the object; failures become results."""
+    """Run a step, again from its first read while others change the object; turn failures into results."""
     for attempt in range(_ATTEMPTS):
         try:
             return step()
@@ -61,12 +61,12 @@ def settled(step: Callable[[], Result]) -> Result:
 
 
 def node_path(node: str) -> str:
-    """Where a node is served."""
+    """Return the API path of a node."""
     return f"/api/v1/nodes/{node}"
 
 
 def pod_path(pod: PodRef) -> str:
-    """Where a pod is served."""
+    """Return the API path of a pod."""
     return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
 
 

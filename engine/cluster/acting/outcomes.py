@@ -1,4 +1,4 @@
-"""What an executor does to a cluster, and how each operation ended, as plain data."""
+"""The operations of an executor on a cluster, and their outcomes, as plain data."""
 
 from collections.abc import Callable, Collection
 from enum import StrEnum
@@ -11,7 +11,7 @@ from engine.model.objects import Node
 
 
 class PodRef(Protocol):
-    """What an operation needs of a pod; engine.model.objects.Pod and engine.model.decision.PodFacts both have it."""
+    """The fields of a pod that an operation needs: model.objects.Pod and model.decision.PodFacts have them."""
 
     @property
     def uid(self) -> str: ...
@@ -22,44 +22,44 @@ class PodRef(Protocol):
 
 
 class EvictionOutcome(StrEnum):
-    """What became of a request to evict (or, in a server-side dry run, what would become of it)."""
+    """The outcome of a request to evict (or, in a server-side dry run, the outcome it would have)."""
 
     ACCEPTED = "accepted"
-    """The pod is on its way out."""
+    """The pod is terminating."""
     GONE = "gone"
-    """No pod with this UID is there any more; one that took its name is untouched."""
+    """No pod with this UID exists any more; a pod that took over its name is untouched."""
     HELD = "held"
     """A disruption budget, or the server's own load, does not allow it now: try again after ``retry_after_s``."""
     BLOCKED = "blocked"
-    """It can't succeed as things are, for instance with two budgets over one pod: do not try again blindly."""
+    """It can't succeed at present, for instance with two budgets for one pod: do not retry without a change."""
     REFUSED = "refused"
-    """We lack the right, or the server rejects the request as such."""
+    """We lack the right, or the server rejects the request itself."""
     RETRY = "retry"
-    """No clear answer: the same request may be sent again, its UID makes it harmless."""
+    """No clear answer: the same request may be sent again, its UID makes that harmless."""
 
 
 class EvictionResult(msgspec.Struct, frozen=True, kw_only=True):
     outcome: EvictionOutcome
     sentence: str = ""
-    """What the server said, or what went wrong; empty when accepted."""
+    """The server's message, or what went wrong; empty when accepted."""
     budget: bool = False
-    """HELD by a disruption budget rather than by the server's load."""
+    """Whether a disruption budget, rather than the server's load, caused HELD."""
     retry_after_s: float | None = None
-    """How long the server asks to wait, in seconds; None: it did not say."""
+    """How many seconds the server asks to wait; None: it named no time."""
 
 
 class OperationOutcome(StrEnum):
-    """What became of any other operation. Each may be repeated; what was done already is DONE again."""
+    """The outcome of any other operation. Each may be repeated; what was already done is DONE again."""
 
     DONE = "done"
     GONE = "gone"
-    """The ask, or the node, is not there any more; nothing of ours is left behind."""
+    """The pending pod or the node no longer exists; nothing of ours is left behind."""
     BOUND = "bound"
-    """The ask runs already; nothing of ours is left behind."""
+    """The pod is already bound; nothing of ours is left behind."""
     TAKEN = "taken"
-    """The node is kept for another ask."""
+    """The node is reserved for another pending pod."""
     REFUSED = "refused"
-    """We lack the right, or the server rejects the request as such."""
+    """We lack the right, or the server rejects the request itself."""
     RETRY = "retry"
     """No clear answer, or others kept changing the object: try again in the next pass."""
 
@@ -71,85 +71,88 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def done(self) -> bool:
-        """Whether the cluster is now as was asked for."""
+        """Return whether the cluster is now in the requested state."""
         return self.outcome is OperationOutcome.DONE
 
 
 class KeptBy(StrEnum):
-    """How freed room is kept for its ask until that is bound there."""
+    """How freed capacity is reserved for its pending pod until the pod is bound there."""
 
     TAINT = "taint"
-    """Our taint on the node, and the ask's toleration of it: nobody else is bound there."""
+    """Our taint on the node, and the pod's toleration of it: no other pod is bound there."""
     NOMINATE = "nominate"
-    """nominatedNodeName alone. Higher priorities don't heed it; and kube-scheduler drops it at the ask's next failed
-    attempt, unless it preempts by itself and the ask's preemptionPolicy is Never."""
+    """nominatedNodeName alone.
+
+    Pods of higher priority ignore it. kube-scheduler drops it at the pod's next failed attempt, unless it preempts by
+    itself and the pod's preemptionPolicy is Never.
+    """
     NOTHING = "nothing"
-    """Whoever comes first."""
+    """No reservation: the first pod that the scheduler places gets the capacity."""
 
 
 class ReservationTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """On what terms a node is kept."""
+    """The terms on which a node is reserved."""
 
     kept_by: KeptBy = KeptBy.TAINT
     until_ms: int
-    """When it is given back at the latest, in milliseconds since 1970; told to whoever looks at the node."""
+    """When the reservation ends at the latest, in milliseconds since 1970; it is also written to the node."""
     decision: str
     """Where the decision can be read."""
 
 
 class Swept(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a sweep."""
+    """The result of a sweep."""
 
     freed: tuple[str, ...] = ()
-    """The names of the nodes that are kept no longer."""
+    """The names of the nodes that are no longer reserved."""
     sentence: str = ""
-    """Why there may be more; empty when there are not."""
+    """Why stale reservations may remain; empty when none do."""
 
     @property
     def done(self) -> bool:
-        """Whether nothing stale is left."""
+        """Return whether no stale reservation is left."""
         return not self.sentence
 
 
 Forgotten = Callable[[Collection[str]], Collection[str]]
-"""Of asks (uids) for which no decision is open: those of which it is not known here that their decision has ended."""
+"""Takes UIDs of pending pods without an open decision; returns those whose decision is not known here to have ended."""
 
 
 class Executor(Protocol):
-    """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
+    """Carries out a plan. No method raises for an answer of a cluster or for a missing one; the result reports it."""
 
     def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
-        """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read.
+        """Reserve a node for a pending pod with our taint, the matching toleration, and nominatedNodeName for readers.
 
-        After RETRY the taint may be there already: repeat, or release.
+        After RETRY the taint may exist already: repeat, or release.
         """
 
     def release(self, node: str, ask_uid: str) -> Result:
-        """Take our taint for this ask off the node; DONE when there is none."""
+        """Remove our taint for this pending pod from the node; DONE when there is none."""
 
     def sweep(
         self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
     ) -> Swept:
-        """Take off all our taints that belong to none of these asks.
+        """Remove all our taints that belong to none of these pending pods.
 
-        ``thorough`` asks the API server which there are, where the watch may still be behind. What is kept for asks
-        that were ``forgotten`` stays until the time that stands on the node.
+        ``thorough`` lists the nodes from the API server, as the watch may still be behind. Reservations for pods that
+        were ``forgotten`` are kept until the time that is written on the node.
         """
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
-        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge, not act.
+        """Evict exactly this pod (by UID) through the Eviction API; ``dry_run`` makes the server judge without acting.
 
-        ``again``: a request may have been sent before; the pod is looked at first, and no second one is sent for one
-        that is on its way.
+        ``again``: a request may have been sent before; the pod is read first, and no second request is sent for a pod
+        that is already terminating.
         """
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
-        """Tell the pod's readers; the same thing said again counts up the same Event."""
+        """Record an Event of the pod; repeating the same message increases the count of the same Event."""
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
-        """Set our own condition on a pod that was told to go; GONE when it went before."""
+        """Set our own condition on a pod that is being evicted; GONE when it no longer exists."""
 
 
 def reserved_for(node: Node) -> frozenset[str]:
-    """The UIDs of the asks for which our taints keep this node."""
+    """Return the UIDs of the pending pods for which our taints reserve this node."""
     return frozenset(taint.value for taint in node.taints if taint.key == RESERVED_TAINT_KEY)

@@ -1,4 +1,4 @@
-"""What is told to the readers of a pod: Events, and a condition of our own."""
+"""Writes for the readers of a pod: Events, and a condition of our own."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -11,18 +11,18 @@ from engine.cluster.timing import Clock
 
 COMPONENT = "scheduler-admin"
 PREEMPTED = "scheduler-admin.io/Preempted"
-"""Our condition on a victim. Not DisruptionTarget: the API server writes that itself, over whatever stands there."""
+"""Our condition on a victim. Not DisruptionTarget: the API server writes that itself and overwrites any value."""
 _STRATEGIC = "application/strategic-merge-patch+json"
-"""Merges conditions by their type, so that others' stay."""
+"""Merges conditions by their type, so that others' conditions are kept."""
 LONGEST_MESSAGE = 1024
-"""Bytes that an Event's message may have."""
+"""How many bytes an Event's message may have."""
 _CLAUSES = (". ", "; ", ", ", ": ", " because ", " while ")
 _CUT = "…"
 _LONGEST_NAME = 253
 
 
 def clipped(text: str, most: int) -> str:
-    """As much of a text as ``most`` bytes of UTF-8 hold: all of it, or up to the end of a clause, or else of a word."""
+    """Return a text cut to ``most`` bytes of UTF-8, if possible after a whole clause, or else after a whole word."""
     if len(text.encode()) <= most:
         return text
     held = text.encode()[: max(0, most - len(_CUT.encode()))].decode(errors="ignore")
@@ -32,18 +32,18 @@ def clipped(text: str, most: int) -> str:
 
 
 class PodEventWriter:
-    """The Events and conditions of one cluster; safe to share between threads."""
+    """The Events and conditions of one cluster's pods; safe to share between threads."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self._objects = Objects(connection)
         self._clock = clock
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
-        """See Executor."""
+        """Record an Event of a pod; see Executor.event."""
         return settled(lambda: self._count_event(pod, reason, clipped(message, LONGEST_MESSAGE), type_))
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
-        """See Executor."""
+        """Mark a victim with a condition; see Executor.mark."""
         return settled(lambda: self._set_condition(victim, reason, clipped(message, LONGEST_MESSAGE)))
 
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
@@ -63,7 +63,7 @@ class PodEventWriter:
         try:
             self._objects.create(path, _event(pod, name, reason, message, type_, now))
         except ApiFailure as error:
-            if error.code != CONFLICT:  # else it has been said before
+            if error.code != CONFLICT:  # a conflict means that the Event exists already
                 raise
             known = self._objects.get(f"{path}/{name}")
             again = {"count": (known.get("count") or 1) + 1, "lastTimestamp": now}

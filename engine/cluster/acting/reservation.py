@@ -1,4 +1,4 @@
-"""Keeping freed room for the ask that it was freed for: kube-scheduler would give it to whoever comes first."""
+"""Reserves freed capacity for the pod it was freed for: kube-scheduler would give it to the first pod that fits."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
@@ -28,9 +28,9 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import Node, Pod
 
 RESERVED_BY = "scheduler-admin.io/reserved-by"
-"""Annotation of a node that is kept: where its decision can be read."""
+"""Annotation of a reserved node: where the decision can be read."""
 RESERVED_UNTIL = "scheduler-admin.io/reserved-until"
-"""Annotation of a node that is kept: when it is given back at the latest, RFC 3339."""
+"""Annotation of a reserved node: when the reservation ends at the latest, RFC 3339."""
 _EFFECT = "NoSchedule"
 
 
@@ -45,7 +45,10 @@ class Holding:
         clock: Clock,
         reached: Callable[[str], None],
     ) -> None:
-        """``nodes`` tells the nodes as last seen; ``reached`` is told each point at which a crash may come."""
+        """Create the reservations of a cluster.
+
+        ``nodes`` returns the nodes as last seen; ``reached`` is called at each point where a crash may happen.
+        """
         self._connection = connection
         self._objects = Objects(connection)
         self._seen = nodes
@@ -53,7 +56,10 @@ class Holding:
         self._reached = reached
 
     def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
-        """Taint first, so that the room is kept before anyone may use it; undone if the ask turns out not to wait."""
+        """Reserve a node for a pending pod: taint it first, so that no other pod takes the capacity.
+
+        The taint is removed again if the pod turns out not to be pending.
+        """
         if terms.kept_by is KeptBy.TAINT:
             result = settled(lambda: self._taint(node, ask.uid, terms))
             if not result.done:
@@ -66,13 +72,13 @@ class Holding:
         return result
 
     def release(self, node: str, ask_uid: str) -> Result:
-        """See Executor."""
+        """Release the reservation of a node; see Executor.release."""
         return settled(lambda: self._untaint(node, lambda owner: owner == ask_uid))
 
     def sweep(
         self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
     ) -> Swept:
-        """See Executor. A node that can't be freed now is left to the next sweep."""
+        """Release stale reservations; see Executor.sweep. A node that can't be freed now is left to the next sweep."""
         kept = frozenset(open_ask_uids)
         try:
             nodes = self._listed() if thorough or self._seen is None else self._seen()
@@ -107,7 +113,7 @@ class Holding:
         try:
             found = self._objects.get(node_path(node))
         except ApiFailure as error:
-            if error.code == NOT_FOUND:  # a node that is gone is not kept for anyone
+            if error.code == NOT_FOUND:  # a node that no longer exists is reserved for no pod
                 return Result(outcome=OperationOutcome.DONE)
             raise
         taints = found.get("spec", {}).get("taints") or []
@@ -125,7 +131,7 @@ class Holding:
         return Result(outcome=OperationOutcome.DONE)
 
     def _ahead(self, until: str) -> bool:
-        """Whether a time that stands on a node is still to come; what can't be read is over."""
+        """Return whether the time that is written on a node is in the future; an unreadable time counts as past."""
         try:
             at = datetime.fromisoformat(until)
         except ValueError:
@@ -133,7 +139,7 @@ class Holding:
         return at.tzinfo is not None and at.timestamp() * 1000 > self._clock.wall_ms()
 
     def _admit(self, node: str, ask: PodRef, kept_by: KeptBy) -> Result:
-        """Let the ask in where the taint keeps others out, and name its node, if it still waits for one."""
+        """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
         found = self._objects.get(pod_path(ask))
         if found["metadata"].get("uid") != ask.uid or found["metadata"].get("deletionTimestamp"):
             return Result(outcome=OperationOutcome.GONE, sentence="the ask is gone")
@@ -149,10 +155,11 @@ class Holding:
         return Result(outcome=OperationOutcome.DONE)
 
     def _make_way(self, node: str, ask: Json) -> Result:
-        """Pods of lower priority lose their nomination to the node: they look for another one.
+        """Clear the nomination of lower-priority pods to the node, so that they look for another node.
 
-        As kube-scheduler has it where it makes room itself: else they would wait for what is no longer meant for them.
-        That one of them keeps it harms nobody but itself. Source: prepareCandidate of its package preemption.
+        kube-scheduler does this where it preempts itself: otherwise they would wait for capacity that is no longer
+        meant for them. A pod that keeps its nomination harms only itself. Source: prepareCandidate of its package
+        preemption.
         """
         for pod in self._nominated(node):
             if pod.uid != ask["metadata"].get("uid") and pod.node is None and pod.priority < _priority(ask):
@@ -162,7 +169,7 @@ class Holding:
         return Result(outcome=OperationOutcome.DONE)
 
     def _nominated(self, node: str) -> Iterator[Pod]:
-        """The pods that are nominated to a node, as far as they can be read."""
+        """Yield the pods that are nominated to a node, as far as they can be read."""
         query: dict[str, str | int] = {"fieldSelector": f"status.nominatedNodeName={node}", "limit": 500}
         body = self._connection.request("GET", "/api/v1/pods", query=query).body
         with suppress(*UNDECODABLE):
@@ -178,7 +185,7 @@ class Holding:
         return self._objects.patch(pod_path(ask), found, {"spec": {"tolerations": [*tolerations, ours]}})
 
     def _listed(self) -> Iterable[Node]:
-        """All nodes as they are now. Raises ClusterError."""
+        """Yield all nodes as they are now. Raises ClusterError."""
         try:
             for page in pages(self._page, {"limit": 500}):
                 yield from [node_from_bytes(item) for item in page.items or ()]

@@ -1,1 +1,1 @@
-"""How an API server is reached and signed in to."""
+"""How an API server is reached, and how to sign in to it."""

@@ -1,4 +1,4 @@
-"""An authenticated way to an API server that lasts: credentials are loaded anew when they end or are refused."""
+"""Keeps authenticated access to an API server: credentials are reloaded when they expire or are rejected."""
 
 import os
 import ssl
@@ -23,29 +23,29 @@ from engine.cluster.watching.supervised import SIGNING_IN, note_failure
 from engine.model.notes import gettext_noop
 
 POOL_SIZE = 30
-"""Kept connections: a watch for each kind that is served, and a few requests beside them."""
+"""Pooled connections: a watch for each kind that is served, and a few requests beside them."""
 _SELDOM_S = 5.0
-"""Credentials that are refused are loaded anew at most this often."""
+"""Credentials that are rejected are reloaded at most once in this many seconds."""
 _REREAD_S = 60.0
-"""A token in a file is read again after this long, as it is rewritten while it is still good."""
+"""A token file is read again after this many seconds, as it is rewritten before its token expires."""
 _GLANCE_S = 3.0
 _HTTPS = 443
 _AHEAD = timedelta(seconds=10)
-"""What a program gave is given up so long before it ends."""
+"""How long before their end the credentials from a program are replaced."""
 
 
 @dataclass(frozen=True)
 class AuthenticatedSession:
-    """Credentials in use."""
+    """The credentials in use, with their connection pool."""
 
     credentials: LoadedCredentials
     pool: urllib3.PoolManager = field(repr=False)
     read_s: float
-    """When (steady clock) its token file was read."""
+    """When (steady clock) the token file was read."""
 
 
 class Access:
-    """The way to one API server; safe to share between threads."""
+    """The access to one API server; safe to share between threads."""
 
     def __init__(self, load: Callable[[], LoadedCredentials], clock: Clock | None = None) -> None:
         """Load the credentials. Raises SettingsError."""
@@ -57,26 +57,29 @@ class Access:
         self._loading: threading.Thread | None = None
         self._trouble: SettingsError | None = None
         self.moved = False
-        """Whether the credentials lead to another address than at first: whoever follows this one has to begin anew."""
+        """Whether the credentials now lead to another address than at first: its watchers must start over."""
 
     @property
     def credentials(self) -> LoadedCredentials:
-        """The ones in use."""
+        """Return the credentials in use."""
         return self._session.credentials
 
     @property
     def address(self) -> str:
-        """Where the API server is; no secret."""
+        """Return the address of the API server, which is no secret."""
         return self.credentials.address
 
     @property
     def ended_at(self) -> datetime | None:
-        """When the credentials ended, if they have and nothing renews them."""
+        """Return when the credentials expired, if they have and no program renews them."""
         ends = self.credentials.ends_at
         return ends if ends is not None and ends <= self._now() else None
 
     def session(self, within_s: float) -> AuthenticatedSession:
-        """What to sign in with now; loaded anew if need be. Raises SettingsError if that fails or takes longer."""
+        """Return the session to sign in with, reloaded if needed.
+
+        Raises SettingsError if that fails or takes longer.
+        """
         session = self._session
         ends = session.credentials.ends_at
         if session.credentials.renews and ends is not None and ends - _AHEAD <= self._now():
@@ -87,13 +90,14 @@ class Access:
         return session
 
     def reload(self, within_s: float) -> None:
-        """Load the credentials anew, though nobody has refused them. Raises SettingsError; see ``renew``."""
+        """Load the credentials again, though nobody has rejected them. Raises SettingsError; see ``renew``."""
         self.renew(self._session, within_s)
 
     def renew(self, used: AuthenticatedSession, within_s: float) -> AuthenticatedSession | None:
-        """Others than ``used``, which were refused or have ended. None: there are none, or none so soon.
+        """Return a session other than ``used``, which was rejected or expired; None where there is none (yet).
 
-        Raises SettingsError when loading them fails or takes longer than ``within_s`` seconds; it goes on meanwhile.
+        Raises SettingsError when loading fails or takes longer than ``within_s`` seconds; loading continues in the
+        background.
         """
         with self._lock:
             if self._session is not used:
@@ -115,7 +119,7 @@ class Access:
         return self._session if self._session is not used else None
 
     def _reread(self, session: AuthenticatedSession, path: Path) -> AuthenticatedSession:
-        """The same with the token that the file holds now; with the former one while there is none."""
+        """Return the session with the token that its file holds now; keep the former token while there is none."""
         credentials = session.credentials
         with suppress(SettingsError):
             token = token_in(path)
@@ -137,7 +141,7 @@ class Access:
                 session = self._opened(loaded)
         except SettingsError as error:
             trouble = error
-        except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for good
+        except Exception as error:  # noqa: BLE001 - threads that wait for this one would wait forever
             note_failure(SIGNING_IN, error)
             message = gettext_noop("Signing in failed unexpectedly (%(why)s); the log has the reason.")
             trouble = SettingsError(message, why=type(error).__name__)
@@ -153,7 +157,7 @@ class Access:
 
 
 def server_end(address: str) -> datetime | None:
-    """When the certificate of a server ends; None when it shows none."""
+    """Return when the certificate of a server expires; None when it shows none."""
     parts = urlsplit(address)
     try:
         pem = ssl.get_server_certificate((parts.hostname or "", parts.port or _HTTPS), timeout=_GLANCE_S)
@@ -177,7 +181,7 @@ def _pool(credentials: LoadedCredentials) -> urllib3.PoolManager:
 
 
 def _proxy(address: str) -> str:
-    """What $HTTPS_PROXY and $NO_PROXY say."""
+    """Return the proxy for an address according to $HTTPS_PROXY and $NO_PROXY."""
     parts = urlsplit(address)
     if proxy_bypass(parts.netloc):
         return ""
@@ -186,7 +190,7 @@ def _proxy(address: str) -> str:
 
 def _tls(credentials: LoadedCredentials) -> ssl.SSLContext:
     try:
-        # What stands between the certificates may be in any language; Python wants ASCII.
+        # The text between the certificates may be in any language; Python requires ASCII.
         context = ssl.create_default_context(cadata=credentials.ca.encode("ascii", "ignore").decode() or None)
     except (ssl.SSLError, ValueError):
         raise SettingsError(gettext_noop("The CA is not a PEM certificate.")) from None
@@ -205,7 +209,7 @@ def _tls(credentials: LoadedCredentials) -> ssl.SSLContext:
 
 @contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """A path that OpenSSL can read a key from; in memory where the system can, as no key should lie on a disk."""
+    """Yield a path from which OpenSSL can read a key; in memory where possible, as no key should be on a disk."""
     if not hasattr(os, "memfd_create"):
         with tempfile.NamedTemporaryFile() as file:
             file.write(content)

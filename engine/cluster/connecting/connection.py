@@ -1,4 +1,4 @@
-"""Requests and streams to one Kubernetes API server, with typed errors and nothing of Kubernetes' object model."""
+"""Sends requests to one Kubernetes API server and reads its streams, with typed errors and without an object model."""
 
 import ssl
 import time
@@ -19,16 +19,16 @@ from engine.cluster.timing import Clock, sent_at_s
 
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-"""Server-side apply; JSON is YAML."""
+"""The media type of server-side apply; JSON is valid YAML."""
 JSON = "application/json"
 _UNAUTHORIZED = 401
 _EXPIRED = 10
-"""OpenSSL's word for a certificate that has expired."""
+"""OpenSSL's code for a certificate that has expired."""
 _CHUNK = 65_536
 LARGEST = 256 * 2**20
-"""Bytes of an answer: a page of a list is five hundred objects, of which the API server keeps at most 1.5 MiB each."""
+"""Bytes of an answer: a page of a list is five hundred objects, of which the API server stores at most 1.5 MiB each."""
 LARGEST_FAILURE = 2**20
-"""Bytes of one that tells what is wrong, of which a sentence is kept."""
+"""Bytes of an error's answer, of which one sentence is kept."""
 LONGEST_LINE = 16 * 2**20
 """Bytes of a line of a stream, which is one object."""
 _TOO_LATE = "the API server did not answer in time"
@@ -46,7 +46,7 @@ Send = Callable[[AuthenticatedSession], urllib3.BaseHTTPResponse]
 
 
 class Connection:
-    """One authenticated way to a cluster; safe to share between threads."""
+    """An authenticated connection to a cluster; safe to share between threads."""
 
     def __init__(
         self, settings: ConnectionSettings, wall_s: Callable[[], float] = time.time, clock: Clock | None = None
@@ -57,39 +57,39 @@ class Connection:
         self._access = Access(partial(load, settings), self._clock)
         self._wall_s = wall_s
         self.clock_skew_s: float | None = None
-        """Our clock minus the server's at the last answer, in seconds; None while it has told none."""
+        """Our clock minus the server's at the last answer, in seconds; None while no answer had a date."""
 
     def __repr__(self) -> str:
         return f"Connection({self._access.address})"
 
     @property
     def address(self) -> str:
-        """Where the API server is; no secret."""
+        """Return the address of the API server, which is no secret."""
         return self._access.address
 
     @property
     def credentials(self) -> LoadedCredentials:
-        """What signs in now."""
+        """Return the credentials that are used now."""
         return self._access.credentials
 
     @property
     def moved(self) -> bool:
-        """Whether the credentials have come to lead elsewhere; then nothing is sent with them any more."""
+        """Return whether the credentials now lead to another address; then nothing is sent with them any more."""
         return self._access.moved
 
     @property
     def ended_at(self) -> datetime | None:
-        """When the credentials ended, if they have and nothing renews them."""
+        """Return when the credentials expired, if they have and no program renews them."""
         return self._access.ended_at
 
     def sign_in_anew(self) -> None:
-        """Load the credentials anew though they were not refused, as they lead where they should not; see ``moved``."""
+        """Load the credentials again though they were not rejected, as they lead to another address; see ``moved``."""
         with suppress(SettingsError):
             self._access.reload(self.timeout_s)
 
     @property
     def timeout_s(self) -> float:
-        """How long a request may take when the caller does not say, in seconds."""
+        """Return how long a request may take by default, in seconds."""
         return self.settings.timeout_s
 
     def request(
@@ -105,10 +105,10 @@ class Connection:
     ) -> Response:
         """Send one request, signing in included. ``body`` is bytes, or anything that JSON can hold.
 
-        ``largest``: of how many bytes the answer may be: whoever stands in for an API server need not know any measure.
+        ``largest``: the most bytes that the answer may have: an impostor of an API server may send without end.
 
-        Repeated only when it was refused for its credentials, so did nothing, and there are new ones. Raises ApiFailure
-        for any status but 2xx and ConnectionFailure when no whole answer came.
+        Repeated only when it was rejected for its credentials, so had no effect, and there are new ones. Raises
+        ApiFailure for any status but 2xx and ConnectionFailure when no whole answer arrived.
         """
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         until_s = self._clock.steady_s() + (self.timeout_s if timeout_s is None else timeout_s)
@@ -122,7 +122,7 @@ class Connection:
             return Response(answer.status, answer.headers, self._whole(answer, until_s, largest))
 
     def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "ResponseStream":
-        """Open a stream of lines that fails when no whole one comes for ``idle_timeout_s``.
+        """Open a stream of lines that fails when no whole line arrives for ``idle_timeout_s``.
 
         Raises ApiFailure and ConnectionFailure; so does reading the stream.
         """
@@ -136,12 +136,12 @@ class Connection:
             return ResponseStream(self._signed(send, until_s), idle_timeout_s, self._clock)
 
     def _signed(self, send: Send, until_s: float) -> urllib3.BaseHTTPResponse:
-        """Send with credentials; once more with new ones where these, or whom they trust, have been replaced."""
+        """Send with credentials; send again with new ones where these, or the CA they trust, have been replaced."""
         session = self._access.session(self._left_s(until_s))
         try:
             answer = send(session)
         except urllib3.exceptions.SSLError as error:
-            # Nothing was sent: the server could not be told from another. Its CA may have been replaced.
+            # Nothing was sent: the server could not be verified. Its CA may have been replaced.
             untrusted = isinstance(error.args[0] if error.args else None, ssl.SSLCertVerificationError)
             renewed = self._access.renew(session, self._left_s(until_s)) if untrusted else None
             if renewed is None:
@@ -159,7 +159,7 @@ class Connection:
         return answer
 
     def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float, largest: int) -> bytes:
-        """All of an answer. One that trickles in would never run into a timeout of its reads alone."""
+        """Read a whole answer by its deadline: an answer that trickles in never exceeds the timeout of single reads."""
         parts, length = [], 0
         while part := answer.read1(_CHUNK):
             parts.append(part)
@@ -222,7 +222,7 @@ class ResponseStream:
         self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """Each whole line, without its end. A line that was cut off is dropped: it will be sent again.
+        """Yield each whole line, without its end. A line that was cut off is dropped: it will be sent again.
 
         Raises ConnectionFailure when the connection breaks or falls silent, or a line has no end; ends quietly once
         closed.
@@ -236,7 +236,7 @@ class ResponseStream:
                     raise ConnectionFailure(f"a line of the answer is longer than {LONGEST_LINE} bytes")
                 now_s = self._clock.steady_s()
                 whole_s = now_s if lines else whole_s
-                if now_s - whole_s > self._idle_timeout_s:  # its bytes trickle in one by one
+                if now_s - whole_s > self._idle_timeout_s:  # bytes arrive, but too slowly for a whole line
                     raise ConnectionFailure(_TOO_LATE, timed_out=True)
         finally:
             self._response.close()
@@ -246,7 +246,7 @@ class ResponseStream:
             with _typed_errors():
                 return b"" if self._closed else self._response.read1(_CHUNK)
         except (ConnectionFailure, ValueError, AttributeError):
-            # The latter two: what reading ends in when another thread has shut the connection down.
+            # The latter two are raised where another thread has shut the connection down.
             if self._closed:
                 return b""
             raise
@@ -257,7 +257,7 @@ class ResponseStream:
         try:
             self._response.shutdown()
         except (AttributeError, RuntimeError, ValueError, OSError):
-            return  # it had ended by itself
+            return  # it had ended already
 
 
 @contextmanager

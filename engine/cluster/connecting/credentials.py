@@ -1,4 +1,4 @@
-"""From connection settings to what is needed to sign in: an address, whom to trust there, and who to be."""
+"""Turns connection settings into what signing in needs: an address, the trusted CA, and credentials."""
 
 import os
 from base64 import b64decode, b64encode
@@ -15,56 +15,59 @@ from engine.cluster.errors import SettingsError
 from engine.model.notes import gettext_noop
 
 POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where a pod finds the token and the CA of its service account."""
+"""The folder where a pod finds the token and the CA of its service account."""
 _NOT_OURS = ("auth-provider", "as", "as-uid", "as-groups", "as-user-extra")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionSettings:
-    """How to reach a cluster. Exactly one of kubeconfig_path, kubeconfig_text, in_cluster and address is given."""
+    """The way to reach a cluster. Exactly one of kubeconfig_path, kubeconfig_text, in_cluster and address is given."""
 
     kubeconfig_path: str = ""
-    """A file on this machine; it may name credential plugins and further files."""
+    """A file on this machine; it may refer to credential plugins and further files."""
     kubeconfig_text: str = field(default="", repr=False)
-    """A kubeconfig's content. It comes from a form or the database, so it may name neither commands nor files."""
+    """The content of a kubeconfig.
+
+    It comes from a form or the database, so it may refer to neither commands nor files.
+    """
     context: str = ""
-    """Which context of the kubeconfig; empty: its current one."""
+    """The context of the kubeconfig to use; empty: its current one."""
     in_cluster: bool = False
-    """Use the service account of the pod that we run in."""
+    """Whether to use the service account of the pod that this process runs in."""
     address: str = ""
     """``https://host:port``, used with ``token`` and ``ca``."""
     token: str = field(default="", repr=False)
     ca: str = ""
-    """PEM certificates that the server's is checked against; empty: the system's."""
+    """PEM certificates that the server's certificate is verified with; empty: those of the system."""
     verify_tls: bool = True
-    """False only for a cluster on this very machine."""
+    """Whether to verify the server's certificate; False only for a cluster on this machine."""
     timeout_s: float = 10.0
-    """Seconds a request may take when the caller does not say; a lease must outlast it."""
+    """How many seconds a request may take by default; a lease must last longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedCredentials:
-    """What was loaded, once."""
+    """Credentials as they were loaded once."""
 
     address: str
     kind: str = "anonymous"
-    """How one signs in: ``token``, ``token file``, ``client certificate``, ``program``, ``password``, ``anonymous``."""
+    """The kind: ``token``, ``token file``, ``client certificate``, ``program``, ``password`` or ``anonymous``."""
     authorization: str = field(default="", repr=False)
-    """The header's value; empty when a certificate is enough."""
+    """The value of the Authorization header; empty when a certificate is enough."""
     token_file: Path | None = None
-    """Where the token comes from, if it is one that others rewrite."""
+    """The file that the token comes from, if another program rewrites it."""
     certificate: str = ""
-    """PEM, of the client; with its ``key``."""
+    """The client's certificate in PEM, with its ``key``."""
     key: str = field(default="", repr=False)
     ca: str = ""
     verify_tls: bool = True
     server_name: str = ""
-    """What the server's certificate is for, where that is not the host of the address."""
+    """The name that the server's certificate is for, where it differs from the host of the address."""
     proxy: str = field(default="", repr=False)
     ends_at: datetime | None = None
-    """When the certificate, the token or what the program gave is no longer good; None where nothing tells."""
+    """When the certificate, the token or the program's credentials expire; None where that is unknown."""
     renews: bool = False
-    """Whether a program gives new ones when these have ended."""
+    """Whether a program gives new credentials when these have expired."""
 
 
 def load(settings: ConnectionSettings) -> LoadedCredentials:
@@ -78,8 +81,8 @@ def load(settings: ConnectionSettings) -> LoadedCredentials:
         return _load(settings)
     except SettingsError:
         raise
-    except Exception as error:  # noqa: BLE001 - of documents that somebody wrote, of which any part may be of any type
-        why = type(error).__name__  # and not what it says, which may be the token
+    except Exception as error:  # noqa: BLE001 - any part of a document from a user may have any type
+        why = type(error).__name__  # and not its message, which may contain the token
         raise SettingsError(gettext_noop("The credentials can't be loaded: %(why)s."), why=why) from None
 
 
@@ -95,14 +98,14 @@ def _load(settings: ConnectionSettings) -> LoadedCredentials:
 
 
 def as_kubeconfig(address: str, token: str, ca: str = "") -> dict[str, Any]:
-    """An address with a token as a kubeconfig with one context, called like the host. Raises SettingsError."""
+    """Return a kubeconfig with one context for an address with a token, named like the host. Raises SettingsError."""
     name = urlsplit(_address(address)).hostname or ""
     cluster = {"server": address} | ({"certificate-authority-data": b64encode(ca.encode()).decode()} if ca else {})
     return _document(name, cluster, {"token": token})
 
 
 def alone(entry: ContextEntry) -> dict[str, Any]:
-    """A kubeconfig with nothing but one context."""
+    """Return a kubeconfig that contains only the given context."""
     return _document(entry.context, dict(entry.cluster), dict(entry.user))
 
 
@@ -118,7 +121,7 @@ def _document(name: str, cluster: dict[str, Any], user: dict[str, Any]) -> dict[
 
 
 def token_in(path: Path) -> str:
-    """The token that a file holds. Raises SettingsError."""
+    """Return the token that a file holds. Raises SettingsError."""
     token = _file(path).strip()
     if not token:
         raise SettingsError(gettext_noop("%(path)s is empty."), path=str(path))
@@ -188,7 +191,7 @@ def _by_program(grant: Grant, known: dict[str, Any]) -> LoadedCredentials:
 
 
 def bearer(token: str) -> str:
-    """The header's value for a token. Raises SettingsError for what no header can hold."""
+    """Return the header's value for a token. Raises SettingsError for characters that no header can hold."""
     if not token.isprintable() or not token.isascii():
         raise SettingsError(gettext_noop("The token holds characters that no token has."))
     return f"Bearer {token}"
@@ -201,13 +204,13 @@ def _address(address: str) -> str:
         raise SettingsError(gettext_noop("The address of a cluster can't be read.")) from None
     if not address.startswith(("https://", "http://")) or not parts.hostname:
         raise SettingsError(gettext_noop("The address of a cluster begins with https://."))
-    if parts.username or parts.password:  # addresses are shown and written down
+    if parts.username or parts.password:  # addresses are displayed and stored
         raise SettingsError(gettext_noop("The address of a cluster holds no name and no password."))
     return address.rstrip("/")
 
 
 def _data(section: Any, name: str, folder: Path) -> str:
-    """What a kubeconfig embeds under ``name-data``, or what lies in the file that it names."""
+    """Return what a kubeconfig embeds under ``name-data``, or the content of the file that it refers to."""
     embedded = section.get(f"{name}-data")
     try:
         if embedded:

@@ -1,4 +1,4 @@
-"""Until when a certificate or a token is good, read without checking anything else of it."""
+"""Reads when a certificate or a token expires, without verifying anything else of it."""
 
 import json
 from base64 import urlsafe_b64decode
@@ -10,7 +10,7 @@ _PARTS_OF_A_JWT = 3
 
 
 def certificate_end(pem: str) -> datetime | None:
-    """When the first certificate of a PEM text ends; None where there is none."""
+    """Return when the first certificate of a PEM text expires; None where there is none."""
     try:
         return x509.load_pem_x509_certificate(pem.encode()).not_valid_after_utc
     except ValueError:
@@ -18,7 +18,7 @@ def certificate_end(pem: str) -> datetime | None:
 
 
 def token_end(token: str) -> datetime | None:
-    """When a token ends, if it is a JWT that says so."""
+    """Return when a token expires, if it is a JWT with an expiry."""
     parts = token.split(".")
     if len(parts) != _PARTS_OF_A_JWT:
         return None

@@ -1,4 +1,4 @@
-"""Which cluster an API server belongs to: the UID of its namespace kube-system, which lives as long as the cluster."""
+"""Identifies clusters by the UID of their namespace kube-system, which lives as long as the cluster."""
 
 import logging
 import threading
@@ -19,43 +19,43 @@ log = logging.getLogger(__name__)
 
 SYSTEM = "kube-system"
 LIMIT_S = 20.0
-"""So long anything that somebody waits for may take."""
+"""How many seconds anything may take that a person waits for."""
 LATELY_S = 60.0
-"""So long nobody asks again which cluster it is, while all goes well."""
+"""How many seconds a successful check of the cluster's identity remains valid."""
 STRANGER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 Found = TypeVar("Found")
 
 
 class UnreachableError(ClusterError):
-    """The API server was asked, and gave no answer that helps."""
+    """Raised when the API server gave no usable answer."""
 
 
 class StrangerError(ClusterError):
-    """Another cluster's API server: nothing that it says is about the one that is followed."""
+    """Raised for the API server of another cluster: none of its answers are about the cluster that is watched."""
 
 
 class SameCluster:
-    """Whether an API server still is the cluster's that is followed; safe to share between threads."""
+    """Checks whether an API server still belongs to the watched cluster; safe to share between threads."""
 
     def __init__(self, connection: Connection, uid: str = "", clock: Clock | None = None) -> None:
-        """``uid``: of the cluster; empty where that is not known: then the first that is read."""
+        """Create a check; ``uid`` is the cluster's, or empty where it is unknown: then the first that is read."""
         self._connection = connection
         self._clock = clock or Clock()
         self._checked_s: float | None = None
         self._lock = threading.Lock()
         self.uid = uid
         self.stranger = False
-        """Whether it was another's when its UID was last read."""
+        """Whether the API server belonged to another cluster when its UID was last read."""
 
     def check_lately(self) -> None:
-        """Do the same, unless it was done lately and the API server was the cluster's."""
+        """Check the identity, unless a check succeeded recently."""
         checked_s = self._checked_s
         if checked_s is None or self._clock.steady_s() - checked_s >= LATELY_S:
             self.check()
 
     def check(self) -> None:
-        """Ask for the UID, and do without where that may not be read.
+        """Read the UID and compare it with the known one; continue without it where it may not be read.
 
         Raises StrangerError, ApiFailure and ConnectionFailure.
         """
@@ -77,9 +77,9 @@ class SameCluster:
 
 
 def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
-    """What ``work`` returns or raises as a ClusterError. Raises UnreachableError after ``limit_s`` seconds.
+    """Return what ``work`` returns, or raise its ClusterError. Raises UnreachableError after ``limit_s`` seconds.
 
-    In a thread of its own, as a program that signs in may hang, and nothing can hurry it.
+    It runs in a thread of its own, as a program that signs in may hang, and can't be interrupted.
     """
     found: list[Found] = []
     failed: list[ClusterError] = []
@@ -106,7 +106,10 @@ def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
 
 
 def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple[str, LoadedCredentials]:
-    """Sign in; the cluster's UID, empty where it may not be read, and what signed in. Raises ClusterError."""
+    """Sign in and return the cluster's UID, empty where it may not be read, with the credentials.
+
+    Raises ClusterError.
+    """
 
     def work() -> tuple[str, LoadedCredentials]:
         connection = Connection(settings)
@@ -116,7 +119,7 @@ def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple
 
 
 def cluster_uid(connection: Connection) -> str:
-    """The UID, empty where it may not be read. Raises ClusterError for a server that can't be used at all."""
+    """Return the cluster's UID, empty where it may not be read. Raises ClusterError for a server that can't be used."""
     try:
         return _uid(connection)
     except ApiFailure as error:
@@ -138,13 +141,13 @@ def _uid(connection: Connection) -> str:
 
 
 def unreachable(connection: Connection, error: ConnectionFailure) -> UnreachableError:
-    """No whole answer came."""
+    """Return the error for a request that got no whole answer."""
     message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
     return UnreachableError(message, address=connection.address, why=str(error))
 
 
 def explained(connection: Connection, error: ApiFailure, what: str) -> UnreachableError:
-    """The API server could not do ``what``, for another reason than a right that is missing."""
+    """Return the error for an API server that could not do ``what`` for another reason than a missing right."""
     if error.code != _UNAUTHORIZED and not _anonymous(error):
         message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
         return UnreachableError(message, address=connection.address, what=what, why=str(error))
@@ -163,5 +166,5 @@ def explained(connection: Connection, error: ApiFailure, what: str) -> Unreachab
 
 
 def _anonymous(error: ApiFailure) -> bool:
-    """Whether it was refused as nobody was signed in."""
+    """Return whether a request was rejected because it was anonymous."""
     return error.code == _FORBIDDEN and "system:anonymous" in error.message

@@ -1,6 +1,6 @@
-"""Kubeconfigs: files on this machine as kubectl merges them, or a text that needs nothing but itself.
+"""Reads kubeconfigs: files on this machine, merged as kubectl does, or a self-contained text.
 
-Nothing here returns or quotes a secret but ``ContextEntry``.
+Nothing here returns or quotes a secret except ``ContextEntry``.
 """
 
 import os
@@ -17,7 +17,7 @@ from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
 from engine.model.notes import gettext_noop
 
 LONGEST = 1_000_000
-"""Characters that are read of a kubeconfig."""
+"""How many characters of a kubeconfig are read."""
 _DEEPEST = 100
 _FROM_ELSEWHERE = ("exec", "auth-provider", "tokenFile", "client-certificate", "client-key", "certificate-authority")
 
@@ -26,7 +26,7 @@ Section = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Contexts:
-    """The names of the contexts of a kubeconfig, and which one kubectl would use."""
+    """The names of the contexts of a kubeconfig, and the current context of kubectl."""
 
     names: tuple[str, ...]
     current: str = ""
@@ -34,7 +34,7 @@ class Contexts:
 
 @dataclass(frozen=True)
 class ContextEntry:
-    """What a context names: a cluster, and who to be there. Paths in it are relative to the folder of its file."""
+    """The cluster and the user of a context. Paths in them are relative to the folder of their file."""
 
     context: str
     cluster: Section = field(repr=False)
@@ -44,33 +44,33 @@ class ContextEntry:
 
     @property
     def program(self) -> str:
-        """The program that signs in, as it is named; empty where none does."""
+        """Return the credential plugin's command as it is written; empty where there is none."""
         spec = self.user.get("exec")
         return str(spec.get("command") or "") if isinstance(spec, Mapping) else ""
 
 
 def default_path() -> str:
-    """Where kubectl looks: $KUBECONFIG, which may name several files, else ``~/.kube/config``."""
+    """Return where kubectl looks: $KUBECONFIG, which may list several files, else ``~/.kube/config``."""
     return os.environ.get("KUBECONFIG", "") or at_home("~/.kube/config")
 
 
 def at_home(path: str) -> str:
-    """A path with its ``~`` resolved; that of a user who is unknown stays as it is, and is no file."""
+    """Return a path with its ``~`` resolved; the path of an unknown user is unchanged, and is no file."""
     return os.path.expanduser(path)  # noqa: PTH111 - pathlib raises for unknown users
 
 
 @dataclass(frozen=True)
 class Kubeconfig:
-    """One or several documents, the first of which counts for more, as kubectl merges them."""
+    """One or several kubeconfig documents, where the first one takes precedence, as kubectl merges them."""
 
     origin: str
-    """What it is called in sentences."""
+    """How messages refer to the kubeconfig."""
     documents: tuple[tuple[Path, Section], ...] = field(repr=False)
-    """The folder of each and what is in it."""
+    """The folder of each document, and its content."""
 
     @classmethod
     def at(cls, path: str) -> Self:
-        """The file, or the files of a list as in $KUBECONFIG. Raises SettingsError."""
+        """Read a file, or the files of a list as in $KUBECONFIG. Raises SettingsError."""
         given = [part for part in path.split(os.pathsep) if part]
         there = [part for part in given if len(given) == 1 or Path(part).exists()]
         if not there:
@@ -82,9 +82,10 @@ class Kubeconfig:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """A text from a form or the database, which may name neither commands nor files: whoever may edit a cluster
-        must not run commands on our machine, nor read its files. Raises SettingsError.
-        """  # noqa: D205
+        """Read a text from a form or the database, which may refer to neither commands nor files.
+
+        Whoever may edit a cluster must not run commands on this machine, nor read its files. Raises SettingsError.
+        """
         found = cls("kubeconfig", ((Path(), _parsed(text[:LONGEST], "kubeconfig")),))
         for part, inner in (("users", "user"), ("clusters", "cluster")):
             for entry in found._named(part).values():
@@ -100,12 +101,15 @@ class Kubeconfig:
         return found
 
     def contexts(self) -> Contexts:
-        """What it offers."""
+        """Return the names of the contexts, and the current one."""
         named = (document.get("current-context") for _folder, document in self.documents)
         return Contexts(tuple(self._named("contexts")), next((str(name) for name in named if name), ""))
 
     def entry(self, context: str = "") -> ContextEntry:
-        """What the context names, or the current one. Raises SettingsError when it is not there or is incomplete."""
+        """Return the entry of a context, or of the current one.
+
+        Raises SettingsError when it is missing or incomplete.
+        """
         offered = self.contexts()
         name = context or offered.current
         listed = ", ".join(offered.names) or "none"
@@ -150,7 +154,7 @@ def _text(path: Path) -> str:
             return file.read(LONGEST)
     except FileNotFoundError:
         raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=str(path)) from None
-    except (OSError, ValueError) as error:  # the latter: not UTF-8, or no path
+    except (OSError, ValueError) as error:  # the latter where it is not UTF-8, or is no path
         why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
         message = gettext_noop("The kubeconfig %(path)s can't be read: %(why)s.")
         raise SettingsError(message, path=str(path), why=why) from None
@@ -167,7 +171,10 @@ def _parsed(text: str, origin: str) -> Section:
 
 
 def _odd(text: str, origin: str) -> Any:
-    """What libyaml does not read. Parsers quote the line that they stumble over, which may be the token: it is not."""
+    """Parse a text that libyaml rejects, without quoting it.
+
+    Parsers quote the line that they fail at, which may be the token.
+    """
     if len(text) > libyaml.LONGEST_ODD:
         message = gettext_noop("The kubeconfig %(path)s is not plain YAML, and longer than %(most)s KiB.")
         raise SettingsError(message, path=origin, most=str(libyaml.LONGEST_ODD // 1024))

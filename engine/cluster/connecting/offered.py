@@ -1,8 +1,9 @@
-"""Kubeconfigs that may be chosen over the web: files in places that the installation names, and no others.
+"""Lists the kubeconfigs that users may choose over the web: only files in configured places.
 
-Whoever chooses one by a page or the REST API makes our process read it, sign in with what it names, and run the program
-that it names. So it is chosen from what lies there, and nobody but we and root may have written it. The rule is that of
-sshd for keys; to it come folders in which anybody leaves files, uploads of our own among them.
+Choosing a kubeconfig by a page or the REST API makes this process read it, sign in with its credentials, and run the
+program that it refers to. So only listed files can be chosen, and nobody but this user and root may be able to write
+them. sshd has the same rule for keys; folders in which anybody can leave files, including our own uploads, are excluded
+besides.
 """
 
 import os
@@ -17,38 +18,38 @@ from engine.cluster.errors import SettingsError
 from engine.model.notes import gettext_noop
 
 MOST = 200
-"""So many are offered."""
-NEVER = tuple(Path(path) for path in ("/proc", "/dev", "/sys", "/tmp", "/var/tmp"))  # noqa: S108 - none is written there
-"""Whatever the installation names: open files of processes, and what anybody leaves."""
+"""How many kubeconfigs are offered at most."""
+NEVER = tuple(Path(path) for path in ("/proc", "/dev", "/sys", "/tmp", "/var/tmp"))  # noqa: S108 - none is written to
+"""Places that are never offered, whatever the settings: open files of processes, and world-writable folders."""
 _ROOT = 0
 _FILES = ("tokenFile", "client-certificate", "client-key")
 
 
 @dataclass(frozen=True)
 class OfferedFiles:
-    """Folders, whose files are offered, and single files."""
+    """Folders whose files are offered, and single files."""
 
     paths: tuple[Path, ...]
 
     @classmethod
     def of(cls, paths: str) -> "OfferedFiles":
-        """Several, separated as in $PATH; ``~`` is our home, and variables such as ``$KUBECONFIG`` may name some."""
+        """Return the places of a list as in $PATH; ``~`` and variables such as ``$KUBECONFIG`` are expanded."""
         named = [path for path in os.path.expandvars(paths).split(os.pathsep) if path and not path.startswith("$")]
         return cls(tuple(Path(at_home(path)).absolute() for path in named))
 
     def offered(self) -> tuple[str, ...]:
-        """Return the paths of the kubeconfigs that lie there, MOST at the most."""
+        """Return the paths of the kubeconfigs in these places, MOST at most."""
         found = dict.fromkeys(str(file) for place in self.paths for file in _files(place) if self._holds(file))
         return tuple(sorted(found))[:MOST]
 
     def check(self, path: str) -> None:
-        """Raise SettingsError for what is not offered, without a look at it."""
+        """Raise SettingsError for a path that is not offered, without reading it."""
         if path not in self.offered():
             message = gettext_noop("%(path)s is none of the kubeconfigs that this installation offers.")
             raise SettingsError(message, path=path)
 
     def check_named(self, entry: ContextEntry) -> None:
-        """Raise SettingsError where a context of such a file names a file, or a program, that others may write."""
+        """Raise SettingsError where a context of an offered file refers to a file or program that others may write."""
         files = [*(entry.user.get(key) for key in _FILES), _program(entry)]
         named = [*((entry.user_folder, file) for file in files), (entry.cluster_folder, _authority(entry))]
         for folder, path in named:
@@ -57,7 +58,7 @@ class OfferedFiles:
                 raise SettingsError(message, path=str(path), name=entry.context)
 
     def _holds(self, file: Path) -> bool:
-        """Whether a file is a kubeconfig, still lies there when every link is followed, and is ours alone."""
+        """Return whether a file is a kubeconfig in these places, links followed, that nobody else can write."""
         inside = any(file.resolve().is_relative_to(place.resolve()) for place in self.paths)
         return inside and _ours_alone(file) and _is_kubeconfig(file)
 
@@ -65,12 +66,12 @@ class OfferedFiles:
 def _files(place: Path) -> Iterator[Path]:
     try:
         yield from sorted(place.iterdir()) if place.is_dir() else (place,)
-    except OSError:  # nothing of what we may not look into is offered
+    except OSError:  # nothing is offered from a folder that can't be read
         return
 
 
 def _is_kubeconfig(file: Path) -> bool:
-    """Whether it may be one, at a glance: others lie beside them."""
+    """Return whether a file looks like a kubeconfig: other files may lie beside them."""
     try:
         if not file.is_file() or file.stat().st_size > LONGEST:
             return False
@@ -81,7 +82,7 @@ def _is_kubeconfig(file: Path) -> bool:
 
 
 def _ours_alone(path: Path) -> bool:
-    """Whether nobody but us and root can write a file, or put another in its place."""
+    """Return whether nobody but this user and root can write a file, or replace it."""
     whole = path.resolve()
     if any(whole.is_relative_to(never) for never in NEVER):
         return False
@@ -103,5 +104,5 @@ def _fixed(path: Path) -> bool:
 
 
 def _program(entry: ContextEntry) -> str:
-    """Where it lies: a bare name is looked up."""
+    """Return the path of a context's program; a bare name is looked up in $PATH."""
     return entry.program if "/" in entry.program else shutil.which(entry.program) or ""

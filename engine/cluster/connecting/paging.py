@@ -1,4 +1,4 @@
-"""Lists that come page by page."""
+"""Reads lists page by page."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,11 +7,14 @@ from engine.cluster.errors import ConnectionFailure
 from engine.formats.kubernetes.wire import ListPage
 
 MOST_PAGES = 20_000
-"""Ten million objects, in pages of 500: a list that goes on is none."""
+"""The most pages of a list, ten million objects in pages of 500: beyond that a list is taken to be endless."""
 
 
 def pages(read: Callable[[Query], ListPage], query: Query) -> Iterator[ListPage]:
-    """The pages of a list, one read once the one before was looked at. Raises ConnectionFailure if there is no end."""
+    """Yield the pages of a list, each read when the previous one was used.
+
+    Raises ConnectionFailure if there is no end.
+    """
     for _page in range(MOST_PAGES):
         page = read(query)
         yield page

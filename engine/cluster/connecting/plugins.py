@@ -1,4 +1,4 @@
-"""Credential plugins: programs that a kubeconfig names, which print how to sign in (client.authentication.k8s.io)."""
+"""Runs credential plugins: programs in a kubeconfig that print credentials (client.authentication.k8s.io)."""
 
 import contextlib
 import json
@@ -20,9 +20,9 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.model.notes import gettext_noop
 
 LIMIT_S = 15.0
-"""So long a program may take."""
+"""How many seconds a program may take."""
 _MOST_BYTES = 1_000_000
-"""So much it may print: a token or a certificate with its key is a few thousand."""
+"""How many bytes a program may print: a token or a certificate with its key is a few thousand."""
 _VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _HANDED_ON = frozenset(
     {
@@ -33,8 +33,11 @@ _HANDED_ON = frozenset(
     }
 )
 _HANDED_ON_BY_PREFIX = ("LC_", "XDG_", "AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GOOGLE_", "OCI_", "OS_", "VAULT_")
-"""Of our environment, what credential plugins receive: where they run, and what those of the clouds look for. Whatever
-else one needs, its kubeconfig gives it (``env``)."""
+"""The prefixes of the environment variables that credential plugins receive, besides the names above.
+
+They include where programs run, and what the plugins of cloud providers look for. A kubeconfig sets any others
+(``env``).
+"""
 _ITS_SETTINGS = "client.authentication.k8s.io/exec"
 
 
@@ -53,7 +56,7 @@ class _Answer(msgspec.Struct, rename="camel"):
 
 @dataclass(frozen=True)
 class Grant:
-    """What a program gave."""
+    """The credentials that a program printed."""
 
     token: str = field(default="", repr=False)
     certificate: str = ""
@@ -62,21 +65,21 @@ class Grant:
 
 
 def sign_in(entry: ContextEntry) -> Grant:
-    """Run the program that the user of a context names. Raises SettingsError, after LIMIT_S seconds at the latest.
+    """Run the program of a context's user. Raises SettingsError, after LIMIT_S seconds at the latest.
 
-    What the program says is never quoted: it may hold what it is there to keep.
+    The program's output is never quoted: it may contain secrets.
     """
     spec = _spec(entry)
     command, environment = _command(entry, spec), _environment(entry, spec)
     try:
-        with subprocess.Popen(  # noqa: S603 - the kubeconfig lies on our machine
+        with subprocess.Popen(  # noqa: S603 - the kubeconfig is a file on this machine
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=entry.user_folder,
             env=environment,
-            start_new_session=True,  # so that what it started ends with it
+            start_new_session=True,  # so that its child processes end with it
         ) as process:
             output = _printed(process, command[0])
     except OSError as error:
@@ -91,9 +94,9 @@ def sign_in(entry: ContextEntry) -> Grant:
 
 
 def _printed(process: "subprocess.Popen[bytes]", command: str) -> bytes:
-    """What a program prints until it ends; one that takes too long or prints too much is killed. Raises SettingsError.
+    """Return what a program prints until it ends. Raises SettingsError.
 
-    Whatever it started ends with it.
+    A program that takes too long or prints too much is killed, with its child processes.
     """
 
     def kill() -> None:
@@ -135,7 +138,7 @@ def _spec(entry: ContextEntry) -> dict[str, Any]:
 
 def _command(entry: ContextEntry, spec: dict[str, Any]) -> list[str]:
     command = str(spec["command"])
-    # As kubectl does: a path with a slash is relative to the kubeconfig, a bare name is looked up.
+    # Resolved as by kubectl: a path with a slash is relative to the kubeconfig, a bare name is looked up.
     found = shutil.which(str(entry.user_folder / command) if "/" in command else command)
     if found is None:
         raise SettingsError(

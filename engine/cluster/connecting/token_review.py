@@ -1,4 +1,4 @@
-"""Whose a token is, asked of the API server that gave it."""
+"""Identifies the owner of a token by a TokenReview of the API server that issued it."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ _REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 
 @dataclass(frozen=True)
 class Bearer:
-    """Who a token is of."""
+    """The owner of a token."""
 
     username: str
     groups: tuple[str, ...]
@@ -40,9 +40,9 @@ class _Review(msgspec.Struct, frozen=True):
 def review(
     settings: ConnectionSettings, token: str, audiences: tuple[str, ...], *, limit_s: float = LIMIT_S
 ) -> Bearer | None:
-    """Who the token is of; None where the cluster did not give it, or not for one of these audiences.
+    """Return the owner of a token; None where the cluster did not issue it, or not for one of these audiences.
 
-    Raises ClusterError, never later than after ``limit_s`` seconds; no error holds the token.
+    Raises ClusterError, never later than after ``limit_s`` seconds; no error contains the token.
     """
 
     def work() -> Bearer | None:
@@ -62,7 +62,7 @@ def review(
         except UNDECODABLE:
             failure = ConnectionFailure("the API server's answer can't be read")
             raise unreachable(connection, failure) from None
-        # An API server that knows nothing of audiences names none: then the token may be meant for anybody.
+        # An API server without support for audiences returns none: then the token may be meant for any service.
         if not status.authenticated or not status.user.username or set(audiences).isdisjoint(status.audiences):
             return None
         return Bearer(status.user.username, status.user.groups)

@@ -1,1 +1,1 @@
-"""What is found out about a cluster before it is used."""
+"""Inspection of a cluster before it is used."""

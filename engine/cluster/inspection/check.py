@@ -1,4 +1,4 @@
-"""Whether a cluster can be used as its mode wants: what works, what is forbidden, what is odd. Changes nothing."""
+"""Checks whether a cluster can be used in its mode: what works, what is forbidden, what is unusual. Changes nothing."""
 
 import statistics
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ from engine.model.snapshot import ClusterState
 from engine.observation.discovery import ClusterScan, facts, preempting_classes, propose
 
 SKEW_S = 3.0
-"""Clocks that differ by more are warned of."""
+"""A larger difference of the clocks, in seconds, gives a warning."""
 ENDS_SOON = timedelta(days=14)
-"""Credentials that end sooner than this are warned of."""
+"""Credentials that expire sooner than this give a warning."""
 SUBJECTS = (
     gettext_noop("connection"),
     gettext_noop("server"),
@@ -43,7 +43,7 @@ SUBJECTS = (
     gettext_noop("taints"),
     gettext_noop("lease"),
 )
-"""What a line may be about."""
+"""The possible subjects of a result."""
 KINDS = {
     "token": gettext_noop("a token"),
     "token file": gettext_noop("the token in a file"),
@@ -51,12 +51,12 @@ KINDS = {
     "program": gettext_noop("a program that gives credentials"),
     "password": gettext_noop("a password"),
 }
-"""How one signs in, in words."""
+"""The kinds of credentials, in words."""
 _TIMES = 5
 
 
 class CheckLevel(StrEnum):
-    """How bad it is: ``error`` means that the mode can't work, ``warning`` that somebody should know."""
+    """The severity: ``error`` means that the mode can't work, ``warning`` that somebody should know."""
 
     OK = "ok"
     WARNING = "warning"
@@ -65,7 +65,7 @@ class CheckLevel(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One thing that was found: ``message`` % ``params`` says it."""
+    """A single finding, whose text is ``message`` % ``params``."""
 
     subject: str
     level: CheckLevel
@@ -78,41 +78,41 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Expected:
-    """What we know of the cluster ourselves."""
+    """The facts that this installation has stored about the cluster."""
 
     mode: str
     publish: bool = False
     uid: str = ""
     tree: QueueTree | None = None
     owners: frozenset[str] = frozenset()
-    """Who may hold the lease: the workers of this installation."""
+    """The possible holders of the lease: the workers of this installation."""
     open_asks: frozenset[str] = frozenset()
-    """UIDs of the asks of open decisions."""
+    """UIDs of the pending pods of open decisions."""
     reviews: bool = False
-    """Whether tokens of the cluster are good for our REST API."""
+    """Whether tokens of the cluster sign in to the REST API."""
     engine: str = ""
-    """The service account by which the engine signs in, as ``NAMESPACE/NAME``; empty: as who looks does."""
+    """The service account of the engine, as ``NAMESPACE/NAME``; empty: the same credentials as those of the check."""
     single: bool = True
-    """Whether the policy wants no scheduler beside it that preempts."""
+    """Whether the policy requires that no other scheduler preempts."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that was found."""
+    """All results of a check."""
 
     mode: str
     lines: tuple[CheckResult, ...]
 
     @property
     def well(self) -> bool:
-        """Whether the mode can work."""
+        """Return whether the mode can work."""
         return all(line.level is not CheckLevel.ERROR for line in self.lines)
 
 
 def check(
     settings: ConnectionSettings, expected: Expected, *, limit_s: float = LIMIT_S, clock: Clock | None = None
 ) -> Report:
-    """Look at everything, never later than after ``limit_s`` seconds. Never raises: what goes wrong is a line."""
+    """Check everything within ``limit_s`` seconds. Never raises: an error becomes a result."""
     lines: list[CheckResult] = []
     try:
         bounded(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
@@ -126,7 +126,7 @@ def _line(subject: str, level: CheckLevel, message: str, **params: str) -> Check
 
 
 class _Check:
-    """One look."""
+    """A single run of the check."""
 
     def __init__(self, settings: ConnectionSettings, expected: Expected, limit_s: float, clock: Clock) -> None:
         self._expected = expected
@@ -135,7 +135,7 @@ class _Check:
         self._connection = Connection(settings, clock=clock)
 
     def lines(self) -> Iterator[CheckResult]:
-        """Everything, the ground first: who can't sign in need not be told of missing rights."""
+        """Yield all results, the most basic ones first: missing rights do not matter where signing in fails."""
         try:
             yield from self._server()
             yield self._identity()
@@ -157,7 +157,7 @@ class _Check:
             yield self._lease()
 
     def _asked(self) -> dict[Right, bool]:
-        """What is granted: to who looks what pages and the REST API do, the rest to the engine."""
+        """Return which rights are granted: those of pages and the REST API to the caller, the others to the engine."""
         ours = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
         found = {right: granted(self._connection, right) for right in ours}
         engines = (*self._needed(), *APPLYING, *ARBITRATING)
@@ -166,10 +166,10 @@ class _Check:
     def _needed(self) -> tuple[Right, ...]:
         return needed(self._expected.mode, publish=self._expected.publish)
 
-    # Who is there
+    # The server and the credentials
 
     def _server(self) -> Iterator[CheckResult]:
-        """The version, and by some requests how fast it answers and what time it has."""
+        """Yield the version, the median latency and the clock's difference, from a few requests."""
         took, skews, version = [], [], ""
         for _ in range(_TIMES):
             sent_s, sent_ms = self._clock.steady_s(), self._clock.wall_ms()
@@ -177,7 +177,8 @@ class _Check:
             took.append(self._clock.steady_s() - sent_s)
             version = str(_mapping(answer.body).get("gitVersion", "")) or version
             if (date := sent_at_s(answer.headers.get("Date"))) is not None:
-                # The server's clock stood somewhere in that second while ours stood half a round trip after sending.
+                # The server's date has full seconds; our time half a round trip after sending is compared with their
+                # middle.
                 skews.append(sent_ms / 1000 + took[-1] / 2 - (date + 0.5))
         latency = f"{statistics.median(took) * 1000:.0f}"
         message = gettext_noop("%(address)s answers in %(ms)s ms; Kubernetes %(version)s.")
@@ -224,7 +225,7 @@ class _Check:
         message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
         return _line("credentials", CheckLevel.WARNING if soon else CheckLevel.OK, message, **told)
 
-    # What we may do
+    # Rights
 
     def _rights(self, rights: dict[Right, bool]) -> Iterator[CheckResult]:
         allowed = [right for right, ok in rights.items() if ok]
@@ -241,7 +242,7 @@ class _Check:
                 yield _line("rights", CheckLevel.ERROR, message, **params, mode=self._expected.mode)
 
     def _classes(self, missing: list[Right]) -> CheckResult:
-        """No mode needs these rights, so that they are missing is no trouble."""
+        """Report whether priority classes can be changed; no mode needs these rights, so missing ones are no error."""
         if not missing:
             return _line("priority classes", CheckLevel.OK, gettext_noop("Priority classes can be changed from here."))
         message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
@@ -249,7 +250,7 @@ class _Check:
         return _line("priority classes", CheckLevel.OK, message, **params)
 
     def _tree(self, missing: list[Right]) -> CheckResult:
-        """Nor these."""
+        """Report whether trees can be written back to the cluster; no mode needs these rights."""
         if not missing:
             message = gettext_noop("Trees can be written back to where the cluster’s own scheduler keeps them.")
             return _line("tree", CheckLevel.OK, message)
@@ -258,7 +259,10 @@ class _Check:
         return _line("tree", CheckLevel.OK, message, **params)
 
     def _consumers(self, missing: list[Right]) -> CheckResult:
-        """Nor these: who decides by what namespaces deserve need not tell them so in the cluster."""
+        """Report whether Allocations can be written; no mode needs these rights.
+
+        The policy works without publishing in the cluster what namespaces deserve.
+        """
         if not missing:
             message = gettext_noop("Namespaces can be told by Allocations what they deserve.")
             return _line("consumers", CheckLevel.OK, message)
@@ -269,13 +273,13 @@ class _Check:
         return _line("consumers", CheckLevel.OK, message, **params)
 
     def _reviews(self, *, may: bool) -> CheckResult:
-        """Whether the API server would review tokens for us."""
+        """Report whether the API server would review tokens for this installation."""
         if may:
             return _line("tokens", CheckLevel.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
         message = gettext_noop("Tokens of this cluster are not good here: may not %(right)s. %(manifest)s grants it.")
         return _line("tokens", CheckLevel.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
 
-    # What is there
+    # The content of the cluster
 
     def _contents(self, survey: ClusterScan) -> Iterator[CheckResult]:
         tree = self._expected.tree or propose(survey).tree

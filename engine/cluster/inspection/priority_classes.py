@@ -1,4 +1,4 @@
-"""Creates, changes and deletes PriorityClasses, each only as it was when it was looked at."""
+"""Creates, changes and deletes PriorityClasses, each only if it is unchanged since it was read."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -31,23 +31,23 @@ _CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
 class ChangedError(ClusterError):
-    """Somebody else changed or deleted the class meanwhile. Nothing was done."""
+    """Raised when the class was changed or deleted by somebody else in the meantime. Nothing was done."""
 
     def __init__(self, now: PriorityClass | None) -> None:
         super().__init__(gettext_noop("Somebody else changed this class meanwhile."))
         self.now = now
-        """As it is; None: it is gone."""
+        """The class as it is now; None: it no longer exists."""
 
 
 class PriorityClasses:
-    """Those of one cluster. Every method raises the errors of this module, and UnreachableError."""
+    """The PriorityClasses of one cluster. Every method raises the errors of this module, and UnreachableError."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._objects = Objects(connection)
 
     def create(self, wanted: PriorityClass) -> PriorityClass:
-        """Make a new one; as the API server completed it."""
+        """Create a class and return it as the API server completed it."""
         body = {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
@@ -60,7 +60,7 @@ class PriorityClasses:
         return self._done("create", lambda: decode_priority_class(self._objects.create(_CLASSES, body)))
 
     def change(self, before: PriorityClass, after: PriorityClass) -> PriorityClass:
-        """What differs between the two is written, if the class still is as it was before."""
+        """Write the difference between two versions of a class, if the class is still as it was before."""
         found = {"metadata": {"uid": before.uid, "resourceVersion": before.version}}
         path, changes = _path(before.name), _changes(before, after)
         return self._done(
@@ -68,7 +68,7 @@ class PriorityClasses:
         )
 
     def delete(self, before: PriorityClass) -> None:
-        """Take it away, if it still is as it was before. Pods that have it stay as they are."""
+        """Delete a class, if it is still as it was before. Pods that use it are unchanged."""
         path = _path(before.name)
         self._done("delete", lambda: self._objects.delete(path, before.uid, before.version), before.name)
 
@@ -105,9 +105,9 @@ def write(
     limit_s: float = LIMIT_S,
     clock: Clock | None = None,
 ) -> Done:
-    """Sign in, make sure that it is the cluster with that UID (empty: any), and do it.
+    """Sign in, verify that the cluster has this UID (empty: any), and perform an action.
 
-    Raises ClusterError, never later than after ``limit_s`` seconds. Nothing is begun that might end after that.
+    Raises ClusterError, never later than after ``limit_s`` seconds. No action begins that might end after that.
     """
     clock = clock or Clock()
     last_s = clock.steady_s() + limit_s - settings.timeout_s
@@ -129,7 +129,7 @@ def _path(name: str) -> str:
 
 
 def _changes(before: PriorityClass, after: PriorityClass) -> dict[str, Any]:
-    """A merge patch: what is None there is taken away."""
+    """Return a merge patch, in which None deletes a key."""
     found: dict[str, Any] = {}
     if before.description != after.description:
         found["description"] = after.description

@@ -1,4 +1,4 @@
-"""What the API server's refusals of something that a person wants there come to, in words."""
+"""Describes in words why the API server rejected a change that a person requested."""
 
 from engine.cluster.acting.objects import CONFLICT
 from engine.cluster.connecting.connection import Connection
@@ -12,15 +12,15 @@ _REFUSALS = (400, _FORBIDDEN, CONFLICT, _INVALID)
 
 
 class ApiRefusedError(ClusterError):
-    """The API server was asked and won't. Nothing was done."""
+    """Raised when the API server rejected the request. Nothing was done."""
 
 
 class UnknownError(ClusterError):
-    """No answer came, so nobody knows whether it was done."""
+    """Raised when no answer came, so that nobody knows whether it was done."""
 
 
 def refused(connection: Connection, error: ApiFailure, right: Right) -> ClusterError:
-    """Why what needs a right was not done: the right is missing, it is refused all the same, or nothing could be."""
+    """Return why a request failed that needs a right: it is missing, the request is rejected, or the server fails."""
     if error.code == _FORBIDDEN and not _allowed(connection, right):
         message = gettext_noop("The credentials may not %(right)s. %(manifest)s grants it.")
         return ApiRefusedError(message, right=str(right), manifest=right.manifest)
@@ -30,13 +30,13 @@ def refused(connection: Connection, error: ApiFailure, right: Right) -> ClusterE
 
 
 def unanswered(why: str) -> UnknownError:
-    """No whole answer came to what was to be written."""
+    """Return the error for a write that got no whole answer."""
     message = gettext_noop("No answer came from the API server (%(why)s): whether it was done is not known.")
     return UnknownError(message, why=why)
 
 
 def _allowed(connection: Connection, right: Right) -> bool:
-    """Whether a right is what is missing; admission refuses with the same code."""
+    """Return whether the right is granted, or can't be checked; admission rejects with the same code."""
     try:
         return granted(connection, right)
     except ClusterError:

@@ -1,4 +1,4 @@
-"""What we ask of a Kubernetes API, verb by verb, and what is missing without it. deploy/*.yaml grant exactly this."""
+"""Lists the rights that the product needs, and what is lost without each. deploy/*.yaml grant exactly these."""
 
 from dataclasses import dataclass
 
@@ -34,22 +34,22 @@ _REVIEWS = "/apis/authorization.k8s.io/v1"
 
 @dataclass(frozen=True)
 class Right:
-    """A verb on a resource."""
+    """A verb on a resource, with the effect of lacking it."""
 
     verb: str
     resource: str
-    """Plural, with its subresource: ``pods/eviction``."""
+    """The plural name, with the subresource: ``pods/eviction``."""
     group: str = ""
     name: str = ""
-    """Of the one object that it is for; empty: all."""
+    """The name of the only object that it applies to; empty: all objects."""
     namespace: str = ""
-    """The one that it is for; empty: all, or the resource lies in none."""
+    """The only namespace that it applies to; empty: all namespaces, or a resource without namespaces."""
     without: str = ""
-    """What is missing where it is not granted, if it can be done without."""
+    """What is lost where the right is not granted, if the product works without it."""
     manifest: str = OBSERVE
 
     def __str__(self) -> str:
-        """``list poddisruptionbudgets.policy``."""
+        """Return text such as ``list poddisruptionbudgets.policy``."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         name = f" {self.name}" if self.name else ""
         return f"{self.verb} {resource}{name}" + (f" in {self.namespace}" if self.namespace else "")
@@ -64,7 +64,7 @@ def _optional(verbs: str, resource: str, without: str, name: str = "") -> tuple[
 
 
 def _resource(path: str) -> tuple[str, str]:
-    """Plural and group of a list's path."""
+    """Return the plural name and the group of a list's path."""
     *_, group, _version, resource = path.split("/")
     return resource, "" if path.startswith("/api/") else group
 
@@ -117,9 +117,9 @@ WRITING_CLASSES = tuple(
     Right(verb, "priorityclasses", "scheduling.k8s.io", manifest=CLASSES)
     for verb in ("get", "create", "patch", "delete")
 )
-"""What it takes to change priority classes from here, in any mode; no mode needs it."""
+"""The rights for changing priority classes, in any mode; no mode needs them."""
 REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=REVIEWS),)
-"""What it takes to let people in by tokens of the cluster; no mode needs it."""
+"""The rights for letting people sign in by tokens of the cluster; no mode needs them."""
 APPLYING_YUNIKORN = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
 APPLYING_KUEUE = tuple(
     Right(verb, resource, GROUP, manifest=APPLY)
@@ -131,18 +131,18 @@ APPLYING_CONSUMERS = tuple(
     for verb in ("list", "create", "patch", "delete")
 )
 APPLYING = (*APPLYING_YUNIKORN, *APPLYING_KUEUE, *APPLYING_CONSUMERS)
-"""What it takes to write a tree back to where the cluster's own scheduler keeps it; no mode needs it."""
+"""The rights for writing a tree back to where the cluster's own scheduler keeps it; no mode needs them."""
 
 ARBITRATING = tuple(
     Right(verb, resource, ARBITRATION.partition("/")[0], manifest=CONSUMERS)
     for verbs, resource in (("create", "consumers"), ("create patch", "allocations"), ("patch", "allocations/status"))
     for verb in verbs.split()
 )
-"""What it takes to tell namespaces in the cluster what they deserve; no mode needs it."""
+"""The rights for publishing in the cluster what namespaces deserve; no mode needs them."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
-    """What a mode needs; ``publish``: whether Events are written in advise."""
+    """Return the rights that a mode needs; ``publish``: whether Events are written in advise."""
     if mode == "enforce":
         return (*OBSERVING, *ACTING)
     return (*OBSERVING, *PUBLISHING) if mode == "advise" and publish else OBSERVING
@@ -157,7 +157,7 @@ class _Review(msgspec.Struct):
 
 
 def granted(connection: Connection, right: Right, account: str = "") -> bool:
-    """Whether the API server would allow it to us, or to a service account ``NAMESPACE/NAME``; it is only asked.
+    """Return whether the API server would allow a right, to us or to a service account ``NAMESPACE/NAME``.
 
     Raises ApiFailure and ConnectionFailure.
     """
@@ -178,7 +178,7 @@ def granted(connection: Connection, right: Right, account: str = "") -> bool:
 
 
 def _user(account: str) -> dict[str, str | list[str]]:
-    """A service account as the API server knows who signs in by its token, with the groups that each is in."""
+    """Return the user and the groups that the API server gives to a service account that signs in by its token."""
     if not account:
         return {}
     namespace, _, name = account.partition("/")

@@ -1,4 +1,4 @@
-"""Reads a cluster once, to tell what is there. Sends GET and nothing else, and says which right is missing."""
+"""Reads a cluster once, to find out what it contains. Sends only GET, and reports which right is missing."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,11 +47,11 @@ _FORBIDDEN, _NOT_FOUND = 403, 404
 
 
 class SurveyError(UnreachableError):
-    """The cluster could not be read as far as is needed."""
+    """Raised when the cluster could not be read as far as is needed."""
 
 
 class MissingRightsError(SurveyError):
-    """The credentials hold, but may not read all that is needed."""
+    """Raised when the credentials are valid, but may not read all that is needed."""
 
     def __init__(self, missing: tuple[str, ...]) -> None:
         needed = ", ".join(f"list and watch {_resource(table.path)}" for table in TABLES)
@@ -63,21 +63,21 @@ class MissingRightsError(SurveyError):
             needed=needed,
         )
         self.missing = missing
-        """``verb resource``, one each."""
+        """The missing rights, each as ``verb resource``."""
 
 
 def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> ClusterScan:
-    """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds."""
+    """Sign in and read a cluster. Raises ClusterError with a sentence; never later than after ``limit_s`` seconds."""
     return bounded(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
 
 
 def read(connection: Connection, limit_s: float, clock: Clock) -> ClusterScan:
-    """Read by a connection that is open. Raises ClusterError; no request is begun after ``limit_s`` seconds."""
+    """Read a cluster by an open connection. Raises ClusterError; no request begins after ``limit_s`` seconds."""
     return _Surveyor(connection, limit_s, clock).read()
 
 
 class _Surveyor:
-    """One reading."""
+    """A single reading of a cluster."""
 
     def __init__(self, connection: Connection, limit_s: float, clock: Clock) -> None:
         self._connection = connection
@@ -88,7 +88,7 @@ class _Surveyor:
         self._unread: list[str] = []
 
     def read(self) -> ClusterScan:
-        """Everything; what is needed and may not be read is told at once."""
+        """Read everything; raise MissingRightsError early where a required kind may not be read."""
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
@@ -96,7 +96,7 @@ class _Surveyor:
             self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
-        for table in (NAMESPACES, QUOTAS):  # their lists are read below, or have been
+        for table in (NAMESPACES, QUOTAS):  # their lists are read below, or were read above
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         return ClusterScan(
             version=self._optional("get version", self._version) or "",
@@ -152,7 +152,7 @@ class _Surveyor:
                 return None
             raise self._explained(error, what) from None
 
-    # What can be done without
+    # Optional kinds
 
     def _optional(self, what: str, read: Callable[[], Read]) -> Read | None:
         try:
@@ -172,14 +172,14 @@ class _Surveyor:
         return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
 
     def _namespaces(self) -> Iterator[tuple[str, str]]:
-        """Name and UID of each."""
+        """Yield the name and the UID of each namespace."""
         for item in self._items(NAMESPACES.path, {}):
             meta = msgspec.json.decode(item, type=NamedObject).metadata
             if meta.name:
                 yield meta.name, meta.uid or ""
 
     def _yunikorn(self, namespaces: tuple[str, ...]) -> str:
-        """The queues.yaml of the first YuniKorn that keeps one; other forms of its configuration are left alone."""
+        """Return the queues.yaml of the first YuniKorn that has one; other forms of its configuration are ignored."""
         for namespace in namespaces:
             path = f"/api/v1/namespaces/{namespace}/configmaps/yunikorn-configs"
             found = self._optional(f"get configmaps/yunikorn-configs in {namespace}", partial(self._get, path))
@@ -189,7 +189,10 @@ class _Surveyor:
         return ""
 
     def _kept(self, family: Family) -> str:
-        """All that keeps a tree, or none: without those that may not be read, which were named, they form no tree."""
+        """Return all objects that form a tree, or none.
+
+        Without those that may not be read, which are already reported as unread, the others form no tree.
+        """
         try:
             copy = read_objects(family, self._connection)
         except ApiRefusedError:
@@ -234,6 +237,6 @@ class _Surveyor:
 
 
 def _resource(path: str) -> str:
-    """``poddisruptionbudgets.policy`` of a list's path."""
+    """Return a resource such as ``poddisruptionbudgets.policy`` from a list's path."""
     *_, group, _version, resource = path.split("/")
     return resource if path.startswith("/api/") else f"{resource}.{group}"

@@ -1,4 +1,4 @@
-"""Which versions of schedulers run in a cluster: by the images of their own pods, and by what the API server says."""
+"""Finds the versions of the schedulers in a cluster: from their pods' images and from the API server's version."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -13,9 +13,9 @@ from engine.model.objects import Pod
 from engine.observation.discovery import KUBE_SCHEDULER
 
 LONGEST = 100
-"""So many characters of a version are kept."""
+"""How many characters of a version are kept."""
 _PREFIX = "scheduler-"
-"""Of the tags of YuniKorn's images: ``apache/yunikorn:scheduler-1.7.0``."""
+"""The prefix in the tags of YuniKorn's images: ``apache/yunikorn:scheduler-1.7.0``."""
 
 
 class _Container(msgspec.Struct, frozen=True):
@@ -39,9 +39,10 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def running(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
-    """Scheduler -> its version, as far as it is known; ``own``: a pod of each. Never raises for the cluster.
+    """Return the version of each scheduler, as far as it is known; ``own``: a pod of each scheduler.
 
-    Of a kube-scheduler that shows no pod, as where somebody else runs it, the API server's.
+    A kube-scheduler without a visible pod, as in a managed cluster, has the API server's version. Never raises for the
+    cluster.
     """
     found = {name: version for name, pod in own.items() if (version := _of_pod(connection, pod))}
     if KUBE_SCHEDULER not in found and (version := _of_server(connection)):
@@ -50,13 +51,16 @@ def running(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
 
 
 def tag_of(image: str) -> str:
-    """The version that an image is tagged with; empty where it has none."""
+    """Return the version that an image is tagged with; empty where it has none."""
     _name, _colon, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
     return kept_text(tag.removeprefix(_PREFIX), LONGEST)
 
 
 def _of_pod(connection: Connection, pod: Pod) -> str:
-    """Asked as a list of one: that is the right that is needed to follow pods anyway."""
+    """Return the version of a pod's image.
+
+    The pod is read as a list of one: the right to list pods is needed anyway.
+    """
     path = f"/api/v1/namespaces/{quote(pod.namespace, safe='')}/pods"
     try:
         answer = connection.request("GET", path, query={"fieldSelector": f"metadata.name={pod.name}"})

@@ -1,4 +1,4 @@
-"""YuniKorn's ConfigMap: read, and written back onto the version that was seen alone."""
+"""Reads YuniKorn's ConfigMap, and writes it back only onto the version that was seen."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,9 +20,9 @@ KEY = "queues.yaml"
 
 
 def read_config_map(connection: Connection, namespaces: Iterable[str]) -> ClusterCopy | None:
-    """The one of the first of these namespaces that has any; None where none has.
+    """Return the copy in the first of these namespaces that has any; None where none has.
 
-    Raises RefusedError where it may not be read, else UnreachableError.
+    Raises ApiRefusedError where it may not be read, else UnreachableError.
     """
     for namespace in namespaces:
         try:
@@ -40,9 +40,9 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Cluste
 
 
 def write_config_map(connection: Connection, there: ClusterCopy, asked: Rewrite) -> ClusterCopy:
-    """Replace its queues.yaml if it is the version that was seen, and nothing that has changed since; as it is then.
+    """Replace the queues.yaml if the copy is unchanged since it was seen, and return the new copy.
 
-    Raises MovedError, RefusedError, UnknownError, and UnreachableError.
+    Raises MovedError, ApiRefusedError, UnknownError, and UnreachableError.
     """
     if there.version != asked.onto:
         raise MovedError

@@ -1,4 +1,4 @@
-"""The cluster's own copy of a tree, wherever its scheduler keeps it: what is seen of it, and what is to be written."""
+"""The cluster's own copy of a tree, wherever its scheduler keeps it, and the changes to be written."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,76 +10,76 @@ from engine.cluster.errors import ClusterError
 from engine.model.notes import gettext_noop
 
 MANAGER = "scheduler-admin"
-"""What the API server calls us in metadata.managedFields."""
+"""The field manager's name in metadata.managedFields."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterCopy:
-    """What it says in one version."""
+    """The content of the cluster's copy of a tree in a certain version."""
 
     namespace: str = ""
-    """Where it is; empty: in none."""
+    """The namespace of the copy; empty where it has none."""
     text: str
     version: str
-    """Another one whenever it says something else."""
+    """Differs whenever the content differs."""
     writer: str = ""
-    """Whoever wrote it last; empty where the API server does not tell."""
+    """The last writer; empty where the API server does not record it."""
     written_at: datetime | None = None
 
 
 class CopyEffect(StrEnum):
-    """Whether the scheduler uses what the copy says: a document that is written need not be the one in use."""
+    """Whether the scheduler uses the copy: a document that is written need not be the one in use."""
 
     UNKNOWN = "unknown"
-    """It could not be asked."""
+    """The scheduler could not be asked."""
     PENDING = "pending"
-    """It uses another one, and may not have seen this one yet."""
+    """The scheduler uses another document, and may not have seen this one yet."""
     IN_FORCE = "in-force"
     REFUSED = "refused"
-    """It uses another one, or a part of this one."""
+    """The scheduler uses another document, or only a part of this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchedulerAnswer:
-    """What a scheduler answers when it is asked what it uses."""
+    """The answer of a scheduler about the document in use."""
 
     effect: CopyEffect
     why: str = ""
-    """In the scheduler's own words, if it has any; for UNKNOWN why it could not be asked."""
+    """The reason in the scheduler's own words, if it has any; for UNKNOWN why it could not be asked."""
 
 
 class FieldConflict(msgspec.Struct, frozen=True):
-    """A field that somebody else wrote, and answers for."""
+    """A field that another manager wrote and owns."""
 
     object: str
-    """``ClusterQueue team-a``."""
+    """The object, such as ``ClusterQueue team-a``."""
     field: str
     message: str
-    """With whom, and since when, in the API server's words."""
+    """The conflicting manager, and since when, in the API server's words."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rewrite:
-    """What somebody wants written."""
+    """A change that somebody wants to write to the cluster's copy."""
 
     onto: str
     """The version that they saw."""
     before: str
-    """What it said."""
+    """The content of that version."""
     text: str
     confirmed: tuple[FieldConflict, ...] = ()
-    """Others' fields that they want taken over."""
+    """Fields of other managers that they agreed to take over."""
 
 
 class MovedError(ClusterError):
-    """It is no longer what was seen, or gone."""
+    """Raised when the copy has changed since it was seen, or no longer exists."""
 
     def __init__(self) -> None:
         super().__init__(gettext_noop("Somebody else changed the cluster’s copy meanwhile: nothing was written."))
 
 
 class FieldConflictError(ClusterError):
-    """Others answer for fields that it changes. Nothing was done."""
+    """Raised when other managers own fields that a change affects. Nothing was done."""
 
     def __init__(self, conflicts: tuple[FieldConflict, ...]) -> None:
         super().__init__(gettext_noop("Others answer for fields that this changes: confirm that they are taken over."))

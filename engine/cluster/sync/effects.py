@@ -1,4 +1,4 @@
-"""Asks the schedulers that read trees themselves whether they use their copy, and what they have against it.
+"""Asks the schedulers that read trees themselves whether they use their copy, and what they object to.
 
 Source: getClusterConfig and validateConf of yunikorn-core (pkg/webservice/handlers.go), SetChecksum of its
 pkg/common/configs/config.go; the condition Active of Kueue's ClusterQueues (apis/kueue/v1beta2/clusterqueue_types.go).
@@ -23,9 +23,9 @@ _YAML = "application/yaml"
 _CHECKSUM = "checksum: "
 _NOT_FOUND = 404
 LONGEST_WORDS = 2_000
-"""So much is kept of what a scheduler says, in characters: anybody may stand in for one."""
+"""How many characters of a scheduler's answer are kept: anybody may impersonate a scheduler."""
 _WANTED = frozenset({"Ready", "Stopped", "Terminating"})
-"""Reasons of the condition Active that come of what somebody wrote, not of something that is missing."""
+"""Reasons of the condition Active that result from a configured state, not from something that is missing."""
 
 
 class _InForce(msgspec.Struct):
@@ -64,7 +64,7 @@ class _List(msgspec.Struct):
 
 
 def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
-    """Return why YuniKorn would not take a queues.yaml; empty where it would.
+    """Return why YuniKorn would reject a queues.yaml; empty where it would accept it.
 
     Raises ClusterError, a sentence, where it can't be asked.
     """
@@ -84,7 +84,7 @@ def yunikorn_effect(connection: Connection, service: str, text: str) -> Schedule
 
 
 def _checksum(text: str) -> str:
-    """As YuniKorn has it: of the text without its own line of a checksum, if it has one."""
+    """Return YuniKorn's checksum of a text: without the text's own checksum line, if it has one."""
     _before, found, after = text.partition(_CHECKSUM)
     line = f"{_CHECKSUM}{after.partition(_CHECKSUM)[0]}".rstrip("\n")[: len(_CHECKSUM) + 64]
     return sha256((text.replace(line, "") if found else text).encode()).hexdigest().upper()
@@ -101,7 +101,7 @@ def _ask(connection: Connection, service: str, method: str, path: str, answer: t
 
 
 def kueue_effect(connection: Connection) -> SchedulerAnswer:
-    """Return whether Kueue has looked at every ClusterQueue and uses it; the first that it does not use says why."""
+    """Return whether Kueue has processed and uses every ClusterQueue; the first unused one gives the reason."""
     try:
         for one in _cluster_queues(connection):
             active = next((each for each in one.status.conditions or () if each.type == "Active"), None)

@@ -1,7 +1,7 @@
-"""Objects that keep a tree, as the cluster has them: read as one text, written back one by one, by server-side apply.
+"""Reads the objects that keep a tree as one text, and writes them back one by one with server-side apply.
 
-What is sent holds the fields alone that a tree decides. Nothing is forced but what somebody confirmed, each object has
-to be as it was shown, and all of them are tried (dry run) before the first is written.
+A request contains only the fields that a tree decides. A field of another manager is overwritten only if somebody
+confirmed that, each object must be unchanged since it was shown, and all writes are tried (dry run) before the first.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,9 +24,9 @@ from engine.formats.tree_objects import Family, TreeObject, after_apply, apply_b
 from engine.formats.undecodable import UNDECODABLE
 
 _SETTLED = 5
-"""Times that an object is read anew as its status moved on in between."""
+"""How often an object is read again because its status changed in the meantime."""
 Key = tuple[str, str, str]
-"""Kind, namespace, name."""
+"""The kind, namespace and name of an object."""
 
 
 class _List(msgspec.Struct):
@@ -41,12 +41,12 @@ class _There(NamedTuple):
 
     @property
     def entries(self) -> list[FieldsOfManager]:
-        """Who wrote what of it."""
+        """Return the field managers of the object, with the fields that each wrote."""
         return msgspec.convert(self.meta.get("managedFields") or [], list[FieldsOfManager])
 
 
 def read_objects(family: Family, connection: Connection) -> ClusterCopy | None:
-    """All of a family; None where it is not served. Raises as ``read_config_map``."""
+    """Return all objects of a family; None where it is not served. Raises as ``read_config_map`` does."""
     there = _there(family, connection)
     if there is None:
         return None
@@ -60,9 +60,9 @@ def _when(writer: Writer) -> str:
 
 
 def write_objects(family: Family, connection: Connection, asked: Rewrite) -> ClusterCopy:
-    """Write what differs, object by object; as it is then.
+    """Write the differences, object by object, and return the new copy.
 
-    Each must be as it was before, or what it is to be already. Raises MovedError, FieldConflictError, ApiRefusedError,
+    Each object must be as it was before, or already as wanted. Raises MovedError, FieldConflictError, ApiRefusedError,
     UnknownError, and UnreachableError.
     """
     there = _there(family, connection) or {}
@@ -86,7 +86,7 @@ def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Clu
 
 
 def _check(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> None:
-    """Raise MovedError for what is neither as it was shown nor on its way to what it is to be."""
+    """Raise MovedError for an object that is neither as it was shown nor partly or fully written."""
     now = there.found if there else None
     begun = before is not None and wanted is not None and now == after_apply(family, before, wanted)
     if now != before and not begun and not _is_done(family, there, before, wanted):
@@ -94,7 +94,7 @@ def _check(family: Family, there: _There | None, before: TreeObject | None, want
 
 
 def _is_done(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> bool:
-    """Whether it says all that would be sent; the API server may have filled in more."""
+    """Return whether the object already has all that would be sent; the API server may have added defaults."""
     if wanted is None or there is None:
         return wanted is None and there is None
     if before == wanted:
@@ -118,7 +118,7 @@ def _body(family: Family, there: _There | None, before: TreeObject | None, wante
 def _clashes(
     family: Family, connection: Connection, there: _There | None, before: TreeObject | None, wanted: TreeObject
 ) -> Iterator[FieldConflict]:
-    """Whose fields it changes, by a dry run. Raises what would be in the way besides."""
+    """Yield the conflicts with other field managers, found by a dry run. Raises for any other obstacle."""
     try:
         _apply(family, connection, wanted, _body(family, there, before, wanted), dryRun="All")
     except ApiFailure as error:
@@ -139,7 +139,7 @@ def _write(
     *,
     force: bool,
 ) -> None:
-    """Of an object that others change all the while, its status, only another specification is in the way."""
+    """Write an object; retry while only its status changes, and fail where its specification has changed."""
     for _attempt in range(_SETTLED):
         body, meta = _body(family, there, before, wanted), there.meta if there else {}
         version = {"resourceVersion": meta["resourceVersion"], "uid": meta["uid"]} if there else {}
@@ -163,7 +163,7 @@ def _write(
 
 
 def _delete(family: Family, connection: Connection, there: _There, before: TreeObject) -> None:
-    """As it was shown: whatever else it says by now is somebody's, who knows of no deletion."""
+    """Delete an object only as it was shown: any other content was written by somebody unaware of the deletion."""
     for _attempt in range(_SETTLED):
         guard = {"uid": there.meta["uid"], "resourceVersion": there.meta["resourceVersion"]}
         try:
@@ -205,7 +205,7 @@ def _path(family: Family, one: TreeObject) -> str:
 
 
 def _there(family: Family, connection: Connection) -> dict[Key, _There] | None:
-    """None where they are not served."""
+    """Return the objects of a family by their keys; None where the family is not served."""
     found: dict[Key, _There] = {}
     for kind in family.resources:
         items = _listed(family, connection, kind)

@@ -1,1 +1,1 @@
-"""How a cluster is followed: lists, watches, and what is kept of them."""
+"""Lists and watches a cluster's objects, and stores their state."""

@@ -1,4 +1,4 @@
-"""Reads one kind whole, page by page or as a stream, whichever the server offers."""
+"""Reads all objects of a kind, page by page or as a stream, whichever the server offers."""
 
 import logging
 import threading
@@ -20,57 +20,60 @@ log = logging.getLogger(__name__)
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _REFUSED = (400, 422)
-"""What servers say that know no streamed lists, or have them turned off."""
+"""The codes of servers that do not support streamed lists, or have them turned off."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReflectorSettings:
-    """How a kind is followed."""
+    """The settings for watching a kind."""
 
     streamed: bool = False
-    """Whether lists are streamed where the server offers that, which spares its memory. Not unless a site asks for it:
-    150,000 pods in pages cost half the CPU time here that they cost as single events (docs/performance.md)."""
+    """Whether lists are streamed where the server offers that, which saves it memory.
+
+    Off by default: 150,000 pods in pages cost half the CPU time here that they cost as single events
+    (docs/performance.md).
+    """
     page: int = 500
-    """Objects per page of a list: bounds what one answer costs both sides."""
+    """Objects per page of a list: bounds the cost of an answer on both sides."""
     watch_s: int = 20
-    """Seconds after which the server ends a watch: a kind that never changes proves only so often that it is alive."""
+    """Seconds after which the server ends a watch: a kind that never changes gives no other sign of life."""
     idle_margin_s: float = 5.0
     """Seconds of silence beyond ``watch_s`` after which the connection counts as dead."""
     shortest_watch_s: float = 1.0
-    """A watch that ends sooner and brought nothing counts as a failure, or a broken proxy would be hammered."""
+    """A watch that ends sooner without events counts as a failure; otherwise a broken proxy would be flooded."""
     list_timeout_s: float = 60.0
-    """Seconds that one page, or all of a streamed list, may take."""
+    """How many seconds one page, or all of a streamed list, may take."""
     list_idle_s: float = 10.0
-    """Seconds of silence after which a streamed list counts as none: servers that don't know them never end them."""
+    """Seconds of silence after which streaming counts as unsupported: servers that ignore it never end the list."""
 
 
 @dataclass
 class Listing:
-    """A kind, read whole."""
+    """All objects of a kind at one version."""
 
     objects: dict[Hashable, Any] = field(default_factory=dict)
     unread: dict[Hashable, msgspec.Raw] = field(default_factory=dict)
-    """Those that could not be read."""
+    """The objects that could not be read."""
     odd: dict[str, str] = field(default_factory=dict)
-    """``Kind namespace/name`` of each of those, and of those without even an identity -> why."""
+    """``Kind namespace/name`` of each unreadable object, including those without an identity -> the reason."""
     version: str = ""
 
 
 class _NotStreamedError(Exception):
-    """The server can't stream this list."""
+    """Raised when the server can't stream this list."""
 
 
 class Lister:
-    """Lists one kind. ``stop`` may be called from any thread; the listing that it ends is not whole."""
+    """Lists one kind. ``stop`` may be called from any thread; the listing that it ends is incomplete."""
 
     def __init__(self, connection: Connection, table: WatchedKind, settings: ReflectorSettings) -> None:
         self._connection = connection
         self._table = table
         self.path = table.path
-        """Where it is listed, and watched."""
+        """The path of its lists and watches."""
         self._settings = settings
         self.streams = settings.streamed
-        """Whether the next list is asked for as a stream: until the server turns out not to offer that."""
+        """Whether the next list is requested as a stream: until the server turns out not to offer that."""
         self._named = msgspec.json.Decoder(NamedObject)
         self._pages = msgspec.json.Decoder(ListPage)
         self._events = msgspec.json.Decoder(WatchEvent)
@@ -79,18 +82,18 @@ class Lister:
         self._stream: ResponseStream | None = None
 
     def stop(self) -> None:
-        """Give up."""
+        """Stop reading, also in the middle of a list."""
         self._stopping.set()
         if (stream := self._stream) is not None:
             stream.close()
 
     def turn(self) -> None:
-        """It is not served there: look next time where other versions have it."""
+        """Switch between the current path and that of older versions, as the kind is not served at this path."""
         if self._table.older:
             self.path = self._table.older if self.path == self._table.path else self._table.path
 
     def read(self) -> Listing | None:
-        """All objects as they were at one version; None when stopped. Raises ApiFailure and ConnectionFailure."""
+        """Return all objects as of one version; None when stopped. Raises ApiFailure and ConnectionFailure."""
         if self.streams:
             try:
                 return self._from_stream()
@@ -150,7 +153,7 @@ class Lister:
 
     def _whole(self, stream: ResponseStream) -> Listing | None:
         found = Listing()
-        if self._stopping.is_set():  # stop() may have come before there was a stream to close
+        if self._stopping.is_set():  # stop() may have been called before there was a stream to close
             return None
         for line in stream:
             if self._ends(line, found):
@@ -160,7 +163,7 @@ class Lister:
         raise _NotStreamedError("its stream ended before it was whole")
 
     def _ends(self, line: bytes, found: Listing) -> bool:
-        """Take one event; whether it was the last of the list."""
+        """Process one event and return whether it ends the list."""
         try:
             event = self._events.decode(line)
             if event.type == "BOOKMARK":
@@ -170,7 +173,7 @@ class Lister:
         except UNDECODABLE as error:
             raise ConnectionFailure(f"the stream of {self._table.kind} objects can't be read") from error
         if event.type == "ERROR":
-            raise failure(200, event.object)  # the Status within has the code
+            raise failure(200, event.object)  # the code is in the Status object
         if event.type in ("ADDED", "MODIFIED"):
             self._take(event.object, found)
         return False
@@ -184,16 +187,16 @@ class Lister:
             try:
                 found.unread[self._table.key(self.identity(item))] = item.copy()
             except UNDECODABLE:
-                return  # nothing says which it is
+                return  # its identity can't be read either
         else:
             if obj is not None:
                 found.objects[self._table.key(obj)] = obj
 
     def identity(self, item: msgspec.Raw) -> Identity:
-        """Which object it is, and of what version. Raises msgspec.DecodeError."""
+        """Return the identity and the version of an object. Raises msgspec.DecodeError."""
         return self._named.decode(item).metadata
 
 
 def told(error: DecodeError) -> str:
-    """``Kind namespace/name``."""
+    """Return ``Kind namespace/name`` of the object that could not be decoded."""
     return f"{error.kind} {error.name}".strip()

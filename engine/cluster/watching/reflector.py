@@ -1,4 +1,4 @@
-"""Keeps one kind of object as the API server has it: list once, then watch, and go on after whatever breaks."""
+"""Mirrors one kind of object of the API server: lists once, then watches, and recovers from any failure."""
 
 import logging
 from collections.abc import Callable, Hashable, Mapping
@@ -26,53 +26,53 @@ _EXPIRED = "Expired"
 
 
 class Sink(Protocol):
-    """Where a reflector puts what it reads; called from the reflector's thread."""
+    """The store of what a reflector reads; called from the reflector's thread."""
 
     def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
-        """The kind now consists of these and of those that can't be read; all others are gone."""
+        """Replace the kind's content with these objects and those that can't be read; all others no longer exist."""
 
     def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
-        """An object was added or changed."""
+        """Store an object that was added or changed."""
 
     def put_unread(self, table: WatchedKind, key: Hashable, data: msgspec.Raw) -> None:
-        """An object was added or changed, and can't be read as it is now."""
+        """Store an object that was added or changed, and can't be read in its current form."""
 
     def remove(self, table: WatchedKind, key: Hashable) -> None:
-        """An object was deleted."""
+        """Remove an object that was deleted."""
 
     def refuse(self, table: WatchedKind) -> None:
-        """The kind may not be read, and can be done without."""
+        """Handle that an optional kind may not be read."""
 
 
 @dataclass
 class KindHealth:
-    """How well a kind is followed. Times are on the steady clock in seconds, None while it has not happened."""
+    """The health of the watch of a kind. Times are seconds on the steady clock, None for what has not happened yet."""
 
     kind: str
     synced: bool = False
-    """Whether a whole list has been read, ever."""
+    """Whether a whole list has ever been read."""
     last_event_at: float | None = None
-    """When the server last gave a sign of life: a list, an event, a bookmark, a watch that ended in order."""
+    """When the server last gave a sign of life: a list, an event, a bookmark, a watch that ended normally."""
     last_sync_at: float | None = None
     """When a whole list was last read."""
     error: str = ""
-    """What is wrong now, as a sentence; empty while all is well."""
+    """The current error, as a sentence; empty while there is none."""
     refused: bool = False
-    """Whether it can be done without, and has to be: nothing was read since the server said no."""
+    """Whether an optional kind may not be read: nothing was read since the server rejected it."""
     absent: bool = False
-    """Whether it belongs to a product that is not there, and was not before: nothing is wrong."""
+    """Whether it belongs to a product that is not installed, and was not before: this is no error."""
     spare_s: float = 0.0
-    """So much longer than pods and nodes it may give no sign of life, as its watches last longer."""
+    """How many seconds longer than pods and nodes it may give no sign of life, as its watches last longer."""
     odd: dict[str, str] = field(default_factory=dict)
-    """``Kind namespace/name`` of an object that can't be read -> why; it stands as it last was, marked as unread."""
+    """``Kind namespace/name`` of an unreadable object -> the reason; its last state is kept, marked as unread."""
 
 
-class _Relist(Exception):  # noqa: N818 - a turn of events, not an error
-    """The watch can't go on from where it was."""
+class _Relist(Exception):  # noqa: N818 - an event, not an error
+    """Raised when the watch can't continue from its last version."""
 
 
 class Reflector:
-    """One thread that keeps one kind in a sink."""
+    """A thread that keeps one kind up to date in a sink."""
 
     def __init__(
         self,
@@ -86,9 +86,10 @@ class Reflector:
         check: Callable[[], None] = lambda: None,
         check_lately: Callable[[], None] = lambda: None,
     ) -> None:
-        """``check`` is called before every list, and before a watch after any trouble, ``check_lately`` before others.
+        """Create a reflector.
 
-        They raise ClusterError where nothing is to be read.
+        ``check`` is called before every list, and before a watch after any failure; ``check_lately`` before other
+        watches. They raise ClusterError where nothing must be read.
         """
         self._connection = connection
         self._table = table
@@ -107,7 +108,7 @@ class Reflector:
         self.health = KindHealth(table.kind, spare_s=self._watch_s - self._settings.watch_s)
 
     def start(self) -> None:
-        """Begin in a thread of its own. Once."""
+        """Start the thread. Call it once."""
         self._following.start()
 
     def stop(self) -> None:
@@ -118,7 +119,7 @@ class Reflector:
             stream.close()
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread to end; whether it has."""
+        """Wait for the thread to end, and return whether it has."""
         return self._following.join(timeout_s)
 
     def _turn(self) -> float:
@@ -138,26 +139,29 @@ class Reflector:
                 self._refuse(error.code)
             return self._pause(str(error), error.retry_after_s)
         except StrangerError as error:
-            self._version = ""  # what was read last may have been the stranger's already
+            self._version = ""  # what was read last may already be from the other cluster
             return self._pause(str(error), None)
         except ClusterError as error:
             return self._pause(str(error), None)
         return 0.0
 
     def _confused(self, why: str) -> None:
-        """A new list heals it; until then the picture is known to stand still."""
+        """Record an unexpected failure, and list again: until then the state is known to be outdated."""
         self._version = ""
         self.health.error = why
 
     def _expire(self) -> None:
-        """Begin anew with a list: soon, unless the last one did not last, as after the server was away."""
+        """Start over with a list: soon, unless the last list expired quickly, as after an outage of the server."""
         self._version = ""
         listed_s = self.health.last_sync_at
         if listed_s is not None and self._clock.steady_s() - listed_s > self._watch_s:
             self._back_off.reset()
 
     def _refuse(self, code: int) -> None:
-        """The version stays: where lists are allowed and watches are not, only the watch is tried again."""
+        """Mark the kind as refused.
+
+        The version is kept: where lists are allowed and watches are not, only the watch is retried.
+        """
         self.health.refused = True
         elsewhere = self._table.add_on and code == _NOT_FOUND
         self.health.absent = elsewhere and not self.health.synced
@@ -168,10 +172,10 @@ class Reflector:
         self._sink.refuse(self._table)
 
     def _pause(self, why: str, at_least_s: float | None) -> float:
-        """Record and log why; return how many seconds to wait."""
+        """Record and log the reason, and return how many seconds to wait."""
         if self._stopping.is_set():
             return 0.0
-        # Once is enough: what may not be read may stay so for months.
+        # Warn only once: a kind may stay forbidden for months.
         level = logging.DEBUG if why == self.health.error or self.health.absent else logging.WARNING
         self.health.error = why
         wait_s = self._back_off.next_s(at_least_s)
@@ -183,7 +187,7 @@ class Reflector:
         self.health.error = ""
 
     def _list(self) -> None:
-        """Read the whole kind, then replace it as one step, so that nobody sees half of it."""
+        """Read the whole kind, then replace it in one step, so that nobody sees a part of it."""
         found = self._lister.read()
         if found is None:
             return
@@ -214,9 +218,9 @@ class Reflector:
         self._stream = self._connection.stream(self._lister.path, query=query, idle_timeout_s=idle_s)
         anew = self.health.refused
         if anew:
-            self._version = ""  # it may be watched again: from a new list on, as what was known is forgotten
+            self._version = ""  # allowed again: a new list is needed, as the former state was dropped
         try:
-            if self._stopping.is_set() or anew:  # stop() may have come before there was a stream to close
+            if self._stopping.is_set() or anew:  # stop() may have been called before there was a stream to close
                 self._stream.close()
             for line in self._stream:
                 lines += 1
@@ -234,10 +238,10 @@ class Reflector:
         try:
             event = self._events.decode(line)
             if event.type == "ERROR":
-                raise failure(200, event.object)  # the Status within has the code
+                raise failure(200, event.object)  # the code is in the Status object
             meta = self._lister.identity(event.object)
         except UNDECODABLE:
-            # Resuming would bring the same line again; a list brings the state that it led to.
+            # Resuming would bring the same line again; a list brings the state after it.
             raise _Relist from None
         if event.type == "DELETED":
             self._sink.remove(self._table, self._table.key(meta))

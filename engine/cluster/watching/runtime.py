@@ -1,17 +1,23 @@
-"""How Python runs in a process that holds a cluster: that follows it, and runs passes."""
+"""Tunes the Python runtime of a process that watches a cluster and runs passes."""
 
 import gc
 import sys
 
 _SWITCH_S = 0.0005
-"""How long a thread may keep the interpreter while others want it. A watcher gives it away at each read of some events;
-if it got it back only after Python's 5 ms, a long pass would let it read fewer than happen."""
+"""How many seconds a thread may keep the interpreter while others wait for it.
+
+A watcher releases it at each read of some events; if it got it back only after Python's default of 5 ms, it would read
+fewer events than occur during a long pass.
+"""
 _COLLECTIONS = (50_000, 20, 20)
-"""After so many new containers the garbage collector looks at them, and every so often at the older ones. A pass makes
-very many that hold no circles and go as soon as they are not needed: looking at them after 700 each takes 5 % of it."""
+"""The thresholds of the garbage collector's generations.
+
+A pass creates very many containers that form no cycles and are freed as soon as they are not needed: with the default
+of 700, collecting takes 5 % of a pass.
+"""
 
 
 def suit_a_cluster() -> None:
-    """Set this process up for it."""
+    """Apply these runtime settings to this process."""
     sys.setswitchinterval(_SWITCH_S)
     gc.set_threshold(*_COLLECTIONS)

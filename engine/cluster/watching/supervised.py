@@ -1,4 +1,4 @@
-"""Background threads that nothing ends for good: a failure is logged, counted and reported, and the work restarted."""
+"""Background threads that survive failures: a failure is logged, counted and reported, and the work restarted."""
 
 import logging
 import threading
@@ -10,9 +10,9 @@ from engine.cluster.timing import BackOff
 log = logging.getLogger(__name__)
 
 LONGEST_S = 60.0
-"""So long at most until what failed is begun again."""
+"""The longest wait before failed work is restarted, in seconds."""
 SIGNING_IN = "sign-in"
-"""The one thread that has a single turn: it signs in, while others wait for it."""
+"""The name of the only thread with a single turn: it signs in, while other threads wait for it."""
 _FAILURES = Counter({SIGNING_IN: 0})
 _COUNTING = threading.Lock()
 
@@ -36,10 +36,10 @@ class Supervised:
     def __init__(
         self, name: str, turn: Callable[[], float], *, failed: Callable[[str], None] = lambda _why: None
     ) -> None:
-        """``turn`` does one turn and returns how many seconds to wait before the next; it ends soon when ``stopping``.
+        """Create a thread; ``turn`` does one turn and returns how many seconds to wait before the next.
 
-        Whatever it raises ends that turn alone; ``failed`` is then called with the reason. The waits after that grow
-        until a turn raises nothing.
+        It ends soon when ``stopping`` is set. An exception ends only that turn; ``failed`` is then called with the
+        reason. The waits after that grow until a turn succeeds.
         """
         self._name, self._turn, self._failed = name, turn, failed
         self._back_off = BackOff(longest_s=LONGEST_S)
@@ -49,17 +49,17 @@ class Supervised:
         self.stopping = threading.Event()
 
     def start(self) -> None:
-        """Begin. Once."""
+        """Start the thread. Call it once."""
         self._thread.start()
 
     def join(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end, which ``stop`` asks for; whether it has come, as where it never began."""
+        """Wait for the end that ``stop`` requests; return whether the thread is not running (any more)."""
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def stop(self, timeout_s: float | None = None) -> bool:
-        """End after the turn that has begun; whether it has ended within ``timeout_s`` seconds."""
+        """End the thread after its current turn; return whether it has ended within ``timeout_s`` seconds."""
         self.stopping.set()
         return self.join(timeout_s)
 
@@ -69,7 +69,7 @@ class Supervised:
             try:
                 wait_s = self._turn()
                 self._back_off.reset()
-            except Exception as error:  # noqa: BLE001 - a thread that died in silence would never be missed
+            except Exception as error:  # noqa: BLE001 - a thread that ended silently would not be noticed
                 note_failure(self._name, error)
                 self._failed(f"it failed unexpectedly ({type(error).__name__})")
                 wait_s = self._back_off.next_s()

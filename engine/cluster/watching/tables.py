@@ -1,4 +1,4 @@
-"""One kind of object each: where it is served, how it is read, and where it is kept in the ClusterState."""
+"""The watched kinds: where each is served, how it is read, and where it is stored in the ClusterState."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -52,29 +52,29 @@ class WatchedKind:
 
     kind: str
     path: str
-    """The list of all of them, in every namespace."""
+    """The path of the list of all objects, in every namespace."""
     read: Callable[[msgspec.Raw], Any]
-    """JSON -> the engine's type; None for an object that is not kept. Raises DecodeError."""
+    """JSON -> the engine's type; None for an object that is not stored. Raises DecodeError."""
     stand_in: Callable[[msgspec.Raw, Any], Any]
-    """JSON that can't be read, and what was known of the object or None -> what stands for it; None: nothing does."""
+    """Unreadable JSON and the last known object, or None -> its replacement; None where there is none."""
     key: Callable[[Any], Hashable]
-    """What the object is kept under, from its Identity or from what was read."""
+    """The key of an object, from its Identity or from its decoded form."""
     column: Callable[[ClusterState], dict[Any, Any]]
     query: Query = field(default_factory=dict)
-    """Which of them, where not all."""
+    """The query that selects the objects, where not all are needed."""
     without: str = ""
-    """What is missing where it may not be read; empty: no pass can do without."""
+    """What is lost where the kind may not be read; empty: every pass needs it."""
     older: str = ""
-    """Where older versions of what serves it have it; empty: nowhere else."""
+    """The path of older versions of the product that serves it; empty: none."""
     add_on: bool = False
-    """Whether it belongs to a product that need not be there."""
+    """Whether the kind belongs to a product that may not be installed."""
 
     @property
     def watches(self) -> int:
-        """How many times as long as those of pods and nodes its watches last.
+        """Return by which factor its watches last longer than those of pods and nodes.
 
-        A watch that ends proves that its kind is still followed. That of pods and nodes has to be known soon; the rest
-        comes over the same way to the same API server, which is spared the requests.
+        A watch that ends proves that its kind is still up to date. For pods and nodes this must be known soon. The
+        other kinds use the same connection to the same API server, which is spared the requests.
         """
         return 1 if self in TABLES else 3 if self in PLACING else 6
 
@@ -116,7 +116,7 @@ TABLES = (
         lambda state: state.budgets,
     ),
 )
-"""What no pass can do without."""
+"""The kinds that every pass needs."""
 
 NAMESPACES = WatchedKind(
     "Namespace",
@@ -146,8 +146,10 @@ VOLUMES = WatchedKind(
     without=gettext_noop("asks with claims of volumes are left alone"),
 )
 PLACING = (NAMESPACES, CLAIMS, VOLUMES)
-"""What the placement rules of some pods are about. Passes go on where it may not be read: nothing of it is known then,
-which is never taken for that there is none."""
+"""The kinds that the placement rules of some pods refer to.
+
+Passes continue where these may not be read: then the content is unknown, which never counts as empty.
+"""
 
 PREEMPTED = WatchedKind(
     "Event",
@@ -159,7 +161,10 @@ PREEMPTED = WatchedKind(
     {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
     without=gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
 )
-"""Who preempted whom. Passes do without whatever the trouble is: victims are then known by their condition alone."""
+"""Events of preemptions with their preemptors.
+
+Passes continue without them: victims are then recognized by their condition alone.
+"""
 
 YUNIKORN = WatchedKind(
     "Event",
@@ -171,7 +176,7 @@ YUNIKORN = WatchedKind(
     {"fieldSelector": "reason=Informational,involvedObject.kind=Pod"},
     without=PREEMPTED.without,
 )
-"""The same of YuniKorn's, whose victims have no condition."""
+"""YuniKorn's events of preemptions, whose victims have no condition."""
 
 VOLCANO = WatchedKind(
     "Event",
@@ -183,7 +188,7 @@ VOLCANO = WatchedKind(
     {"fieldSelector": "reason=Evict,involvedObject.kind=Pod"},
     without=PREEMPTED.without,
 )
-"""The same of Volcano's."""
+"""Volcano's events of preemptions."""
 
 _KUEUE, _OLDER_KUEUE = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
 _QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempts is not decided again")
@@ -199,7 +204,7 @@ WORKLOADS = WatchedKind(
     older=f"{_OLDER_KUEUE}/workloads",
     add_on=True,
 )
-"""Who holds Kueue's quota or waits for it, whom it preempted and for whom."""
+"""Workloads that hold Kueue's quota or wait for it, with the preemptions among them."""
 FLAVORS = WatchedKind(
     "ResourceFlavor",
     f"{_KUEUE}/resourceflavors",
@@ -254,9 +259,9 @@ SHARING = WatchedKind(
     {"fieldSelector": f"metadata.name={KUEUE_CONFIG}"},
     without=gettext_noop("whether Kueue shares fairly is told by its reasons alone"),
 )
-"""How Kueue is set to preempt."""
+"""The configuration of Kueue's preemption."""
 KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
-"""What Kueue decides by."""
+"""The kinds that Kueue decides by."""
 
 _VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
 _NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
@@ -291,9 +296,9 @@ VOLCANO_SETTINGS = WatchedKind(
     {"fieldSelector": f"metadata.name={VOLCANO_CONFIG}"},
     without=_NOT_AGAIN,
 )
-"""How Volcano's scheduler is set."""
+"""The configuration of Volcano's scheduler."""
 VOLCANOS = (VOLCANO_QUEUES, POD_GROUPS)
-"""What Volcano decides by."""
+"""The kinds that Volcano decides by."""
 
 _NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Allocations what they deserve")
 
@@ -318,7 +323,7 @@ ALLOCATIONS = WatchedKind(
     add_on=True,
 )
 ARBITRATED = (CONSUMERS, ALLOCATIONS)
-"""What kube-arbitrator's proposal keeps in the cluster."""
+"""The kinds that kube-arbitrator's proposal keeps in the cluster."""
 
 QUOTAS = WatchedKind(
     "ResourceQuota",
@@ -329,10 +334,10 @@ QUOTAS = WatchedKind(
     lambda state: state.quotas,
     without=gettext_noop("quotas by priority class are not shown"),
 )
-"""What limits who may use which priority class: shown to people. No pass looks at it."""
+"""Quotas that limit the use of priority classes: only displayed. No pass reads them."""
 
 TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
-"""Events that tell of preemptions."""
+"""The events that report preemptions."""
 BESIDE = (*TOLD, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
-"""What no pass rests on."""
+"""The kinds that no pass depends on."""
 EVERY = (*TABLES, *PLACING, *BESIDE)

@@ -1,4 +1,4 @@
-"""A cluster's picture, kept by reflectors and read by passes."""
+"""Maintains the state of a cluster: reflectors write it and passes read it."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -20,37 +20,37 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, ObjectChange, Protection, Reservation, Snapshot
 
 LONGEST_S, ABSENT_S = 30.0, 120.0
-"""So long it takes at most until a kind is tried again: of what has to be there, and of what need not be."""
+"""The longest waits in seconds before a kind is retried: for required kinds, and for those of add-ons."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """How far the picture can be trusted."""
+    """How far the cluster's state can be trusted."""
 
     kinds: tuple[KindHealth, ...]
-    """Those that passes rest on now."""
+    """The kinds that passes depend on now."""
     synced: bool
-    """Whether every kind has been read whole."""
+    """Whether every required kind has been read completely."""
     staleness_s: float | None
-    """Seconds since the kind that is worst off last gave a sign of life; None while one never has."""
+    """Seconds since the last sign of life of the most outdated kind; None while a kind never had one."""
     clock_skew_s: float | None
     """Our clock minus the API server's, in seconds; None while unknown."""
     gap_s: float = 0.0
-    """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
+    """How long the worst failing kind has been without a sign of life, in seconds; 0: none is failing."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """Kinds that can't be read, and that passes go on without -> why, as a sentence."""
+    """Unreadable kinds that passes continue without -> the reason, as a sentence."""
     stranger: str = ""
-    """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
+    """The error, as a sentence, that the API server is another cluster's, where nothing must be done; else empty."""
     odd: Mapping[str, str] = field(default_factory=dict)
-    """Objects that can't be read and were skipped, Events and quotas included -> why."""
+    """Objects that can't be read and were skipped, including Events and quotas -> the reason."""
     quota_known: bool | None = True
-    """Whether all that Kueue decides by is read, as far as it is there; None: not yet."""
+    """Whether all that Kueue decides by has been read, as far as it exists; None: not yet."""
     arbitrated: bool = False
-    """Whether Consumers and Allocations are served, and read whole."""
+    """Whether Consumers and Allocations are served and have been read completely."""
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong now, a sentence each; which kinds it is about, where it is not all of them."""
+        """Return the current errors, a sentence each, with the kinds that each affects, where these are not all."""
         kinds: dict[str, list[str]] = {}
         for one in self.kinds:
             if one.error:
@@ -60,10 +60,10 @@ class Health:
 
 
 class ClusterWatcher:
-    """Follows what the engine reads of a cluster; every method may be called from any thread.
+    """Watches the objects of a cluster that the engine reads; every method may be called from any thread.
 
-    Nodes, pods, priority classes and disruption budgets; as far as they may be read namespaces, claims, volumes, Events
-    of preemption, quotas, and what Kueue decides by.
+    These are nodes, pods, priority classes and disruption budgets; and where readable namespaces, claims, volumes,
+    Events of preemption, quotas, and what Kueue decides by.
     """
 
     def __init__(
@@ -75,16 +75,16 @@ class ClusterWatcher:
         clock: Clock | None = None,
         back_off: Callable[[], BackOff] | None = None,
     ) -> None:
-        """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector.
+        """Create a watcher; nothing is sent before ``start``. ``back_off`` creates the waits of one reflector.
 
-        ``uid``: the cluster's, if it is known; no other cluster is read in its place.
+        ``uid``: the cluster's UID, if it is known; no other cluster is read in its place.
         """
         self._connection = connection
         self._same = SameCluster(connection, uid, clock)
         self._clock = clock or Clock()
         self._state = ClusterState()
         self._lock = threading.Condition()
-        """Told whenever a kind has been read whole, or has to be done without."""
+        """Notified whenever a kind has been read completely, or turned out to be unavailable."""
         self._unsynced = {table.kind for table in EVERY if table not in BESIDE}
         self._reflectors = [
             Reflector(
@@ -101,12 +101,12 @@ class ClusterWatcher:
         ]
 
     def start(self) -> None:
-        """Begin to follow, one thread per kind. Once."""
+        """Start to watch, one thread per kind. Call it once."""
         for reflector in self._reflectors:
             reflector.start()
 
     def stop(self, timeout_s: float = 10.0) -> bool:
-        """End all threads; whether they ended within ``timeout_s`` seconds."""
+        """End all threads, and return whether they ended within ``timeout_s`` seconds."""
         for reflector in self._reflectors:
             reflector.stop()
         deadline = self._clock.steady_s() + timeout_s
@@ -114,20 +114,20 @@ class ClusterWatcher:
         return all(ended)
 
     def wait_synced(self, timeout_s: float) -> bool:
-        """Wait until every kind has been read whole, or refused where it can be done without.
+        """Wait until every kind has been read completely, or is optional and was refused.
 
-        Whether it came to that within ``timeout_s`` seconds.
+        Returns whether that happened within ``timeout_s`` seconds.
         """
         with self._lock:
             return self._lock.wait_for(lambda: not self._unsynced, timeout_s)
 
     @property
     def uid(self) -> str:
-        """The cluster's; empty where it may not be read."""
+        """Return the cluster's UID; empty where it may not be read."""
         return self._same.uid
 
     def health(self) -> Health:
-        """How far the picture can be trusted now."""
+        """Return how far the cluster's state can be trusted now."""
         now_s = self._clock.steady_s()
         every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in BESIDE}
         kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
@@ -154,49 +154,49 @@ class ClusterWatcher:
         protection: Protection | None = None,
         reservations: Iterable[Reservation] = (),
     ) -> Snapshot:
-        """The cluster at this moment, under a tree; see ClusterState.snapshot."""
+        """Return the cluster at this moment, under a tree; see ClusterState.snapshot."""
         return self.state().snapshot(tree, now_ms=now_ms, protection=protection, reservations=reservations)
 
     def state(self) -> ClusterState:
-        """A copy of the state, to work on without holding up the reflectors."""
+        """Return a copy of the state, which can be used without blocking the reflectors."""
         with self._lock:
             return self._state.copy()
 
     def pod(self, uid: str) -> Pod | None:
-        """The pod as last seen; None once it is gone."""
+        """Return a pod as last seen; None once it no longer exists."""
         with self._lock:
             return self._state.pods.get(uid)
 
     def last_seen(self, uid: str) -> Pod | None:
-        """The pod as last seen, also when it has gone a moment ago; see ClusterState.departed."""
+        """Return a pod as last seen, even if it was removed a moment ago; see ClusterState.departed."""
         with self._lock:
             return self._state.pods.get(uid) or self._state.departed.get(uid)
 
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes as last seen."""
+        """Return all nodes as last seen."""
         with self._lock:
             return tuple(self._state.nodes.values())
 
     def hear(self, records: Iterable[Record]) -> None:
-        """Take over what YuniKorn says of pods that it preempted; of pods that nobody saw there is nothing to say."""
+        """Record YuniKorn's reports of preempted pods; reports of pods that were never seen are ignored."""
         with self._lock:
             for record in records:
                 pod = self._state.pods.get(record.uid) or self._state.departed.get(record.uid)
                 if pod is not None:
                     self._state.hear(to_preempted(record.told, pod.uid, pod.namespace, pod.name, record.at_ms))
 
-    # What the reflectors call
+    # Called by the reflectors
 
     def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
-        """Take over a whole list of one kind."""
-        column = table.column(self._state)  # only the thread that calls this writes into it
+        """Store a whole list of one kind."""
+        column = table.column(self._state)  # only the calling thread writes into it
         new = objects | self._stand_ins(table, unread)
         for key in new.keys() & column.keys():
             if new[key] == column[key]:
-                new[key] = column[key]  # the very object: passes that know it need not look at it again
+                new[key] = column[key]  # keep the identical object: passes that know it need not process it again
         with self._lock:
             if new != column:
-                self._state.changes.clear()  # in which order all this happened nobody knows
+                self._state.changes.clear()  # the order of these changes is unknown
                 self._depart(column[key] for key in column.keys() - new.keys())
                 column.clear()
                 column.update(new)
@@ -209,16 +209,16 @@ class ClusterWatcher:
         return {key: one for key, one in found.items() if one is not None}
 
     def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
-        """Take over one object."""
+        """Store a single object."""
         with self._lock:
             column = table.column(self._state)
             before = column.get(key)
-            if before != obj:  # most changes, heartbeats above all, touch nothing that is read
+            if before != obj:  # most changes, heartbeats above all, affect nothing that is read
                 column[key] = obj
                 self._state.changes.append(ObjectChange(table.column, key, before, obj))
 
     def put_unread(self, table: WatchedKind, key: Hashable, data: msgspec.Raw) -> None:
-        """Take over that one object can't be read."""
+        """Store the replacement of an unreadable object, or remove the object."""
         found = self._stand_ins(table, {key: data})
         if key in found:
             self.put(table, key, found[key])
@@ -226,7 +226,7 @@ class ClusterWatcher:
             self.remove(table, key)
 
     def remove(self, table: WatchedKind, key: Hashable) -> None:
-        """Forget one object."""
+        """Remove a single object."""
         with self._lock:
             gone = table.column(self._state).pop(key, None)
             if gone is not None:
@@ -234,7 +234,7 @@ class ClusterWatcher:
                 self._depart([gone])
 
     def refuse(self, table: WatchedKind) -> None:
-        """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
+        """Drop a kind that may not be read, as it may have changed; events of past preemptions are kept."""
         if table not in TOLD:
             self.replace(table, {}, {})
 
@@ -246,7 +246,7 @@ class ClusterWatcher:
                 self._state.depart(one)
 
     def _dated(self, pod: Pod) -> Pod:
-        """The same with when it went at the latest, where its end was not seen."""
+        """Return a pod with the latest possible time of its deletion, where its end was not seen."""
         if pod.finished or pod.deleted_ms is not None:
             return pod
         return msgspec.structs.replace(pod, deleted_ms=self._clock.wall_ms())

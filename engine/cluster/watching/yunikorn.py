@@ -1,6 +1,6 @@
-"""Asks YuniKorn itself, through the API server's proxy of its service: no address and no secret of its own.
+"""Queries YuniKorn itself through the API server's proxy of its service: without an address or secret of its own.
 
-A thread of its own: whatever becomes of it, passes go on with what Events tell.
+It runs in a thread of its own: if it fails, passes continue with the information from Events.
 """
 
 import logging
@@ -17,30 +17,30 @@ from engine.formats.yunikorn.rest import Batch, ForeignAnswerError, Record, Thei
 log = logging.getLogger(__name__)
 
 KIND = "YuniKorn"
-"""What it is called among what can't be read."""
+"""Its name in the list of what can't be read."""
 
 SERVICE = re.compile(
     r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<service>[a-z0-9][-a-z0-9]{0,62}:[a-z0-9][-a-z0-9]{0,14})"
 )
-"""``namespace/service:port``, the port by its number or its name."""
+"""``namespace/service:port``, with the port's number or its name."""
 EVENTS_EVERY_S, QUIET_EVERY_S = 2.0, 10.0
-"""Between two looks: while anything happens there, and while nothing does."""
+"""Seconds between two queries: while events occur there, and while none do."""
 QUEUES_EVERY_S = 30.0
 BATCH = 1_000
-"""So many events are asked for at once."""
+"""How many events are requested at once."""
 FIRST = 10_000
-"""So many of those that were before are read at the start; YuniKorn keeps 100,000."""
+"""How many earlier events are read at the start; YuniKorn keeps 100,000."""
 AT_ONCE = 200
-"""So many batches are read in one round, should each of them be followed by another."""
+"""How many batches are read in one round, if each is followed by another."""
 LARGEST = 32 * 2**20
-"""An answer of more bytes than this is not read: some 20,000 queues."""
+"""The largest answer that is read, in bytes: some 20,000 queues."""
 _EVENTS, _QUEUES = "/ws/v1/events/batch", "/ws/v1/partition/default/queues"
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 
 @dataclass(frozen=True)
 class YuniKornReading:
-    """What YuniKorn said of its queues, and when (milliseconds since 1970)."""
+    """YuniKorn's report of its queues, and its time (milliseconds since 1970)."""
 
     at_ms: int
     queues: tuple[TheirQueue, ...]
@@ -48,13 +48,13 @@ class YuniKornReading:
 
 @dataclass
 class _Cursor:
-    """Where in the events the reader is."""
+    """The position of the reader in the events."""
 
     instance: str = ""
     next: int | None = None
 
     def start(self, batch: Batch) -> int:
-        """From where to read on, seen an answer: anew where it has started anew, and past what it keeps no more."""
+        """Return where to continue after a batch: at the first event after a restart, past events no longer kept."""
         oldest = max(batch.lowest, batch.highest + 1 - FIRST)
         if self.next is None:
             return oldest
@@ -65,17 +65,17 @@ class _Cursor:
 
 @dataclass
 class YunikornReader:
-    """One thread that asks one YuniKorn."""
+    """A thread that queries one YuniKorn."""
 
     connection: Connection
     service: str
-    """As SERVICE has it."""
+    """The service, in the form of SERVICE."""
     hear: Callable[[Iterable[Record]], None]
-    """Takes what it says of pods that it preempted."""
+    """Receives YuniKorn's reports of preempted pods."""
     clock: Clock = field(default_factory=Clock)
     back_off: BackOff = field(default_factory=lambda: BackOff(EVENTS_EVERY_S, 60.0))
     trouble: str = ""
-    """Why it can't be asked, as a sentence without its stop; empty while all is well."""
+    """Why YuniKorn can't be queried, as a sentence without its full stop; empty while there is no error."""
     reading: YuniKornReading | None = None
 
     def __post_init__(self) -> None:
@@ -86,11 +86,11 @@ class YunikornReader:
         self._asking = Supervised("yunikorn", self._turn, failed=self._note)
 
     def start(self) -> None:
-        """Begin in a thread of its own. Once."""
+        """Start the thread. Call it once."""
         self._asking.start()
 
     def stop(self, timeout_s: float = 10.0) -> bool:
-        """End the thread; whether it has ended within ``timeout_s`` seconds."""
+        """End the thread, and return whether it has ended within ``timeout_s`` seconds."""
         return self._asking.stop(timeout_s)
 
     def _turn(self) -> float:
@@ -107,7 +107,7 @@ class YunikornReader:
         self.trouble = why
 
     def _ask(self) -> str:
-        """One round; why it failed, empty where it did not."""
+        """Query once; return the error as a sentence, empty where there was none."""
         try:
             self.ask()
         except ApiFailure as error:
@@ -117,7 +117,7 @@ class YunikornReader:
         return ""
 
     def ask(self) -> None:
-        """Read the events that are new, and the queues where that is due. Raises ClusterError, ForeignAnswerError."""
+        """Read the new events, and the queues where that is due. Raises ClusterError, ForeignAnswerError."""
         before = self._cursor.next
         for _ in range(AT_ONCE):
             if self._asking.stopping.is_set() or not self._read_events():
@@ -128,7 +128,7 @@ class YunikornReader:
             self._queues_due_s = self.clock.steady_s() + QUEUES_EVERY_S
 
     def _read_events(self) -> bool:
-        """One batch; whether there are more."""
+        """Read one batch, and return whether there are more."""
         asked = self._cursor.next
         count = 1 if asked is None else BATCH
         batch = read_batch(self._get(_EVENTS, {"start": asked or 0, "count": count}))
@@ -146,14 +146,14 @@ class YunikornReader:
 
 
 def proxy_path(service: str) -> str:
-    """Return where the API server passes requests on to a service, given as SERVICE has it."""
+    """Return the path of the API server's proxy for a service, given in the form of SERVICE."""
     found = SERVICE.fullmatch(service)
     assert found is not None
     return f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
 
 
 def explained(error: ApiFailure) -> str:
-    """Return why YuniKorn can't be asked, as a sentence without its stop."""
+    """Return why YuniKorn can't be queried, as a sentence without its full stop."""
     if error.code == _FORBIDDEN:
         return "the credentials may not use services/proxy there; deploy/yunikorn.yaml grants it"
     if error.code == _NOT_FOUND:

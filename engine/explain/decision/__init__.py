@@ -1,1 +1,1 @@
-"""One decision of the engine in words."""
+"""Explains a decision of the engine in words."""

@@ -1,4 +1,4 @@
-"""The words of policy ``deserved``: what is reserved and deserved in place of guarantees."""
+"""The texts of policy ``deserved``: reserved and deserved amounts in place of guarantees."""
 
 from engine.explain.decision.figures import asked, queues_of
 from engine.explain.decision.sentence_texts import Forms, Tense
@@ -62,8 +62,8 @@ SENTENCE: Forms = {
 
 
 def reason(decision: Decision) -> Message | None:
-    """Why it ended as it did, where that takes numbers of its own; None: it does not, or there are none."""
-    if decision.reason is Reason.GRACE and not decision.detail:  # not told to whoever reads it
+    """Return the reason of a decision with figures of this policy; None: it has no text here, or no figures."""
+    if decision.reason is Reason.GRACE and not decision.detail:  # the notified queue is not disclosed
         return Message(OTHERS_IN_GRACE, {"due": Timestamp(decision.due_ms or 0)})
     template = REASONS.get(decision.reason)
     path, _, resource = decision.detail.partition(" ")
@@ -84,7 +84,7 @@ def reason(decision: Decision) -> Message | None:
 
 
 def notices(decision: Decision) -> tuple[Message, ...]:
-    """Who is told to give back for it, how much, and until when."""
+    """Return which queues are notified to give back, how much, and until when."""
     return tuple(
         Message(
             NOTICE, {"queue": short_name(one.queue), "over": format_amount_list(one.over), "due": Timestamp(one.due_ms)}
@@ -94,12 +94,12 @@ def notices(decision: Decision) -> tuple[Message, ...]:
 
 
 def figures(decision: Decision, path: str) -> DeservedFigures | None:
-    """The trace's figures of a queue, None if it has none."""
+    """Return the trace's figures of a queue, None if it has none."""
     return next((one for one in decision.trace.deserved if one.queue == path), None)
 
 
 def _decisive(decision: Decision, one: DeservedFigures) -> str | None:
-    """Of what is asked, that of which the queue has most beyond what it deserves, or else the least of it."""
+    """Return the requested resource of which the queue uses most relative to what it deserves."""
     return max(sorted(asked(decision), key=column), key=lambda name: _over(one, name), default=None)
 
 
@@ -109,7 +109,7 @@ def _over(one: DeservedFigures, name: str) -> float:
 
 
 def sentence(decision: Decision, tense: Tense) -> Message:
-    """What happened and why."""
+    """Return the sentence that says what happened and why."""
     name = min(asked(decision), key=column)
     forms = SENTENCE[tense]
     params: dict[str, Param] = {
@@ -122,7 +122,7 @@ def sentence(decision: Decision, tense: Tense) -> Message:
 
 
 def allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message | None:
-    """What allowed a victim, with what went of its queue before it; None where there are no numbers."""
+    """Return what allowed a victim, after the victims before it from its queue; None where there are no numbers."""
     one = figures(decision, verdict.pod.queue)
     held = [name for name in asked(decision) if verdict.pod.requests.get(name, 0) > 0]
     if one is None or not held:

@@ -1,4 +1,4 @@
-"""Numbers out of a decision's trace: which resource decided, how far a queue stood from its guarantee."""
+"""Reads figures from a decision's trace: the decisive resource, and a queue's distance from its guarantee."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -8,12 +8,12 @@ from engine.model.quantities import PODS, Amounts, total
 
 
 def figures(decision: Decision, path: str) -> QueueFigures | None:
-    """The trace's figures of a queue, None if it has none."""
+    """Return the trace's figures of a queue, None if it has none."""
     return next((found for found in decision.trace.queues if found.path == path), None)
 
 
 def shortfall(decision: Decision, resource: str) -> tuple[str, int] | None:
-    """The queue whose guarantee the ask claims, and how far it stood below (negative: above)."""
+    """Return the queue whose guarantee the pending pod claims, and how far it was below (negative: above)."""
     path = decision.trace.entitling.get(resource)
     found = figures(decision, path) if path else None
     if path is None or found is None or resource not in found.guaranteed:
@@ -22,7 +22,7 @@ def shortfall(decision: Decision, resource: str) -> tuple[str, int] | None:
 
 
 def surplus(decision: Decision, path: str, resource: str) -> int | None:
-    """How far a queue stood above its guarantee; None without figures or guarantee."""
+    """Return how far a queue was above its guarantee; None without figures or guarantee."""
     found = figures(decision, path)
     if found is None or resource not in found.guaranteed:
         return None
@@ -30,16 +30,16 @@ def surplus(decision: Decision, path: str, resource: str) -> int | None:
 
 
 def asked(decision: Decision) -> Amounts:
-    """What the ask requests, without the pod itself unless it asks nothing else."""
+    """Return what the pending pod requests, without the pod itself unless it requests nothing else."""
     wanted = {name: value for name, value in decision.ask.requests.items() if value > 0}
     return {name: value for name, value in wanted.items() if name != PODS} or wanted
 
 
 def decisive(decision: Decision) -> str | None:
-    """The resource that a sentence is about: where the ask's claim was the narrowest.
+    """Return the resource that a sentence is about: the one in which the pending pod's claim was the narrowest.
 
-    Of what it asks, first what the victims hold and what it has a claim to; of those, where the claim is the fewest
-    times what it asks. So an ask for 8 of 72 missing cores and 2 of 2 missing GPUs is about GPUs.
+    Resources with a claim that the victims hold come first; of those, the one whose claim is the smallest multiple of
+    the request. So for a pod that requests 8 of 72 missing cores and 2 of 2 missing GPUs, the sentence is about GPUs.
     """
     wanted = asked(decision)
     freed = total(verdict.pod.requests for verdict in decision.victims)
@@ -53,11 +53,11 @@ def decisive(decision: Decision) -> str | None:
 
 
 def queues_of(decision: Decision) -> list[str]:
-    """The queues of those that are evicted, each once, in the victims' order."""
+    """Return the queues of the evicted pods, each once, in the victims' order."""
     return list(dict.fromkeys(verdict.pod.queue for verdict in decision.to_evict))
 
 
 def narrowest(found: QueueFigures, resources: Iterable[str]) -> str | None:
-    """Of what a queue has a guarantee in, the resource in which it ended nearest to it."""
+    """Return the guaranteed resource in which a queue ended nearest to its guarantee."""
     held = [name for name in resources if found.guaranteed.get(name, 0) > 0]
     return min(held, key=lambda name: (Fraction(found.after.get(name, 0), found.guaranteed[name]), name), default=None)

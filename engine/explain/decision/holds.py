@@ -1,4 +1,4 @@
-"""What keeps evictions back in a whole cluster, or around a queue of it, as pages and alerts say it."""
+"""Explains what holds back evictions in a whole cluster, or in a queue's subtree, for pages and alerts."""
 
 from collections.abc import Mapping
 
@@ -60,16 +60,16 @@ SENTENCES: dict[Interlock, str] = {
         " decision that tries again every minute."
     ),
 }
-"""Of breakers, with their figures."""
+"""The sentences of circuit breakers, with their figures."""
 
 
 def hold_heading(interlock: Interlock, queue: str) -> Message:
-    """What it is, in a few words."""
+    """Return the heading of a hold, in a few words."""
     return _with(HEADINGS[interlock], {"queue": queue})
 
 
 def hold_sentence(interlock: Interlock, queue: str, figures: Mapping[str, int]) -> Message:
-    """What that means, with its numbers."""
+    """Return the sentence that explains a hold, with its numbers."""
     if interlock in SENTENCES:
         return _with(SENTENCES[interlock], figures)
     if interlock in _UNTIL_SOMEBODY:

@@ -1,4 +1,4 @@
-"""The laws in words, and the arithmetic that a decision was held against."""
+"""Describes the invariants in words, with the arithmetic by which a decision was checked."""
 
 from collections.abc import Iterable
 
@@ -108,7 +108,7 @@ NOTHING_TO_CHECK: dict[Invariant, str] = {
     Invariant.SYSTEM: gettext_noop("no victim is of it"),
     Invariant.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
 }
-"""What stands in place of arithmetic where a law had nothing to hold against."""
+"""The text in place of arithmetic where an invariant had nothing to check."""
 PUT_BACK = gettext_noop("put %(pod)s back, and the ask no longer fits: %(short)s")
 COULD_STAY = gettext_noop("%(pod)s could stay: there is enough without it")
 WAITED = gettext_noop("the grace period of %(queue)s is over")
@@ -118,12 +118,12 @@ OUTSIDE = gettext_noop("%(left)s lies outside of %(right)s")
 NOT_INSIDE = gettext_noop("%(left)s does not lie within %(right)s")
 NOT_OUTSIDE = gettext_noop("%(left)s does not lie outside of %(right)s")
 FORMULA = "%(formula)s"
-"""Arithmetic is the same in every language."""
+"""A placeholder for arithmetic, which is the same in every language."""
 _SIGNS = {Relation.AT_LEAST: "≥", Relation.ABOVE: ">", Relation.BELOW: "<", Relation.AT_MOST: "≤"}
 _SIGNS |= {Relation.EQUAL: "=", Relation.DIFFERS: "≠"}
 _NOT = {"≥": "≱", ">": "≯", "<": "≮", "≤": "≰", "=": "≠", "≠": "="}
 _WRITTEN_OUT = 4
-"""So many subtrahends are written one by one; more are added up."""
+"""How many subtrahends are written one by one; more are added up."""
 
 
 def law(which: Invariant, policy: str) -> Message:
@@ -204,7 +204,7 @@ def _comparison(of: ComparedValues) -> Message:
 
 
 def _subject(subject: str) -> str:
-    """A queue by its own name, a pod or application without its namespace, a node as it is."""
+    """Return the short name of a queue, a pod or application without its namespace, or a node's name."""
     return subject.rpartition("/")[2] if "/" in subject else short_name(subject) if _is_path(subject) else subject
 
 

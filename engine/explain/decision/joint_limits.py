@@ -1,4 +1,4 @@
-"""What lets the pods of a node go one by one but not together, in words."""
+"""Explains in words why the pods of a node may be evicted one by one but not together."""
 
 from engine.model.decision import Decision, JointLimit
 from engine.model.message import (
@@ -47,13 +47,13 @@ TIER_BUDGET = ngettext_noop(
 
 
 def limited_node(limit: JointLimit, candidates: int) -> Message:
-    """Why a node was passed over on which so many pods may go one by one."""
+    """Return why a node was not chosen, although ``candidates`` pods there may be evicted one by one."""
     count = {"count": str(candidates)} if limit.queue else {}
     return _told(limit, NODE_GUARANTEE, NODE_BUDGET, **count)
 
 
 def limited_decision(decision: Decision) -> Message | None:
-    """Why nobody goes, by the first node where pods would make the room together; None: there is no such node."""
+    """Return why no pod is evicted, for the first node where pods together would make room; None: no such node."""
     first = next((one for one in decision.trace.nodes if one.limit), None)
     if first is None or not first.limit:
         return None
@@ -62,7 +62,7 @@ def limited_decision(decision: Decision) -> Message | None:
 
 
 def limited_tier(limit: JointLimit, node: str) -> Message:
-    """Why an ask waits for a node."""
+    """Return why a pending pod waits for a node."""
     return _told(limit, TIER_GUARANTEE, TIER_BUDGET, node=Name(node))
 
 

@@ -1,4 +1,4 @@
-"""The words of policy ``priority`` where they are others than those of ``fence``."""
+"""The texts of policy ``priority`` where they differ from those of ``fence``."""
 
 from engine.model.decision import NodeReason
 from engine.model.message import gettext_noop, ngettext_noop

@@ -1,4 +1,4 @@
-"""YuniKorn's departures from its own design in words: what it does there, and what would have been without."""
+"""Explains YuniKorn's departures from its own design: what it does, and what would have happened otherwise."""
 
 from engine.explain.change_texts import names
 from engine.explain.decision.figures import figures
@@ -104,7 +104,7 @@ NOTHING_AS_IT_FITS_SOON = gettext_noop(
 
 
 def quirk(effect: QuirkEffect, decision: Decision | None = None) -> tuple[Message, ...]:
-    """What YuniKorn does there, with the ``decision``'s numbers where they tell, and what would have been without."""
+    """Return what YuniKorn does, with numbers of the ``decision`` where they help, and the outcome without it."""
     return (Message(RULES[effect.quirk]), *(_numbers(effect.quirk, decision) if decision else ()), _without(effect))
 
 
@@ -128,7 +128,7 @@ def _numbers(which: Quirk, decision: Decision) -> tuple[Message, ...]:
 
 
 def _left_of_guarantee(decision: Decision) -> tuple[Message, ...]:
-    """Of the first resource in which the ask is more than is left."""
+    """Return the sentence for the first resource of which the pod requests more than is left of the guarantee."""
     found = figures(decision, decision.ask.queue)
     for name, promised in found.guaranteed.items() if found else ():
         left, wanted = promised - (found.before.get(name, 0) if found else 0), decision.ask.requests.get(name, 0)
@@ -139,7 +139,10 @@ def _left_of_guarantee(decision: Decision) -> tuple[Message, ...]:
 
 
 def _left_below(which: Quirk, decision: Decision) -> tuple[Message, ...]:
-    """The first queue that ends below its guarantee: a victim's leaf, or one above where that is the departure."""
+    """Return the sentence for the first queue that ends below its guarantee.
+
+    That is a victim's leaf, or an ancestor where the quirk concerns ancestors.
+    """
     leaves = {verdict.pod.queue for verdict in decision.victims}
     for found in decision.trace.queues:
         if (found.path in leaves) is (which is Quirk.PARENT_BELOW):
@@ -155,7 +158,7 @@ def _left_below(which: Quirk, decision: Decision) -> tuple[Message, ...]:
 
 
 def _short_of(found: QueueFigures) -> str | None:
-    """A resource of which a queue lost something and ends below its guarantee."""
+    """Return a resource of which a queue lost something and ends below its guarantee."""
     return next(
         (
             name

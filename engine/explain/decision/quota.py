@@ -1,4 +1,4 @@
-"""The words of policies ``cohort`` and ``fair-share``: quota and shares in place of nodes and guarantees."""
+"""The texts of policies ``cohort`` and ``fair-share``: quota and shares in place of nodes and guarantees."""
 
 from engine.explain.decision.figures import asked
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
@@ -65,7 +65,7 @@ VICTIM_BORROWED: Single = {
         "was stopped."
     ),
 }
-"""To a victim's tenant, where another queue asked."""
+"""For a victim's tenant, where a pod of another queue was the preemptor."""
 VICTIM_OWN: Single = {
     Tense.EVICTED: gettext_noop("%(pod)s was evicted to give its quota to another pod of its own queue, %(queue)s."),
     Tense.EVICTING: gettext_noop(
@@ -112,7 +112,7 @@ SHARE_NONE = gettext_noop("%(queue)s has a share of 0, as it borrows nothing. Af
 
 
 def reason(decision: Decision) -> Message | None:
-    """Why it ended as it did, where that takes words of its own; None: it does not."""
+    """Return the reason of a decision in this policy's own words; None where it has none."""
     if decision.reason is Reason.DECIDED_WITH:
         return Message(TOGETHER, {"pod": Name(decision.detail.rpartition("/")[2])})
     template, params = REASONS.get(decision.reason), numbers(decision)
@@ -123,7 +123,7 @@ def reason(decision: Decision) -> Message | None:
 
 
 def numbers(decision: Decision) -> dict[str, Param]:
-    """Of the resource that is short, or of the first that is."""
+    """Return the figures of the resource in the decision's detail, or of the first one that is short."""
     told = decision.detail.partition(" ")[2]
     short = sorted(decision.trace.short, key=lambda one: one.resource != told)
     return _numbers(short[0]) if short else {}
@@ -143,7 +143,7 @@ def _numbers(short: QuotaFigures) -> dict[str, Param]:
 
 
 def sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
-    """What happened and why."""
+    """Return the sentence that says what happened and why."""
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),
         "asker": short_name(decision.ask.queue),
@@ -154,7 +154,7 @@ def sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
-    """Why this pod."""
+    """Return the sentence that says why this pod was evicted."""
     verdict = next(one for one in decision.victims if one.pod.uid == uid)
     own = verdict.reason is PodReason.IN_QUEUE
     params = {"pod": Name(verdict.pod.name), "queue": short_name(verdict.pod.queue)}
@@ -162,7 +162,7 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
 
 
 def asker_sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
-    """At whose cost this ask got quota."""
+    """Return the sentence that says at whose cost this pod got quota."""
     params: dict[str, Param] = {
         "pod": Name(decision.ask.name),
         "asker": short_name(decision.ask.queue),
@@ -172,14 +172,14 @@ def asker_sentence(decision: Decision, queues: list[str], tense: Tense) -> Messa
 
 
 def granted(decision: Decision) -> Message | None:
-    """That it gets quota without any eviction; None where it does not."""
+    """Return the sentence that it gets quota without any eviction; None where it does not."""
     if decision.outcome is not Outcome.FITS:
         return None
     return Message(GRANTED, {"pod": Name(decision.ask.name), "queue": short_name(decision.ask.queue)})
 
 
 def shares(decision: Decision) -> tuple[Message, ...]:
-    """The shares on both sides, before and after; nothing where they have no say."""
+    """Return the shares on both sides, before and after; nothing where they do not matter."""
     found = []
     for one in decision.trace.shares:
         params: dict[str, Param] = {"queue": short_name(one.queue), "share": one.text, "after": one.after}

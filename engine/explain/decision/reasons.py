@@ -1,4 +1,4 @@
-"""Why a decision ended as it did: for every Reason a short label, and a sentence with its numbers."""
+"""Explains why a decision ended as it did: for every Reason a short label, and a sentence with its numbers."""
 
 from collections.abc import Callable
 
@@ -160,14 +160,14 @@ SCHEDULER_SAYS = gettext_noop("The cluster’s own scheduler says: %(message)s")
 
 
 def label(reason: str) -> Message:
-    """A reason in a word or two, for tables; one that is not ours is shown as it was recorded."""
+    """Return a reason in a word or two, for tables; an unknown reason is shown as it was recorded."""
     if reason in OBSERVED_LABELS:
         return Message(OBSERVED_LABELS[reason])
     return Message(LABELS[Reason(reason)]) if reason in set(Reason) else Message(UNKNOWN, {"reason": reason})
 
 
 def reason(decision: Decision) -> Message:
-    """Why the decision ended as it did, in a sentence with its numbers."""
+    """Return why the decision ended as it did, in a sentence with its numbers."""
     if decision.by_quota and (told := quota.reason(decision)) is not None:
         return told
     if decision.policy == deserved.POLICY and (told := deserved.reason(decision)) is not None:
@@ -189,7 +189,7 @@ def reason(decision: Decision) -> Message:
 
 
 def scheduler_says(decision: Decision) -> Message | None:
-    """Why the ask waits in the words of the cluster's own scheduler, None where it said nothing."""
+    """Return why the pod is pending in the words of the cluster's own scheduler; None where there are none."""
     if not decision.ask.unschedulable or decision.outcome in (Outcome.FITS, Outcome.PREEMPT):
         return None
     return Message(SCHEDULER_SAYS, {"message": decision.ask.unschedulable})

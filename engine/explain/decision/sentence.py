@@ -1,6 +1,6 @@
-"""The one sentence: what the ask needed, how its queue stood, who had to go. And the same for one tenant's eyes.
+"""The main sentence of a decision: what the pending pod needed, how its queue was, and which pods were evicted.
 
-What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+A tenant's version names the other side's queue and nothing else of it: no pod, no amounts.
 """
 
 from engine.explain.decision import deserved, priority, quota
@@ -32,7 +32,7 @@ __all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
 
 
 def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
-    """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
+    """Return what happened and why, for readers who may see all of it; ``by`` is the actor without a preemptor."""
     if not decision.to_evict:
         return _without(decision)
     if decision.by_quota:
@@ -59,7 +59,7 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
 
 
 def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, str], dict[str, Param]]:
-    """Which sentence fits the numbers that the trace has, and these numbers."""
+    """Return the forms of the sentence that fit the trace's numbers, and these numbers."""
     if decision.policy == priority.POLICY:
         return PRIORITY[tense], {}
     claim = shortfall(decision, resource)
@@ -77,7 +77,7 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: bool = True) -> Message:
-    """Why this pod: its own queue's numbers; of the asker its queue's name at most."""
+    """Return why this pod was evicted: with its own queue's numbers, and of the preemptor at most its queue's name."""
     if decision.by_quota:
         return quota.victim_sentence(decision, uid, tense)
     victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
@@ -101,7 +101,10 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: 
 
 
 def asker_sentence(decision: Decision, tense: Tense) -> Message:
-    """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
+    """Return why this pod is pending, or at whose cost it got room.
+
+    It has the numbers of its own queue, and of the others only the queues' names.
+    """
     if not decision.to_evict:
         return _without(decision)
     if decision.by_quota:
@@ -123,7 +126,7 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
 
 
 def _without(decision: Decision) -> Message:
-    """No preemption; why not is for engine.explain.reason to say, in a sentence of its own."""
+    """Return the sentence that nothing was preempted; the reason is a sentence of its own (engine.explain.reason)."""
     pod = Name(decision.ask.name)
     if decision.by_quota and (granted := quota.granted(decision)):
         return granted

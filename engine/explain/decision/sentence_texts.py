@@ -1,4 +1,4 @@
-"""The sentences of engine.explain.decision.sentence, every one whole, so that each language can order it as it must."""
+"""The sentences of engine.explain.decision.sentence, each complete, so that every language can order it freely."""
 
 from enum import StrEnum
 
@@ -6,16 +6,16 @@ from engine.model.message import gettext_noop, ngettext_noop
 
 
 class Tense(StrEnum):
-    """How far a decision has come about."""
+    """How far a decision has been carried out."""
 
     EVICTED = "evicted"
     EVICTING = "evicting"
     WOULD = "would"
-    """The mode only shows it."""
+    """The mode only displays decisions."""
     HELD = "held"
-    """An interlock holds it back."""
+    """A safeguard holds the decision back."""
     STOPPED = "stopped"
-    """A law refused it, it was blocked, or it ended before anything was evicted."""
+    """An invariant rejected it, it was blocked, or it ended before any eviction."""
 
 
 Forms = dict[Tense, tuple[str, str]]
@@ -57,7 +57,7 @@ ABOVE: Forms = {
         "decision was stopped.",
     ),
 }
-"""The victims are of one queue, which stood above its guarantee in the resource."""
+"""The victims are of one queue, which was above its guarantee in the resource."""
 BELOW: Forms = {
     Tense.EVICTED: ngettext_noop(
         "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
@@ -93,7 +93,7 @@ BELOW: Forms = {
         "decision was stopped.",
     ),
 }
-"""The victims are of several queues, or of one that is guaranteed nothing of the resource."""
+"""The victims are of several queues, or of one without a guarantee in the resource."""
 DAEMONSET: Forms = {
     Tense.EVICTED: ngettext_noop(
         "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
@@ -159,7 +159,7 @@ PRIORITY: Forms = {
         "(up to %(lower)s) would have been evicted from %(node)s, but the decision was stopped.",
     ),
 }
-"""Policy priority: no queue's guarantee plays a part."""
+"""Policy priority: no queue's guarantee matters."""
 PLAIN: Forms = {
     Tense.EVICTED: ngettext_noop(
         "To make room for %(ask)s, %(count)s pod of %(queues)s was evicted from %(node)s.",
@@ -186,12 +186,12 @@ PLAIN: Forms = {
         "decision was stopped.",
     ),
 }
-"""The trace has no numbers to go by."""
+"""The trace has no numbers for a reason."""
 NO_ASK = ngettext_noop(
     "%(by)s evicted %(count)s pod of %(queues)s from %(node)s.",
     "%(by)s evicted %(count)s pods of %(queues)s from %(node)s.",
 )
-"""Recorded: nobody asked for the room."""
+"""A recorded eviction without a preemptor."""
 VICTIM: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s was evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s stood "
@@ -214,7 +214,7 @@ VICTIM: Single = {
         "%(queue)s stood %(over)s above its own, but the decision was stopped."
     ),
 }
-"""To a victim's tenant, where guarantees decided."""
+"""For a victim's tenant, where guarantees decided."""
 VICTIM_UNTOLD: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s was evicted from %(node)s because another queue stood below its guarantee while %(queue)s stood "
@@ -237,7 +237,7 @@ VICTIM_UNTOLD: Single = {
         "%(queue)s stood %(over)s above its own, but the decision was stopped."
     ),
 }
-"""The same, where the asker's queue is not told."""
+"""For a victim's tenant, where guarantees decided and the preemptor's queue is not disclosed."""
 VICTIM_PLAIN: Single = {
     Tense.EVICTED: gettext_noop("%(pod)s was evicted from %(node)s to make room there for a pod of another queue."),
     Tense.EVICTING: gettext_noop(
@@ -253,7 +253,7 @@ VICTIM_PLAIN: Single = {
         "decision was stopped."
     ),
 }
-"""To a victim's tenant, where something else did."""
+"""For a victim's tenant, where something else decided."""
 VICTIM_PRIORITY: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s was evicted from %(node)s to make room there for a pod with a higher priority than its %(priority)s."
@@ -275,7 +275,7 @@ VICTIM_PRIORITY: Single = {
         "%(priority)s, but the decision was stopped."
     ),
 }
-"""To a victim's tenant, where priority did."""
+"""For a victim's tenant, where priority decided."""
 ASKER: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
@@ -298,7 +298,7 @@ ASKER: Single = {
         "%(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
     ),
 }
-"""To the asker's tenant."""
+"""For the preemptor's tenant."""
 ASKER_REASON: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of %(queues)s."),
     Tense.EVICTING: gettext_noop("For %(pod)s, room on %(node)s is being made at the cost of %(queues)s."),
@@ -310,7 +310,7 @@ ASKER_REASON: Single = {
         "For %(pod)s, room on %(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
     ),
 }
-"""To the asker's tenant, where no guarantee was claimed."""
+"""For the preemptor's tenant, where no guarantee was claimed."""
 ASKER_PRIORITY: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of pods with lower priorities."),
     Tense.EVICTING: gettext_noop(
@@ -326,7 +326,7 @@ ASKER_PRIORITY: Single = {
         "decision was stopped."
     ),
 }
-"""To the asker's tenant, where priority alone decides."""
+"""For the preemptor's tenant, where only priority decides."""
 NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
 FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")
 LEAVING = gettext_noop(

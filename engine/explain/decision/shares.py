@@ -1,4 +1,4 @@
-"""A share under fair sharing as a number that explains itself."""
+"""Explains a share under fair sharing as a number with its parts."""
 
 from engine.model.message import Message, gettext_noop
 from engine.model.quantities import format_amount
@@ -10,12 +10,12 @@ OF_NOBODY = gettext_noop("%(share)s: what it borrows is no quota that its cohort
 
 
 def readable(share: str) -> str:
-    """As Kueue shows it, with no more than two digits after the point."""
+    """Return a share as Kueue shows it, with at most two decimal places."""
     return f"{float(share):.2f}".rstrip("0").rstrip(".") if "." in share else share
 
 
 def share_sentence(share: ShareParts) -> Message:
-    """``187.5: borrows 3 cpu of 16 lendable, weight 1``; a label rather than a sentence."""
+    """Return ``187.5: borrows 3 cpu of 16 lendable, weight 1``; a label rather than a sentence."""
     if not share.resource:
         return Message(OF_NOBODY if share.borrows else NOTHING, {"share": readable(share.text)})
     return Message(

@@ -1,4 +1,4 @@
-"""Why each pod goes or stays, why each node was passed over, and what held a decision back."""
+"""Explains why each pod was evicted or kept, why each node was not chosen, and what held a decision back."""
 
 from engine.explain.decision import deserved, priority
 from engine.explain.decision.figures import decisive, figures, narrowest
@@ -95,7 +95,7 @@ ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resou
 ALLOWED_THEIRS = gettext_noop(
     "%(queue)s has %(before)s %(resource)s where %(guaranteed)s are guaranteed, and %(after)s without it"
 )
-"""By another scheduler's rules: no law of ours has allowed it."""
+"""Under another scheduler's rules: none of our invariants has allowed it."""
 ALLOWED_UNGUARANTEED = gettext_noop("laws 2, 5: %(queue)s is guaranteed nothing of what it holds")
 
 NODE_LABELS: dict[NodeReason, str] = {
@@ -236,7 +236,7 @@ def pod_label(reason: str, policy: str) -> Message:
 
 
 def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
-    """Why one pod goes or stays, as a table says it beside the pod's name."""
+    """Return why a pod is evicted or kept, for a table row beside the pod's name."""
     template = _pod_sentence(verdict, policy)
     params: dict[str, Param] = {
         "queue": short_name(verdict.detail or verdict.pod.queue),
@@ -256,7 +256,7 @@ def _pod_sentence(verdict: PodVerdict, policy: str) -> str:
 
 
 def allowed(decision: Decision) -> tuple[Message, ...]:
-    """What allowed each victim, in the victims' order: each counts on what the former ones left."""
+    """Return what allowed each victim, in the victims' order: each counts on what the victims before it left."""
     taken: dict[tuple[str, str], int] = {}
     found = []
     for verdict in decision.victims:
@@ -293,12 +293,12 @@ def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str
 
 
 def node_label(reason: str) -> Message:
-    """A node's reason in a word or two, for counts."""
+    """Return a node's reason in a word or two, for counts."""
     return Message(NODE_LABELS[NodeReason(reason)]) if reason in set(NodeReason) else Message(reason)
 
 
 def node_verdict(verdict: NodeVerdict) -> Message:
-    """Why one node was passed over."""
+    """Return why a node was not chosen."""
     if verdict.reason is NodeReason.DEARER and verdict.detail in DEARER:
         return plural_message(DEARER[verdict.detail], verdict.victims)
     if verdict.limit:
@@ -312,7 +312,7 @@ def node_verdict(verdict: NodeVerdict) -> Message:
 
 
 def held_back(decision: Decision | None, hold: str) -> Message:
-    """Why a decision is held back, with the budget or the queue where no other choice was let through."""
+    """Return why a decision is held back, with the budget or the queue where no other choice was allowed."""
     safeguard = decision.safeguard if decision is not None else None
     if decision is None or not safeguard or safeguard.interlock != hold:
         return interlock(hold)
@@ -326,7 +326,7 @@ def held_back(decision: Decision | None, hold: str) -> Message:
 
 
 def interlock(hold: str) -> Message:
-    """Why a decision is held back."""
+    """Return why a decision is held back by a safeguard."""
     if hold in set(Interlock):
         return Message(INTERLOCKS[Interlock(hold)])
     return Message(HELD, {"interlock": hold})

@@ -1,1 +1,1 @@
-"""What other schedulers evicted, in words."""
+"""Explains in words what other schedulers evicted."""

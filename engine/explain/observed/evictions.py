@@ -1,6 +1,6 @@
-"""What others evicted, in words: the one sentence, the same for one tenant's eyes, and what speaks against it.
+"""Explains evictions by other schedulers: the main sentence, a tenant's version of it, and the rules it breaks.
 
-What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+A tenant's version names the other side's queue and nothing else of it: no pod, no amounts.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ from engine.model.quantities import format_amount
 from engine.observation.evictions import EvictionSource, Flag, Flagged, Observed, ObservedVictim
 
 HIGHER_PRIORITY = "higher-priority"
-"""The reason of a decision of kube-scheduler's."""
+"""The reason of a decision of kube-scheduler."""
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
     EvictionSource.YUNIKORN: gettext_noop("for a guarantee"),
@@ -53,14 +53,14 @@ FOR_ASK = ngettext_noop(
     "%(by)s preempted %(victims)s on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
     "%(priority)s.",
 )
-"""All of it is known."""
+"""Everything is known of the preemptor and the victims."""
 FOR_ASK_MANY = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
     "%(by)s preempted %(count)s pods on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
     "%(priority)s.",
 )
 FOR_NAMED = gettext_noop("%(by)s preempted %(victims)s on %(node)s for %(ask)s.")
-"""Of ask or victims only the names are known, or their priorities are not why."""
+"""Only the names of preemptor or victims are known, or priorities are not the reason."""
 FOR_NAMED_MANY = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s for %(ask)s.",
     "%(by)s preempted %(count)s pods on %(node)s for %(ask)s.",
@@ -80,7 +80,7 @@ FOR_MAX = ngettext_noop(
     "%(by)s preempted %(count)s pod to bring %(queue)s down to its max.",
     "%(by)s preempted %(count)s pods to bring %(queue)s down to its max.",
 )
-"""Nobody asked."""
+"""A preemption without a preemptor."""
 EVICTED: dict[EvictionSource, tuple[str, str]] = {
     EvictionSource.API_EVICTION: ngettext_noop(
         "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
@@ -154,7 +154,7 @@ _NAMED_UP_TO = 3
 
 
 def observed_sentence(seen: Observed, *, by: str) -> Message:
-    """Who took what for whom; ``by`` names the source. For those who may see all of it."""
+    """Return which pods were preempted for which, for readers who may see all of it; ``by`` names the source."""
     count = len(seen.victims)
     params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
     if seen.source in EVICTED:
@@ -185,7 +185,7 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
 
 
 def observed_reason(seen: Observed) -> str:
-    """What the decision has as its reason; LABELS and Reason know the words for it."""
+    """Return the decision's reason; LABELS and Reason have its text."""
     if seen.source is EvictionSource.KUBE_SCHEDULER:
         return HIGHER_PRIORITY
     if seen.source is EvictionSource.KUEUE:
@@ -196,7 +196,7 @@ def observed_reason(seen: Observed) -> str:
 
 
 def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
-    """What the sentence leaves open: the rules and laws that it went against, and what is not known."""
+    """Return what the sentence omits: the rules and invariants that it broke, and what is not known."""
     rules = kueue.because(seen) if seen.source is EvictionSource.KUEUE else ()
     found = [*rules, *_flags(seen, by), *_against(seen), *_said(seen)]
     if seen.ask and seen.ask_inferred:
@@ -210,7 +210,7 @@ def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
 
 
 def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
-    """What goes with the sentence of one victim, to its own tenant: numbers only of queues that ``sees`` allows."""
+    """Return the notes on one victim for its own tenant: numbers only of queues that ``sees`` allows."""
     taken = tuple(one for one in seen.victims if one.pod.uid == uid)
     told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
     victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
@@ -220,13 +220,13 @@ def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], b
 
 
 def _said(seen: Observed) -> Iterable[Message]:
-    """Why, in the words of the node; it says the same of many."""
+    """Return the reasons in the words of the node, each once."""
     words = dict.fromkeys(one.said for one in seen.victims if one.said)
     return (Message(SAID, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
 
 
 def _against(seen: Observed) -> Iterable[Message]:
-    """The laws that it broke, but for those that its flags tell of, with numbers."""
+    """Return the invariants that it broke, except those that its flags report with numbers."""
     flags = {each.flag for one in seen.victims for each in one.flags}
     return (against(one.law) for one in failed_checks(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
 
@@ -265,7 +265,7 @@ def taken_verdict(seen: Observed, taken: ObservedVictim) -> tuple[Message, ...]:
 
 
 def flag_verdict(flagged: Flagged) -> Message:
-    """A flag in a few words."""
+    """Return a flag in a few words."""
     if flagged.flag is Flag.SAME_QUEUE:
         return Message(SAME)
     template = ACROSS if flagged.flag is Flag.ACROSS_FENCE else BELOW_SHORT
@@ -273,7 +273,7 @@ def flag_verdict(flagged: Flagged) -> Message:
 
 
 def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
-    """Why this pod, to its own tenant: of the asker its queue's name at most."""
+    """Return why this pod was evicted, for its own tenant: of the preemptor at most its queue's name."""
     taken = next(one for one in seen.victims if one.pod.uid == uid)
     pod = taken.pod
     params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
@@ -293,7 +293,7 @@ def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = Tr
 
 
 def observed_asker(seen: Observed, *, by: str) -> Message:
-    """At whose cost an ask got room, to its own tenant: of the others the queues' names."""
+    """Return at whose cost a pod got room, for its own tenant: of the others only the queues' names."""
     name = seen.ask.name if seen.ask else ""
     params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
     queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)

@@ -1,6 +1,6 @@
-"""What Kueue preempted, in words: for which workload, and by which of its rules, of which it tells the name alone.
+"""Explains Kueue's preemptions: for which workload, and by which of its rules, of which it records only the name.
 
-What a tenant reads names no ClusterQueue.
+A tenant's version names no ClusterQueue.
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ WITHIN_BY_SETTING: dict[str, str] = {
         "a newer one of the same (Kueue: InClusterQueue)."
     ),
 }
-"""By what the ClusterQueue says of ``withinClusterQueue``."""
+"""The texts by the ClusterQueue's setting ``withinClusterQueue``."""
 WHY_PLAIN: dict[str, str] = {
     WITHIN: gettext_noop(
         "Within one ClusterQueue a workload may take the place of others by priority (Kueue: InClusterQueue)."
@@ -70,7 +70,7 @@ WHY_PLAIN: dict[str, str] = {
         "priority (Kueue: InCohortReclaimWhileBorrowing)."
     ),
 }
-"""Where the ClusterQueues are not known, or not told."""
+"""For ClusterQueues that are unknown or not disclosed."""
 ASKER = gettext_noop("That workload is of %(owner)s in the namespace %(namespace)s, and has the priority %(priority)s.")
 WORD = gettext_noop("Kueue’s own word for why: %(why)s.")
 PLACE = gettext_noop("of ClusterQueue %(queue)s")
@@ -79,7 +79,7 @@ VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted by %(by)s, so that anoth
 
 
 def sentence(seen: Observed, by: str) -> Message:
-    """Who took what for whom; Kueue looks at no node."""
+    """Return which pods were preempted for which workload; Kueue does not consider nodes."""
     count = len(seen.victims)
     if seen.ask is None:
         return plural_message(FOR_UNKNOWN, count, by=by)
@@ -87,7 +87,7 @@ def sentence(seen: Observed, by: str) -> Message:
 
 
 def because(seen: Observed) -> Iterable[Message]:
-    """What is known of the asker, and the rules, each once for each ClusterQueue that pods went from."""
+    """Yield what is known of the preemptor, and the rules, each once for each ClusterQueue of victims."""
     if seen.ask and seen.ask_known:
         of = {"owner": Name(seen.ask.application), "namespace": Name(seen.ask.namespace)}
         yield Message(ASKER, {**of, "priority": str(seen.ask.priority)})
@@ -113,7 +113,7 @@ def verdict(taken: ObservedVictim) -> Iterable[Message]:
 
 
 def victim(pod: str, asker: str, by: str) -> Message:
-    """Why this pod, to its own tenant; ``asker``: the name of the asker's queue, where that is told."""
+    """Return why this pod was preempted, for its own tenant; ``asker``: the preemptor's queue, if disclosed."""
     params: dict[str, Param] = {"pod": Name(pod), "by": by}
     return Message(VICTIM, {**params, "asker": asker}) if asker else Message(VICTIM_OF_UNKNOWN, params)
 

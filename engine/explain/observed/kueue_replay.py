@@ -1,4 +1,4 @@
-"""What Kueue preempted beside what its own rules answer, in words; names Workloads of everyone."""
+"""Compares Kueue's preemptions with the answer of its own rules, in words; names Workloads of every tenant."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

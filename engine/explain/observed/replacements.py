@@ -1,4 +1,4 @@
-"""What an eviction meant for the victim's people, in words: its grace period, and what came in its place."""
+"""Explains the effects of an eviction: its grace period, the lost work, and what replaced the victim."""
 
 from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message
 
@@ -38,7 +38,7 @@ RUNS = gettext_noop(
 
 
 def grace(given_s: int, took_s: float | None, took: str) -> Message:
-    """How its grace period was used; ``took_s``: None while it still stops, else as ``took`` says it."""
+    """Return how the grace period was used; ``took_s``: None while the pod still stops, else ``took`` in seconds."""
     if took_s is None:
         return plural_message(STOPPING, given_s)
     if took_s >= given_s:
@@ -47,14 +47,17 @@ def grace(given_s: int, took_s: float | None, took: str) -> Message:
 
 
 def thrown_away(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
-    """What of its work is lost: ``time`` of ``held`` (what it requested), in all ``work``; ``saved``: a part is not."""
+    """Return how much work is lost.
+
+    ``time`` of ``held`` (what it requested), in total ``work``; ``saved``: whether a checkpoint saved a part of it.
+    """
     if saved and not unsaved_s:
         return Message(ALL_SAVED)
     return Message(SINCE_CHECKPOINT if saved else SINCE_START, {"time": time, "held": held, "work": work})
 
 
 def odd_checkpoint(annotation: str, said: str) -> Message:
-    """That what an annotation says of the last checkpoint is no time."""
+    """Return the sentence that an annotation's value for the last checkpoint is not a time."""
     return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": said})
 
 
@@ -64,10 +67,10 @@ def again(application: str, times: int) -> Message:
 
 
 def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:
-    """What its controller (``Kind/name``, empty: none) did.
+    """Return what the victim's controller (``Kind/name``, empty: none) did.
 
-    ``after``: how long after the eviction it made the successor, ``then``: how long after it that started; empty:
-    not yet. ``over``: whether it is not watched any more.
+    ``after``: how long after the eviction it created the successor, ``then``: how long after it that started; empty:
+    not yet. ``over``: whether it is no longer watched.
     """
     kind, _, name = controller.partition("/")
     if not kind:

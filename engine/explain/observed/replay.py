@@ -1,4 +1,4 @@
-"""What a scheduler preempted beside what its own rules answer for the same ask, in words."""
+"""Compares a scheduler's preemptions with the answer of its own rules for the same preemptor, in words."""
 
 from collections.abc import Sequence
 
@@ -156,9 +156,9 @@ _NAMED_UP_TO = 5
 
 
 def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
-    """What the scheduler itself said, what its rules answer, where the two differ and why as far as it can be told.
+    """Return the scheduler's own message, its rules' answer, and where the two differ, with the cause if it is known.
 
-    Nothing for what others than schedulers did.
+    Nothing for evictions by other components than schedulers.
     """
     if seen.weighed is not None:
         return tuple(weighed_lines(seen.weighed))
@@ -170,7 +170,7 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
 
 
 def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
-    """Why it is not told what would have spared a victim of another scheduler's; nothing where that can be worked out.
+    """Return why no change that would have spared a scheduler's victim is shown; nothing where one can be computed.
 
     ``kept``: whether the cluster as it was just before is still stored.
     """
@@ -194,7 +194,7 @@ def _unspared_by_quota(weighed: WorkloadReplay) -> tuple[Message, ...]:
 
 
 def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
-    """Where YuniKorn's departures from its own design changed what its rules answer: each in a sentence or a few."""
+    """Return where YuniKorn's departures from its own design changed its answer, each in one or more sentences."""
     hindsight = seen.hindsight
     if hindsight is None or seen.source is not EvictionSource.YUNIKORN:
         return ()
@@ -224,7 +224,7 @@ def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> li
 
 
 def _for_whom(decision: Decision) -> Message:
-    """What Volcano itself never tells."""
+    """Return the preemptors by Volcano's rules, which Volcano itself does not report."""
     pods = _names((decision.ask, *decision.together))
     return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
 

@@ -1,15 +1,15 @@
-"""What Volcano preempted, in words: its action tells from where, and nothing tells for which job."""
+"""Explains Volcano's preemptions: the action shows the victims' side; Volcano does not record the preemptor's job."""
 
 from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message
 from engine.observation.evictions import EvictionSource, Observed
 
 PREEMPT, RECLAIM = "preempt", "reclaim"
-"""Its actions: within a queue, and across queues."""
+"""Volcano's actions: within a queue, and across queues."""
 LABELS: dict[str, str] = {
     f"{EvictionSource.VOLCANO}-{PREEMPT}": gettext_noop("for a job of its queue"),
     f"{EvictionSource.VOLCANO}-{RECLAIM}": gettext_noop("reclaimed for another queue"),
 }
-"""The reasons of its decisions, see ``reason``; a plugin's own word stands for itself."""
+"""The texts of the reasons of its decisions, see ``reason``; any other word of a plugin is shown as it is."""
 SENTENCES: dict[str, tuple[str, str]] = {
     PREEMPT: ngettext_noop(
         "%(by)s preempted %(count)s pod for a job of the same queue; for which, %(by)s does not record.",
@@ -36,12 +36,12 @@ VICTIM_OTHER = gettext_noop("%(pod)s was evicted by %(by)s; its word for why: %(
 
 
 def reason(why: str) -> str:
-    """What a decision of Volcano's has as its reason."""
+    """Return the reason of a decision of Volcano."""
     return f"{EvictionSource.VOLCANO}-{why}"
 
 
 def sentence(seen: Observed, by: str) -> Message:
-    """What it did; all victims of a decision went by the same action."""
+    """Return what Volcano did; all victims of a decision were evicted by the same action."""
     why, count = seen.victims[0].why, len(seen.victims)
     if why in SENTENCES:
         return plural_message(SENTENCES[why], count, by=by)
@@ -49,7 +49,7 @@ def sentence(seen: Observed, by: str) -> Message:
 
 
 def victim(pod: str, why: str, by: str) -> Message:
-    """Why this pod, to its own tenant."""
+    """Return why this pod was evicted, for its own tenant."""
     if why in VICTIMS:
         return Message(VICTIMS[why], {"pod": Name(pod), "by": by})
     return Message(VICTIM_OTHER, {"pod": Name(pod), "by": by, "why": Name(why)})

@@ -1,1 +1,1 @@
-"""Why a pod or a workload is pending, in words."""
+"""Explains why a pod or a workload is pending."""

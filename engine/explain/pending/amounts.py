@@ -1,4 +1,4 @@
-"""What several sentences of why an ask waits have in common: the amount that counts, and limits on queues."""
+"""Shares code among the sentences on pending pods: the decisive amount, and the limits of queues."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -9,7 +9,7 @@ from engine.model.message import Message, Param, amount, format_amount_list, sho
 
 
 class LimitTexts(NamedTuple):
-    """What is said of a limit on queues."""
+    """The texts about a limit on queues."""
 
     none: str
     room: str
@@ -19,7 +19,7 @@ class LimitTexts(NamedTuple):
 
 
 def limited(tier: Tier, forms: LimitTexts) -> Message:
-    """What is said of a tier that holds an ask against the limits of queues."""
+    """Return the sentence for a tier that compares a pending pod with the limits of queues."""
     worst = min(tier.needs, key=part, default=None)
     if worst is None:
         return Message(forms.none if tier.passes else forms.above)
@@ -32,22 +32,22 @@ def limited(tier: Tier, forms: LimitTexts) -> Message:
 
 
 def part(need: Need) -> Fraction:
-    """How many times what is asked is there, or can be made."""
+    """Return the available and evictable amount as a fraction of the request."""
     return Fraction(need.available + need.evictable, need.required)
 
 
 def there(need: Need) -> Fraction:
-    """How many times what is asked is there."""
+    """Return the available amount as a fraction of the request."""
     return Fraction(need.available, need.required)
 
 
 def left(need: Need) -> Param:
-    """What is there of it; nothing where more is used already."""
+    """Return the available amount; nothing where more is used already."""
     return amount(need.resource, max(0, need.available))
 
 
 def amounts_told(amounts: Mapping[str, int]) -> Param:
-    """One amount with its resource, or several in a row."""
+    """Return a single amount with its resource, or a list of several."""
     if len(amounts) == 1:
         ((resource, value),) = amounts.items()
         return amount(resource, value)

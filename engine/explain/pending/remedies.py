@@ -1,4 +1,4 @@
-"""What would let an ask through a tier, in words."""
+"""Explains which change would let a pending pod through a tier."""
 
 from collections.abc import Mapping
 
@@ -65,7 +65,7 @@ AT_LEAST_UNKEPT: dict[bool, str] = {
         "the max of %(above)s has to be raised, too."
     ),
 }
-"""The same where the least amount that does it is a rounder one than what it has to be above."""
+"""The texts for a least amount that is rounder than the amount it must exceed."""
 SEVERAL_UNKEPT: dict[bool, str] = {
     False: gettext_noop(
         "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
@@ -76,7 +76,7 @@ SEVERAL_UNKEPT: dict[bool, str] = {
         "the max of %(above)s has to be raised, too."
     ),
 }
-"""Whether it then gets room -> where more is promised than a queue above has."""
+"""Whether it then gets room -> the text where more is guaranteed than a queue above has."""
 
 
 def remedy_sentence(remedy: Remedy) -> Message:

@@ -1,4 +1,4 @@
-"""The words of why an ask waits for what its queue deserves."""
+"""The texts on why a pending pod waits for what its queue deserves."""
 
 from engine.analysis.pending_reasons import Tier, TierName
 from engine.explain.decision.verdicts import POD_LABELS
@@ -127,6 +127,6 @@ SENTENCES = {
 
 
 def staying_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
-    """Why pods of those who could give back stay, each with how many, the most first."""
+    """Return why pods of the queues that could give back are kept, with counts, the most frequent reason first."""
     ordered = sorted(tier.staying.items(), key=lambda one: (-one[1], one[0]))
     return tuple((Message(_STAYING[PodReason(reason)]), count) for reason, count in ordered)

@@ -1,4 +1,4 @@
-"""Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
+"""Explains why a pod is pending, tier by tier, in words that people outside the platform team understand."""
 
 from engine.analysis.pending_reasons import BORROWS, FLAVORS, NODES, WORKLOADS, Ahead, Tier, TierName
 from engine.explain.decision.joint_limits import limited_tier
@@ -120,12 +120,12 @@ TOGETHER = gettext_noop("With the first change of every part together it would g
 
 
 def tier_label(name: TierName) -> Message:
-    """A tier in a word or two."""
+    """Return a tier's name in a word or two."""
     return Message(LABELS[name])
 
 
 def tier_sentence(tier: Tier, priority: int) -> Message:
-    """What a tier says of an ask of this priority, with its numbers as far as they are told."""
+    """Return a tier's sentence for a pod of this priority, with its numbers as far as they are disclosed."""
     return _SENTENCES[tier.name](tier, priority)
 
 
@@ -148,7 +148,7 @@ def _guarantee(tier: Tier, _priority: int) -> Message:
 
 
 def _whole(tier: Tier) -> Message:
-    """Where all of the ask has to be guaranteed."""
+    """Return the sentence for a dialect in which the guarantee must cover the whole request."""
     worst = min(tier.needs, key=part if not tier.passes else there)
     params = {"queue": short_name(worst.where), "left": left(worst)}
     if tier.passes and worst.available < worst.required:
@@ -203,7 +203,7 @@ def _node(tier: Tier, _priority: int) -> Message:
 
 
 def _everywhere(tier: Tier) -> Message:
-    """Where it may have its room on any nodes."""
+    """Return the sentence for a pending group that may run on any nodes."""
     if tier.passes:
         return Message(NODES_MADE)
     missing = _missing(tier)
@@ -249,7 +249,7 @@ _SENTENCES = {
 
 
 def refused_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
-    """Why nodes can't take it, each with how many, the most first."""
+    """Return why nodes can't take the pod, with the number of nodes, the most frequent reason first."""
     ordered = sorted(tier.refusing.items(), key=lambda one: (-one[1], one[0]))
     return tuple((Message(NODE_LABELS[NodeReason(reason)]), count) for reason, count in ordered)
 
@@ -260,5 +260,5 @@ def asks_ahead(found: Ahead) -> Message:
 
 
 def together() -> Message:
-    """That the first remedies do together."""
+    """Return the sentence about applying the first remedy of every tier together."""
     return Message(TOGETHER)

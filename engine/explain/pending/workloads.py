@@ -1,4 +1,4 @@
-"""The words of why one of Kueue's workloads waits for quota."""
+"""The texts on why a workload of Kueue waits for quota."""
 
 from engine.analysis.pending_reasons import Ahead, Tier
 from engine.model.message import Message, format_amount_list, gettext_noop, ngettext_noop, plural_message
@@ -35,12 +35,12 @@ WORKLOADS_AHEAD = ngettext_noop(
 
 
 def considered(tier: Tier, _priority: int) -> Message:
-    """Whether its queues let a workload be considered at all."""
+    """Return whether its queues let a workload be considered at all."""
     return Message(CONSIDERED if tier.passes else NOT_CONSIDERED[Inadmissible(tier.shut)])
 
 
 def who_may_go(tier: Tier, priority: int) -> Message:
-    """Return how many workloads may go for one of this priority, as far as the reader may know it."""
+    """Return how many workloads may be preempted for one of this priority, as far as the reader may know it."""
     params = {"priority": str(priority)}
     if not tier.passes:
         return Message(WORKLOADS_NONE, params)

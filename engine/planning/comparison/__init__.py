@@ -1,4 +1,4 @@
-"""Trees and policies held against each other: on one moment, or on a stretch of recorded time that is run again."""
+"""Compares trees and policies: at one moment, or over a stretch of recorded time that is run again."""
 
 from engine.planning.comparison.compared_sides import ComparedSide
 from engine.planning.comparison.figures import WHOLE, CoursePoint, SideFigures, Waits

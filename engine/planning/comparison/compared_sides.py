@@ -1,4 +1,4 @@
-"""A side of a comparison: a tree, and the way to decide under it."""
+"""A side of a comparison: a tree, and the policy that decides under it."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ _SERVED = "served"
 
 
 class ComparedSide(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides. ``foreign``: the dialect is another scheduler's, which preempts but once for an ask."""
+    """The deciding tree and policy. ``foreign``: another scheduler's dialect, which preempts only once for a pod."""
 
     tree: QueueTree
     decide: Decide
@@ -21,16 +21,16 @@ class ComparedSide(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Served:
-    """The asks (uids) that a foreign side has preempted for."""
+    """The pending pods (uids) that a foreign side has preempted for."""
 
     def __init__(self, side: ComparedSide) -> None:
         self._foreign = side.foreign
         self._asks: set[str] = set()
 
     def hold(self, one: AuditedDecision) -> str:
-        """What holds a decision back; empty: nothing."""
+        """Return what holds a decision back; empty: nothing."""
         return _SERVED if self._foreign and one.decision.ask.uid in self._asks else ""
 
     def note(self, decision: Decision) -> None:
-        """Its ask was preempted for."""
+        """Record that a decision preempted for its pod."""
         self._asks.add(decision.ask.uid)

@@ -1,4 +1,4 @@
-"""What a comparison found of one side: plain data, exact integers."""
+"""The figures of one side of a comparison: plain data, exact integers."""
 
 from collections.abc import Iterable
 
@@ -7,22 +7,22 @@ import msgspec
 from engine.model.quantities import Amounts
 
 WHOLE = 1_000_000
-"""Shares and Jain's index are told in millionths, rounded down."""
+"""The unit of shares and of Jain's index: they are in millionths, rounded down."""
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long those waited who got a node, in milliseconds; who waits again after an eviction waits on."""
+    """How long the placed pods waited, in milliseconds; after an eviction, a pod's wait continues to add up."""
 
     half_ms: int
-    """Half of them waited no longer."""
+    """The median: half of them waited no longer."""
     most_ms: int
-    """95 of 100 did."""
+    """The 95th percentile: 95 of 100 waited no longer."""
     sum_ms: int
-    """All asks together, also those that still wait."""
+    """The sum over all pending pods, including those that still wait."""
 
     @classmethod
     def of(cls, served: Iterable[int], others: Iterable[int]) -> "Waits | None":
-        """None where nobody got a node. ``others`` waited too."""
+        """Return the waits of placed pods; None where none was placed. ``others`` are pods that waited in vain."""
         ordered = sorted(served)
         if not ordered:
             return None
@@ -30,58 +30,60 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _rank(ordered: list[int], percent: int) -> int:
-    """The lowest that so many of a hundred do not exceed."""
+    """Return the percentile: the lowest value that ``percent`` of a hundred do not exceed."""
     return ordered[-(-len(ordered) * percent // 100) - 1]
 
 
 class CoursePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """How it stood at one time of the course."""
+    """The state at one time of the course."""
 
     at_ms: int
     preempted: int
-    """Pods since the beginning."""
+    """The pods preempted since the beginning."""
     waiting: int
-    """Asks."""
+    """The number of pending pods."""
     short: int
-    """Queues below their guarantee while asks wait for what they lack."""
+    """The number of queues below their guarantee while pods wait for what these lack."""
     jain: int | None
-    """See Figures."""
+    """Jain's index; see SideFigures."""
 
 
 class SideFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened, or would have, under one side. What takes time has no figure where it is about one moment."""
+    """What happened, or would have, under one side. Figures that need a duration are missing for a single moment."""
 
     decisions: int
-    """That preempted."""
+    """The number of decisions that preempted."""
     preempted: int
-    """Pods; one that goes twice counts twice."""
+    """The number of preempted pods; a pod that is preempted twice counts twice."""
     again: int
-    """Of those, how many had been preempted before within the time."""
+    """How many of the preempted pods had been preempted before in the same time."""
     applications: int
-    """That lost a pod."""
+    """The number of applications that lost a pod."""
     work: Amounts
-    """Thrown away, as in engine.observation.lost_work."""
+    """The lost work, as in engine.observation.lost_work."""
     unknown: int = 0
-    """Preempted pods of which it is not known when they had started; their work is not in ``work``."""
+    """Preempted pods whose start is unknown; their lost work is not in ``work``."""
     placed: int
-    """Times that an ask got a node."""
+    """How often a pending pod got a node."""
     waiting: int
-    """Asks that still wait in the end."""
+    """The pods that still wait in the end."""
     waits: Waits | None = None
     jain: int | None = None
-    """Jain's index over the dominant shares of the leaves with demand, in millionths: its mean over time, or that of
-    the end where it is about one moment. None: no leaf had any."""
+    """Jain's index over the dominant shares of the leaves with demand, in millionths.
+
+    It is the mean over time, or the index at the end where it is about one moment. None: no leaf had any demand.
+    """
     below: dict[str, int] = {}
-    """Path -> for how many ms it was below its guarantee while asks waited for what it lacked."""
+    """Queue path -> for how many ms it was below its guarantee while pods waited for what it lacked."""
     below_ms: int | None = None
-    """For how long any queue was."""
+    """For how long any queue was below its guarantee."""
     short: dict[str, int] = {}
-    """Path -> how many asks wait in the end for what the queue lacks of its guarantee."""
+    """Queue path -> how many pods wait in the end for what the queue lacks of its guarantee."""
     shares: dict[str, int] = {}
-    """Leaf -> its dominant share of the cluster in millionths: its mean over time, or that of the end."""
+    """Leaf -> its dominant share of the cluster in millionths: the mean over time, or the share at the end."""
     loop: tuple[str, ...] = ()
-    """The queues (paths) that would preempt each other in turn, for ever; only where it is about one moment."""
+    """The queues (paths) that would preempt each other in turn, forever; only where it is about one moment."""
     settles: bool | None = None
-    """Whether it came to rest; only where it is about one moment."""
+    """Whether the forecast reached a stable state; only where it is about one moment."""
     course: tuple[CoursePoint, ...] = ()
-    """How it went, in order of time; none where it is about one moment."""
+    """The states over time; none where it is about one moment."""

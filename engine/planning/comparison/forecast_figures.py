@@ -1,4 +1,4 @@
-"""One moment under a side: the forecast, in a comparison's figures."""
+"""Compares sides at one moment: the forecast, in a comparison's figures."""
 
 import msgspec
 
@@ -12,15 +12,15 @@ from engine.planning.journal import PassInputs
 
 
 def at_moment(state: ClusterState, moment: PassInputs, side: ComparedSide) -> SideFigures:
-    """What would happen if nobody did anything else, until nothing moves any more; ``state`` stays as it is.
+    """Return what would happen without other changes, until nothing moves any more; ``state`` is unchanged.
 
-    It says nothing of time: how long a round of a forecast lasts nobody knows. So the work that is thrown away is
-    that of pods which ran at the moment, up to then; what starts later has done none.
+    It has no durations, as the length of a forecast's round is unknown. So the lost work is that of pods which ran at
+    the moment, up to then; pods that start later have done none.
     """
     found = forecast(state, moment, side.tree, side.decide, terms=side.terms, foreign=side.foreign)
     tally = OutcomeCounts()
     tally.decisions = sum(len(one.preemptions) for one in found.rounds)
-    for eviction in found.evictions:  # who started later than the moment has done nothing by then
+    for eviction in found.evictions:  # pods that start after the moment have done no work by then
         tally.evict(origin(eviction.victim.uid), eviction.victim, at_ms=moment.now_ms)
     for placed in found.placed:
         tally.serve(origin(placed.ask.uid))

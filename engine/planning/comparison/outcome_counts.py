@@ -1,4 +1,4 @@
-"""Adds up what happens under one side: evictions, waiting, and how things stood for how long."""
+"""Adds up what happens under one side: evictions, waits, and how long queues were below their guarantees."""
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
@@ -13,18 +13,18 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class OutcomeCounts:
-    """What happened so far. Pods are told apart by a key that stays the same when one is made again."""
+    """The counts so far. Pods are identified by a key that stays the same when a pod is created again."""
 
     def __init__(self) -> None:
         self.decisions = 0
         self.placed = 0
         self.preempted: list[str] = []
-        """Keys, in order."""
+        """Keys of the preempted pods, in order."""
         self._applications: set[tuple[str, str]] = set()
         self._work: Amounts = {}
         self._unknown = 0
         self._waited: dict[str, int] = {}
-        """Key of an ask -> ms."""
+        """Key of a pending pod -> ms."""
         self._served: set[str] = set()
         self._below: dict[str, int] = {}
         self._below_ms = self._jain_ms = self._jain = self._all_ms = 0
@@ -32,7 +32,7 @@ class OutcomeCounts:
         self._course: list[CoursePoint] = []
 
     def evict(self, key: str, pod: PodFacts, *, at_ms: int) -> None:
-        """A pod is preempted at a time; what it had done since its start or last checkpoint is thrown away."""
+        """Count a pod that is preempted at a time, with the work since its start or last checkpoint."""
         self.preempted.append(key)
         self._applications.add((pod.namespace, pod.application))
         if pod.started_ms is None:
@@ -43,13 +43,13 @@ class OutcomeCounts:
         self._work = add(self._work, work(pod.requests, unsaved))
 
     def serve(self, key: str) -> None:
-        """An ask gets a node; one that did not wait has waited for no time."""
+        """Count that a pod gets a node; a pod that did not wait has a wait of zero."""
         self.placed += 1
         self._served.add(key)
         self._waited.setdefault(key, 0)
 
     def stand(self, standing: QueueDemand, waiting: Collection[str], *, at_ms: int, for_ms: int) -> None:
-        """So things stood from a time on, for so long. ``waiting``: keys of the asks without a node."""
+        """Add the state from a time on, for a duration. ``waiting``: keys of the pods without a node."""
         self._all_ms += for_ms
         for key in waiting:
             self._waited[key] = self._waited.get(key, 0) + for_ms
@@ -71,7 +71,7 @@ class OutcomeCounts:
         self._course.append(point)
 
     def figures(self, standing: QueueDemand, waiting: Collection[str]) -> SideFigures:
-        """All of it, with how it stands in the end."""
+        """Return all figures, with the state at the end."""
         served = [ms for key, ms in self._waited.items() if key in self._served and key not in waiting]
         others = [ms for key, ms in self._waited.items() if key not in self._served or key in waiting]
         timed = self._all_ms > 0
@@ -101,11 +101,11 @@ class OutcomeCounts:
 
 
 POINTS = 240
-"""A course keeps no more: they would fall on the same pixels."""
+"""The most points of a course: more would share pixels."""
 
 
 def thinned(course: Iterable[CoursePoint]) -> tuple[CoursePoint, ...]:
-    """At most POINTS of the points, evenly, with the last one: sums go on to it."""
+    """Return at most POINTS of the points, evenly spaced, with the last one, as sums run up to it."""
     points = list(course)
     if len(points) <= POINTS:
         return tuple(points)

@@ -1,4 +1,4 @@
-"""What a record tells of pods whoever decides: when each was wanted, how long it ran, when it was deleted."""
+"""Extracts from a record what is independent of decisions: when pods were created, how long they ran, and deletions."""
 
 from collections import deque
 from collections.abc import Collection, Mapping
@@ -9,48 +9,48 @@ from engine.model.objects import Pod
 
 
 class Life(msgspec.Struct, kw_only=True):
-    """One pod with all that were made in its place after it had been made to go."""
+    """A pod with all pods that were created in its place after it had been evicted."""
 
     pod: Pod
-    """The first of them as it was when it began to ask, or at the beginning of the record."""
+    """The first of these pods as it was when it became pending, or at the beginning of the record."""
     came_ms: int
     run_ms: int | None = None
-    """How long it runs until it ends by itself; None: that was not seen, it goes on."""
+    """How long it runs until it ends by itself; None: no end was seen, it keeps running."""
     deleted_ms: int | None = None
-    """When somebody deleted it; None: nobody did."""
+    """When it was deleted by a user or controller; None: never."""
     saved_ms: list[int] = []
-    """After how much running time it wrote a checkpoint."""
+    """The running times after which it wrote checkpoints."""
 
     @property
     def key(self) -> str:
-        """The uid of the first."""
+        """Return the uid of the first pod."""
         return self.pod.uid
 
     def checkpoint_ms(self, started_ms: int, now_ms: int) -> int | None:
-        """When a run of it that started then has last written a checkpoint, if it does so as it did in the record."""
+        """Return the last checkpoint of a run that started at a time, if it saves at the recorded running times."""
         return max((started_ms + ms for ms in self.saved_ms if started_ms + ms <= now_ms), default=None)
 
 
 class Lives:
-    """Follows the pods of a record. ``evicted``: the uids of those that are known to have been preempted."""
+    """Follows the pods of a record. ``evicted``: the uids of the pods that are known to have been preempted."""
 
     def __init__(self, evicted: Collection[str]) -> None:
         self.lives: list[Life] = []
         self._evicted = evicted
         self._of: dict[str, Life] = {}
-        """A pod's uid -> its life, of all that ever were seen."""
+        """A pod's uid -> its life, for all pods that were ever seen."""
         self._ended: set[str] = set()
-        """Pods (uids) that are done with: their end, or what made them go, was seen."""
+        """Pods (uids) that are finished: their end, or what evicted them, was seen."""
         self._vacant: dict[tuple[str, str], deque[Life]] = {}
-        """Namespace and controller -> those that it will make again."""
+        """Namespace and controller -> the pods that it will create again."""
 
     def key(self, uid: str) -> str:
-        """The same for all pods of one life."""
+        """Return the key that all pods of one life share."""
         life = self._of.get(uid)
         return uid if life is None else life.key
 
     def see(self, before: Mapping[str, Pod], after: Mapping[str, Pod], at_ms: int) -> None:
-        """The record goes on from some pods (by uid) to others. Who goes is seen first: others come in their place."""
+        """Record the change from some pods (by uid) to others; removed pods come first, as others replace them."""
         for uid, pod in before.items():
             if uid not in after and uid in self._of and uid not in self._ended:
                 self._gone(pod, at_ms)
@@ -80,7 +80,7 @@ class Lives:
             self._vacate(pod)
 
     def _forced(self, pod: Pod) -> bool:
-        """Whether it was made to go rather than ended or deleted: preempted, evicted, its node lost."""
+        """Return whether a pod was forced to end rather than finished or deleted: preempted, evicted, its node lost."""
         return bool(pod.disruption) or pod.uid in self._evicted
 
     def _vacate(self, pod: Pod) -> None:
@@ -89,7 +89,7 @@ class Lives:
             self._vacant.setdefault((pod.namespace, pod.controller), deque()).append(self._of[pod.uid])
 
     def _new(self, pod: Pod, at_ms: int) -> None:
-        """One that begins to ask, or was there from the beginning."""
+        """Record a pod that becomes pending, or existed from the beginning."""
         if pod.gated or pod.finished or pod.terminating:
             return
         vacant = self._vacant.get((pod.namespace, pod.controller))
@@ -101,7 +101,7 @@ class Lives:
         self._save(pod)
 
     def _save(self, pod: Pod) -> None:
-        """Take down a checkpoint; one from before the start, or that is said to be yet to come, is none."""
+        """Record a checkpoint; ignore one from before the start, or from the future."""
         if pod.checkpoint_ms is not None and pod.started_ms is not None:
             ran_ms, known = pod.checkpoint_ms - pod.started_ms, self._of[pod.uid].saved_ms
             if ran_ms >= 0 and ran_ms not in known:

@@ -1,4 +1,4 @@
-"""Who has what of a cluster at one time: shares, fairness, and who lacks what was guaranteed."""
+"""Measures how a cluster is divided at one time: shares, fairness, and which queues lack their guarantee."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -12,7 +12,7 @@ from engine.planning.comparison.figures import WHOLE
 
 
 class QueueDemand:
-    """The leaves of a tree with what their pods hold, and the asks that wait. ``pods`` are those of a snapshot."""
+    """The leaves of a tree with what their pods hold, and the pending pods. ``pods`` are those of a snapshot."""
 
     def __init__(self, tree: QueueTree, capacity: Mapping[str, int], pods: Iterable[Pod]) -> None:
         self._tree, self._capacity = tree, capacity
@@ -22,12 +22,12 @@ class QueueDemand:
 
     @cached_property
     def short(self) -> dict[str, int]:
-        """Path -> how many asks wait for what the queue lacks of its guarantee."""
+        """Return the path of each queue -> how many pods wait for what the queue lacks of its guarantee."""
         return shortfalls(self._tree, self._tree.roll_up(self._by_leaf), self._asks)
 
     @cached_property
     def shares(self) -> dict[str, Fraction]:
-        """Leaf with demand, which is pods or asks -> its dominant share: the largest of what it holds of the cluster.
+        """Return each leaf with demand, which is pods that run or wait -> its dominant share of the cluster.
 
         Pods themselves are not counted as a resource.
         """
@@ -36,7 +36,7 @@ class QueueDemand:
 
     @cached_property
     def jain(self) -> int | None:
-        """Jain's index over the shares, in millionths; None where nobody holds anything."""
+        """Return Jain's index over the shares, in millionths; None where no queue holds anything."""
         return jain(list(self.shares.values()))
 
     @cached_property
@@ -48,7 +48,9 @@ class QueueDemand:
 
 
 def jain(shares: Sequence[Fraction]) -> int | None:
-    """(Σx)² / (n Σx²) in millionths, rounded down: all alike give 1, one that has everything 1/n. None for no shares.
+    """Return Jain's index, (Σx)² / (n Σx²), in millionths, rounded down; None for no shares.
+
+    Equal shares give 1, a single owner of everything gives 1/n.
 
     Source: R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, DEC-TR-301, 1984.
     """

@@ -1,6 +1,6 @@
-"""A stretch of a cluster's journal, looked at in even steps: what happened in it, and what holds whoever decides.
+"""Samples a stretch of a cluster's journal in even steps: what happened, and what is independent of decisions.
 
-At most STEPS times are looked at, a second apart or more.
+There are at most STEPS samples, at least a second apart.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from engine.planning.journal import PassInputs
 STEPS = 1_000
 SHORTEST_MS = 1_000
 COLUMNS = ("nodes", "classes", "budgets", "namespaces", "claims", "volumes")
-"""What a side takes from the record as it was; pods are its own."""
+"""The objects that a side takes from the record as they were; it manages its own pods."""
 
 
 class EmptyRecordError(LookupError):
@@ -30,11 +30,11 @@ class EmptyRecordError(LookupError):
 
 
 class RecordedStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One time that is looked at, and what of the cluster is other than at the one before, but for pods."""
+    """A sampled time, and what of the cluster has changed since the previous one, except pods."""
 
     at_ms: int
     for_ms: int
-    """Until the next one, or the end."""
+    """The duration until the next step, or the end."""
     columns: Mapping[str, dict[Any, Any]]
     protection: Protection
 
@@ -43,18 +43,18 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """All that a side needs to run a stretch of time again."""
 
     state: ClusterState
-    """How it began."""
+    """The state at the beginning."""
     moment: PassInputs
     steps: tuple[RecordedStep, ...]
-    """The first is the beginning."""
+    """The steps; the first is the beginning."""
     lives: tuple[Life, ...]
-    """In the order in which they came."""
+    """The pods' lives, in the order in which they began."""
     figures: SideFigures
-    """What happened."""
+    """What actually happened."""
 
     @property
     def since_ms(self) -> int:
-        """When it begins: where nothing was recorded at first, later than was asked for."""
+        """Return when the recording begins: later than requested, where nothing was recorded at first."""
         return self.steps[0].at_ms
 
 
@@ -69,8 +69,8 @@ def record(
 ) -> Recording:
     """Read a stretch of a journal.
 
-    ``tree``: the one in force then, that what happened is measured against. ``evicted``: the pods that were preempted
-    in the time (uid) -> their decision, by any name. ``each``: called at every look. Raises EmptyRecordError, and what
+    ``tree``: the tree in force then, by which what happened is measured. ``evicted``: the pods that were preempted in
+    the time (uid) -> their decision, by any name. ``each``: called at every step. Raises EmptyRecordError, and what
     reading the frames raises.
     """
     recorder, due, step_ms = _Recorder(tree, evicted), 0, 0
@@ -81,7 +81,7 @@ def record(
             recorder.look(due, min(step_ms, until_ms - due))
             due += step_ms
             each()
-        if due >= until_ms:  # the last step has begun: sides look no more either
+        if due >= until_ms:  # the last step has begun: sides take no more steps either
             break
         recorder.go_on(state, moment, at_ms)
     if not step_ms:
@@ -94,7 +94,7 @@ def record(
 
 
 def looks(since_ms: int, until_ms: int) -> int:
-    """How often a time is looked at, where it is recorded from its beginning."""
+    """Return the number of steps of a time, where it is recorded from its beginning."""
     return -(-(until_ms - since_ms) // _step_ms(since_ms, until_ms))
 
 
@@ -105,7 +105,7 @@ def _step_ms(since_ms: int, until_ms: int) -> int:
 def _stretch(
     frames: Iterable[tuple[ClusterState, PassInputs]], since_ms: int, until_ms: int
 ) -> Iterator[tuple[int, ClusterState, PassInputs]]:
-    """The states that held in a time, each with when it began to."""
+    """Yield the states in a time, each with its beginning."""
     held: tuple[int, ClusterState, PassInputs] | None = None
     for state, moment in frames:
         if moment.now_ms >= until_ms:
@@ -127,14 +127,14 @@ class _Recorder:
         self._begun: tuple[ClusterState, PassInputs] | None = None
         self._state, self._moment = ClusterState(), PassInputs(now_ms=0)
         self._standing: QueueDemand | None = None
-        """Of the state, once it was looked at."""
+        """The demand of the current state, once it was computed."""
 
     def go_on(self, state: ClusterState, moment: PassInputs, at_ms: int) -> None:
-        """From a time on the cluster is in another state."""
+        """Continue with another state of the cluster from a time on."""
         before = self._state.pods
         if self._begun is None:
             self._begun = state, moment
-            before = state.pods  # who is there already is neither served nor evicted
+            before = state.pods  # pods that exist already are neither placed nor evicted
             self._lives.see({}, state.pods, at_ms)
         else:
             self._lives.see(before, state.pods, at_ms)
@@ -154,7 +154,7 @@ class _Recorder:
         self._tally.decisions = len({self._evicted[one] for one in self._went})
 
     def look(self, at_ms: int, for_ms: int) -> None:
-        """How it is at a time, and for how long it counts so."""
+        """Record the state at a time, and for how long it counts."""
         if self._standing is None:
             seen = self._moment.snapshot(self._state, self._tree)
             self._standing = QueueDemand(seen.tree, seen.capacity, seen.pods)
@@ -172,7 +172,7 @@ class _Recorder:
         return {self._lives.key(uid) for uid, pod in self._state.pods.items() if asks(pod)}
 
     def recording(self) -> Recording:
-        """What was read; there was at least one look."""
+        """Return what was read; there was at least one step."""
         assert self._begun is not None
         assert self._standing is not None
         return Recording(
@@ -185,7 +185,7 @@ class _Recorder:
 
 
 def asks(pod: Pod) -> bool:
-    """Whether a pod waits for a node."""
+    """Return whether a pod waits for a node."""
     return pod.node is None and not (pod.gated or pod.finished or pod.terminating)
 
 

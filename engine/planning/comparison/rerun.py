@@ -1,9 +1,10 @@
-"""A stretch of recorded time run again, with another tree or policy deciding.
+"""Runs a stretch of recorded time again, with another tree or policy deciding.
 
-What no decision changes is taken from the record: who was wanted and when, how long each ran, whom somebody deleted,
-which nodes there were. A pod that did not end in the record goes on. What follows from decisions is worked out anew,
-as a forecast does it: an ask that fits gets a node, victims leave at once and their room is the ask's, those with a
-controller come back and begin anew. There are no interlocks and no disruption budgets that hold back.
+What no decision changes is taken from the record: which pods were created and when, how long each ran, which ones were
+deleted, which nodes there were. A pod that did not end in the record keeps running. The effects of decisions are
+computed again as in a forecast: a pending pod that fits gets a node, victims exit at once and the preemptor gets their
+capacity, victims with a controller come back and start over. There are no safeguards and no disruption budgets that
+hold back decisions.
 """
 
 from collections import deque
@@ -28,11 +29,11 @@ from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 
 PASSES = 5
-"""At one time at most; there are more only while they move something."""
+"""The most passes at one time; they continue only while they move something."""
 
 
 def replayed(recording: Recording, side: ComparedSide, *, each: Callable[[], None] = lambda: None) -> SideFigures:
-    """What would have happened under a side. ``each``: called at every look."""
+    """Return what would have happened under a side. ``each``: called at every step."""
     run = _Run(recording, side)
     for number, step in enumerate(recording.steps, 1):
         run.look(step, number)
@@ -57,14 +58,14 @@ class _Run:
         self._standing: QueueDemand | None = None
 
     def look(self, step: RecordedStep, number: int) -> None:
-        """Bring the cluster to a time, decide there, and count it until the next."""
+        """Bring the cluster to a time, decide there, and count it until the next step."""
         first = number == 1
         before = self._rolling.moment
         later = PassInputs(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
         now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
         moved = self._take_over(step, first=first) | self._happen()
-        if first:  # what open decisions were about comes about before anything else
+        if first:  # the effects of open decisions come before anything else
             moved |= self._decide(number)
         if moved or first or self._waiting():
             moved |= self._go_on(number)
@@ -73,9 +74,10 @@ class _Run:
         self._tally.stand(self._standing, self._waiting(), at_ms=step.at_ms, for_ms=step.for_ms)
 
     def _take_over(self, step: RecordedStep, *, first: bool) -> bool:
-        """The cluster's objects but pods, as the record has them; pods of nodes that are gone are without one.
+        """Take over the cluster's objects except pods from the record; remove the pods of removed nodes.
 
-        Whether anything changed. At first they are there already, with what open decisions keep of them.
+        Controllers create their pods again. Returns whether anything changed. At first the objects are there already,
+        with the reservations of open decisions.
         """
         if first or not step.columns:
             return False
@@ -89,12 +91,12 @@ class _Run:
         return True
 
     def _happen(self) -> bool:
-        """Who ends by now, who was deleted, who was wanted. Whether there was anybody."""
+        """Apply the pods' ends, deletions and creations up to now; return whether there were any."""
         now_ms, pods = self._rolling.moment.now_ms, self._rolling.state.pods
         ended: list[str] = []
         while self._ends and self._ends[0][0] <= now_ms:
             _, uid = heappop(self._ends)
-            if uid in pods:  # not one that was evicted meanwhile
+            if uid in pods:  # not one that was evicted in the meantime
                 ended.append(origin(uid))
         while self._to_delete and self._to_delete[0][0] <= now_ms:
             ended.append(self._to_delete.popleft()[1])
@@ -109,7 +111,7 @@ class _Run:
         return bool(ended) or came
 
     def _go_on(self, number: int) -> bool:
-        """The scheduler gives room, then passes make some. Whether anything moved."""
+        """Let the scheduler place pods, then run passes that make room; return whether anything moved."""
         moved = self._schedule()
         for _ in range(PASSES):
             if not self._waiting() or not self._decide(number):
@@ -128,12 +130,12 @@ class _Run:
         return bool(bound)
 
     def _decide(self, number: int) -> bool:
-        """A pass, carried out. Whether anything moved."""
+        """Run a pass and carry it out; return whether anything moved."""
         rolling, side = self._rolling, self._side
         seen = self._seen()
         considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
         left, placed = rolling.carry_out(seen, considered, number)
-        after = rolling.moment  # nothing is open any more
+        after = rolling.moment  # no decision is open any more
         rolling.moment = PassInputs(
             now_ms=seen.now_ms, protection=after.protection, notices=after.notices, quotas=after.quotas
         )
@@ -176,13 +178,13 @@ class _Run:
         return self._rolling.moment.snapshot(self._rolling.state, self._side.tree)
 
     def figures(self) -> SideFigures:
-        """After the last look."""
+        """Return the figures after the last step."""
         assert self._standing is not None
         return self._tally.figures(self._standing, self._waiting())
 
 
 def _as_ask(life: Life) -> Pod:
-    """A pod as it was wanted, whatever came of it in the record; a mirror pod is where it is."""
+    """Return a pod as it was created, whatever became of it in the record; a mirror pod keeps its node."""
     if life.pod.mirror:
         return life.pod
     return msgspec.structs.replace(

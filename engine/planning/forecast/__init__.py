@@ -1,14 +1,15 @@
-"""What-if: roll a cluster forward under a tree until nothing moves any more, or name the loop.
+"""Forecasts what-if: rolls a cluster forward under a tree until nothing moves any more, or names the loop.
 
-A forecast says what would happen in the end, not when: between two rounds so much time passes that every ask has
-waited long enough, every victim is gone and every node that was found is taken. It knows the safeguards that last
-(disruption budgets, pauses of queues) where the moment has them, and no limits that only delay. Victims whose
-controller makes them again come back and ask; others don't, nor do pods that were on their way out when it began, as
-what replaces them is there already. No pod is started, finished or deleted by anyone else, unless it is told so.
+A forecast predicts what would happen in the end, not when: between two rounds so much time passes that every pod has
+waited long enough, every victim has exited and every node that was found is taken. It applies the lasting safeguards
+(disruption budgets, pauses of queues) where the pass inputs have them, and no limits that only delay. Victims with a
+controller come back and are pending again; others don't, nor do pods that were terminating at the beginning, as their
+replacements exist already. No pod is started, finished or deleted by anything else, unless ``happenings`` say so.
 
-Under policy `fence` it ends: what all queues lack of their guarantees (law 8's sum, in integers) falls with every
-decision but those for DaemonSets, which are as many as these have pods to place; victims come back waiting, so it does
-not rise by itself. With a sum of N there are at most N such decisions, and each evicts what one node holds at most.
+Under policy `fence` it ends: what all queues lack of their guarantees (the sum of invariant 8, in integers) falls with
+every decision except those for DaemonSets, which are as many as these have pods to place; victims come back pending, so
+the sum does not rise by itself. With a sum of N there are at most N such decisions, and each evicts at most the pods of
+one node.
 """
 
 from collections.abc import Sequence
@@ -57,9 +58,9 @@ __all__ = [
 ]
 
 _SERVED = "served"
-"""What holds a decision back where an ask has preempted before."""
+"""The hold of a decision whose pod has preempted before."""
 PASSES = 30
-"""More rounds than a change that comes to rest needs."""
+"""The limit on rounds: more than a change that reaches a stable state needs."""
 
 
 def forecast(
@@ -73,11 +74,11 @@ def forecast(
     foreign: bool = False,
     happenings: Sequence[ClusterChange] = (),
 ) -> Forecast:
-    """Roll a cluster forward from a moment under a tree, published or not, for at most ``passes`` rounds (1 or more).
+    """Roll a cluster forward under a tree, published or not, for at most ``passes`` rounds (1 or more).
 
-    The first round is what the next pass would decide if no interlock held it back. ``foreign``: the dialect is another
-    scheduler's; for one ask it preempts but once, as YuniKorn.
-    ``happenings``: what comes about besides; there is no end before the last of them. ``state`` stays as it is.
+    The first round is what the next pass would decide if no safeguard held it back. ``foreign``: the dialect is another
+    scheduler's; for one pending pod it preempts only once, as YuniKorn does. ``happenings``: other changes; the
+    forecast does not end before the last of them. ``state`` is unchanged.
     """
     rolling, last = Rolling(state, moment), max((one.round for one in happenings), default=0)
     rounds: list[Round] = []
@@ -96,10 +97,10 @@ def forecast(
         left, placed = rolling.move_on(snapshot, considered, number)
         rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
         served |= {decision.ask.uid for decision in rounds[-1].preemptions}
-        if number <= last:  # who came in it waits for the delay
+        if number <= last:  # a pod that was created in it waits for its delay
             continue
         waits = number == 1 or rolling.moment.notices != now.notices
-        if not rounds[-1].moves and not waits:  # nobody is still in a delay or a grace period
+        if not rounds[-1].moves and not waits:  # no pod is in a delay, and no queue in a grace period
             settles = Settling.QUIET
             break
         if rounds[-1].preemptions:

@@ -1,4 +1,4 @@
-"""What a forecast found: plain data, with the sums that people ask for first."""
+"""The result of a forecast: plain data, with the sums that people ask for first."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -11,27 +11,27 @@ from engine.model.snapshot import ClusterState
 from engine.planning.scheduling_pass import AuditedDecision
 
 AGAIN = "~"
-"""Before the count in the name and uid of a pod that came back; no name in Kubernetes has it."""
+"""Precedes the count in the name and uid of a pod that came back; no name in Kubernetes has it."""
 
 
 def origin(uid: str) -> str:
-    """The uid of the pod in the cluster that a pod of a forecast came from."""
+    """Return the uid of the original pod of a pod in a forecast."""
     return uid.partition(AGAIN)[0]
 
 
 class Settling(StrEnum):
-    """Where a forecast ends."""
+    """How a forecast ends."""
 
     QUIET = "quiet"
     """Nothing moves any more."""
     LOOP = "loop"
-    """A state that came before came again, but for names and ages: it would go on so for ever."""
+    """An earlier state came again, except for names and ages: it would repeat forever."""
     UNSETTLED = "unsettled"
-    """Neither within the rounds allowed."""
+    """Neither within the allowed rounds."""
 
 
 class Eviction(msgspec.Struct, frozen=True, kw_only=True):
-    """One pod that would go, for whom, and in which round; ``round`` 1 is the next pass."""
+    """A pod that would be evicted, with its preemptor and round; ``round`` 1 is the next pass."""
 
     round: int
     ask: PodFacts
@@ -39,7 +39,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacedPod(msgspec.Struct, frozen=True, kw_only=True):
-    """An ask that would get its node."""
+    """A pending pod that would get a node."""
 
     round: int
     ask: PodFacts
@@ -47,29 +47,29 @@ class PlacedPod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClusterChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What comes about in the cluster besides, at the beginning of a round."""
+    """A change of the cluster from outside, at the beginning of a round."""
 
     round: int
-    """From 1 on."""
+    """The round, from 1 on."""
     ends: tuple[str, ...] = ()
-    """Pods (uids) that end by themselves, under whichever name they are there by then."""
+    """Pods (uids) that end by themselves, whatever they are called in the forecast by then."""
     arrives: tuple[Pod, ...] = ()
-    """Pods that are made."""
+    """Pods that are created."""
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes on for ever."""
+    """A sequence of preemptions that repeats forever."""
 
     passes: int
-    """After so many the same state, but for names and ages, comes again."""
+    """The number of rounds after which the same state comes again, except for names and ages."""
     queues: tuple[str, ...]
-    """Paths: who takes, then who is taken from, each once."""
+    """Queue paths: the preemptors' queues, then the victims', each once."""
     asks: tuple[PodFacts, ...]
-    """That take from each other in turn, as they were named the first time."""
+    """The pods that preempt each other in turn, as they were named the first time."""
 
     @classmethod
     def of(cls, rounds: Sequence["Round"]) -> "Loop":
-        """The loop that these rounds are."""
+        """Return the loop that these rounds form."""
         evictions = [one for each in rounds for one in each.evictions]
         asks: dict[str, PodFacts] = {}
         for one in evictions:
@@ -79,25 +79,25 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One pass of a forecast, and what came of it."""
+    """A pass of a forecast, and its result."""
 
     number: int
-    """1 is the next pass."""
+    """The number of the round; 1 is the next pass."""
     now_ms: int
     considered: tuple[AuditedDecision, ...] = ()
     placed: tuple[PlacedPod, ...] = ()
     left: int = 0
-    """Pods that left: victims, and those that were on their way out."""
+    """Pods that exited: victims, and pods that were already terminating."""
 
     @property
     def preemptions(self) -> tuple[Decision, ...]:
-        """The decisions that are carried out and evict."""
+        """Return the decisions that are carried out and evict."""
         free = (one for one in self.considered if not one.refused and not one.hold)
         return tuple(one.decision for one in free if one.decision.evicts)
 
     @property
     def evictions(self) -> tuple[Eviction, ...]:
-        """The pods that go for them, in order."""
+        """Return the pods that these decisions evict, in order."""
         return tuple(
             Eviction(round=self.number, ask=decision.ask, victim=verdict.pod)
             for decision in self.preemptions
@@ -106,19 +106,19 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moves(self) -> bool:
-        """Whether anything went or was bound."""
+        """Return whether any pod exited or was bound."""
         return bool(self.left or self.placed)
 
 
 class EvictionCount(msgspec.Struct, frozen=True):
-    """How many pods go, of how many applications."""
+    """The number of evicted pods and of their applications."""
 
     pods: int
     applications: int
 
     @classmethod
     def of(cls, evictions: Iterable[Eviction]) -> "EvictionCount":
-        """The sum of some evictions; a pod that goes twice counts twice."""
+        """Return the sum of some evictions; a pod that is evicted twice counts twice."""
         applications = [(one.victim.namespace, one.victim.application) for one in evictions]
         return cls(len(applications), len(set(applications)))
 
@@ -132,60 +132,60 @@ class EvictionGroup(msgspec.Struct, frozen=True, kw_only=True):
     application: str
     node: str
     round: int = 1
-    """The first in which one of them goes."""
+    """The first round in which one of them is evicted."""
     first: int = 0
-    """Pods that the next pass would take."""
+    """Pods that the next pass would evict."""
     later: int = 0
-    """Pods that passes after it would take."""
+    """Pods that later passes would evict."""
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What would happen under a tree, pass by pass, if nobody did anything else."""
+    """What would happen under a tree, pass by pass, without other changes."""
 
     rounds: tuple[Round, ...]
     settles: Settling
     loop: Loop | None = None
-    """With ``loop``: who takes from whom in turn."""
+    """The pods and queues of the loop, if ``settles`` is ``loop``."""
     end: ClusterState
     """The cluster after the last round."""
 
     @property
     def passes(self) -> int:
-        """After how many rounds nothing moves any more, or how many were looked at; 0: nothing moves at all."""
+        """Return after how many rounds nothing moves any more, or how many were computed; 0: nothing moves at all."""
         return max((one.number for one in self.rounds if one.moves), default=0)
 
     @property
     def evictions(self) -> tuple[Eviction, ...]:
-        """Every pod that goes, in order; a pod that comes back may go again."""
+        """Return every evicted pod, in order; a pod that comes back may be evicted again."""
         return tuple(eviction for one in self.rounds for eviction in one.evictions)
 
     @property
     def placed(self) -> tuple[PlacedPod, ...]:
-        """Every ask that gets a node, in order."""
+        """Return every pending pod that gets a node, in order."""
         return tuple(found for one in self.rounds for found in one.placed)
 
     @property
     def waiting(self) -> tuple[AuditedDecision, ...]:
-        """The asks that still wait in the end, each with the last decision about it."""
+        """Return the pods that still wait in the end, each with the last decision about it."""
         last = self.rounds[-1]
         placed = {found.ask.uid for found in last.placed}
         return tuple(one for one in last.considered if one.decision.ask.uid not in placed)
 
     @property
     def first_pass(self) -> EvictionCount:
-        """What the next pass would evict."""
+        """Return the count of what the next pass would evict."""
         return EvictionCount.of(self.rounds[0].evictions)
 
     @property
     def total(self) -> EvictionCount:
-        """What all passes together would evict."""
+        """Return the count of what all passes together would evict."""
         return EvictionCount.of(self.evictions)
 
 
 def grouped(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
-    """Evictions summed up: for whom, of which queue, namespace and application, from which node.
+    """Return evictions summed up by preemptor's queue, victim's queue, namespace, application and node.
 
-    In the order in which they go; of those that begin in one round the most first.
+    They are in the order of their first round; within a round, the largest groups come first.
     """
     counts: dict[tuple[str, str, str, str, str], list[int]] = {}
     began: dict[tuple[str, str, str, str, str], int] = {}
@@ -211,20 +211,20 @@ def grouped(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
 
 
 class ForecastDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """Two forecasts of the same cluster held against each other."""
+    """The differences between two forecasts of the same cluster."""
 
     caused: tuple[Eviction, ...]
-    """Only under the second tree: what the change would cost."""
+    """Evictions only under the second tree: the cost of the change."""
     spared: tuple[Eviction, ...]
-    """Only under the first: what would happen without the change."""
+    """Evictions only under the first tree: what would happen without the change."""
     served: tuple[PlacedPod, ...] = ()
-    """Asks that get a node only under the second; victims that come back are none."""
+    """Pending pods that get a node only under the second tree; victims that come back do not count."""
     unserved: tuple[PlacedPod, ...] = ()
-    """Those that get one only under the first."""
+    """Pending pods that get a node only under the first tree."""
 
 
 def difference(first: Forecast, second: Forecast) -> ForecastDifference:
-    """Which pods go only under one of two trees. One that goes under both, for whomever, is no difference."""
+    """Return the pods that are evicted under only one of two trees, whatever their preemptor."""
     before, after = first.evictions, second.evictions
     placed_before, placed_after = (_by_origin(one.placed) for one in (first, second))
     gone_before, gone_after = ({one.victim.uid for one in evictions} for evictions in (before, after))
@@ -237,7 +237,7 @@ def difference(first: Forecast, second: Forecast) -> ForecastDifference:
 
 
 def _by_origin(placed: Iterable[PlacedPod]) -> dict[str, PlacedPod]:
-    """The first time of each; victims that come back to the room that they had are no asks that were served."""
+    """Return the first placement of each pod; victims that come back do not count as placed pods."""
     found: dict[str, PlacedPod] = {}
     for one in placed:
         if AGAIN not in one.ask.uid:

@@ -1,4 +1,4 @@
-"""A cluster moved on from pass to pass, as its controllers and its scheduler would move it."""
+"""Rolls a cluster forward from pass to pass, as its controllers and its scheduler would."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ _A_LITTLE_MS = 1_000
 
 
 def unreserved(nodes: Mapping[str, Node]) -> dict[str, Node]:
-    """Nodes by name, kept for no ask."""
+    """Return the nodes by name, without any reservation."""
     return {name: _unreserved(node) for name, node in nodes.items()}
 
 
@@ -39,16 +39,16 @@ class Rolling:
         self.state = state.copy()
         self.moment = moment
         self._times: dict[str, int] = {}
-        """Origin -> how often it came back."""
+        """Original uid -> how often the pod came back."""
         self._shapes = Shapes()
         self._budgets = dict(self.state.budgets)
         self._fewer: Counter[tuple[str, str]] = Counter()
-        """Disruption budget -> how many fewer of its pods run than when it began."""
+        """Disruption budget -> how many fewer of its pods run than at the beginning."""
 
     def move_on(
         self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
     ) -> tuple[int, tuple[PlacedPod, ...]]:
-        """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
+        """Carry out a round's decisions on the state it had ``seen``; return how many pods exited, and those placed.
 
         Then enough time passes for every delay and every grace period.
         """
@@ -59,10 +59,10 @@ class Rolling:
     def carry_out(
         self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
     ) -> tuple[int, tuple[PlacedPod, ...]]:
-        """As ``move_on``, and no time passes.
+        """Carry out the decisions of a round as ``move_on`` does, without letting time pass.
 
-        Decisions that were open come about first, then those of this round, then asks that simply fit. Who was given
-        quota runs where there is room.
+        The effects of open decisions come first, then those of this round, then pods that simply fit. Pods that were
+        granted quota run where there is enough room.
         """
         considered = tuple(considered)
         told = followed(seen.notices, (one.decision for one in considered), seen.now_ms)
@@ -88,7 +88,7 @@ class Rolling:
         return len(left), placed
 
     def _recount(self, left: Iterable[Pod], come: Iterable[Pod]) -> None:
-        """Budgets allow for fewer disruptions by the pods that no longer run, as the cluster counts them."""
+        """Reduce what budgets allow by their pods that no longer run, as the cluster counts them."""
         if not self._budgets:
             return
         for pods, more in ((left, 1), (come, -1)):
@@ -103,7 +103,7 @@ class Rolling:
         )
 
     def happen(self, happenings: Iterable[ClusterChange]) -> None:
-        """What comes about besides, before a round looks at the cluster."""
+        """Apply other changes, before a round reads the cluster."""
         for one in happenings:
             ends = set(one.ends)
             for uid in [uid for uid in self.state.pods if origin(uid) in ends]:
@@ -113,7 +113,7 @@ class Rolling:
                 self.state.pods[pod.uid] = msgspec.structs.replace(pod, created_ms=now_ms, unschedulable_ms=None)
 
     def come_back(self, pod: Pod) -> None:
-        """Its controller makes it again: the same but for its name, and waiting for a node."""
+        """Let a pod's controller create it again: the same except for its name, and pending."""
         first = origin(pod.uid)
         self._times[first] = times = self._times.get(first, 0) + 1
         again = msgspec.structs.replace(
@@ -133,9 +133,9 @@ class Rolling:
         self.state.pods[again.uid] = again
 
     def bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Give asks (uid) the nodes found for them, one after the other; those that got them: room may have run out.
+        """Bind pods (uid) to the nodes found for them, one after the other; return those bound, as room may run out.
 
-        An ask may be given several to try.
+        A pod may have several nodes to try.
         """
         before = self._frozen()
         come: list[Pod] = []
@@ -155,21 +155,21 @@ class Rolling:
         return placed
 
     def signature(self) -> bytes:
-        """A state that has it again goes on as it did before."""
+        """Return the state's signature: equal signatures continue in the same way."""
         return self._shapes.signature(pod for pod in self.state.pods.values() if not pod.finished)
 
     def _leave(self, uids: Iterable[str]) -> list[Pod]:
-        """Those who are told to go, and those who were going anyway, are gone."""
+        """Remove the pods that are evicted or already terminating, and return them."""
         pods = self.state.pods
         leaving = {uid for uid, pod in pods.items() if pod.terminating} | {uid for uid in uids if uid in pods}
         return [pods.pop(uid) for uid in sorted(leaving)]
 
     def _release_nodes(self) -> None:
-        """Nodes are no longer kept for asks: those are bound, or never will be."""
+        """Remove all reservations: their pods are bound, or never will be."""
         self.state.nodes.update(unreserved(self.state.nodes))
 
     def _frozen(self) -> Snapshot:
-        """What placing has to look at."""
+        """Return the part of the state that placement reads."""
         state = self.state
         pods = tuple(pod for pod in state.pods.values() if pod.node is not None and not pod.finished)
         return Snapshot(
@@ -182,7 +182,7 @@ class Rolling:
         )
 
     def _tried(self) -> None:
-        """Everybody who waits was tried by now."""
+        """Mark every pending pod as tried by the scheduler by now."""
         now_ms = self.moment.now_ms
         for uid, pod in self.state.pods.items():
             waits = pod.node is None and not pod.gated and not pod.finished
@@ -190,7 +190,7 @@ class Rolling:
                 self.state.pods[uid] = msgspec.structs.replace(pod, unschedulable_ms=now_ms)
 
     def _pass_time(self, tree: QueueTree) -> None:
-        """Everybody has waited long enough when the next round begins."""
+        """Let so much time pass that every pod has waited long enough when the next round begins."""
         protection = self.moment.protection
         delays = (tree.delay_ms(leaf, inherited=above) for leaf in tree.leaves for above in (False, True))
         later_ms = self.moment.now_ms + max(*delays, protection.min_run_ms) + _A_LITTLE_MS

@@ -1,4 +1,4 @@
-"""Which nodes an ask may try: those with room, the emptiest first, as kube-scheduler goes about it by default."""
+"""Chooses the nodes that a pod may try: those with enough room, the emptiest first, kube-scheduler's default."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,9 +11,9 @@ _MILLION = 1_000_000
 
 
 def tries(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[tuple[str, str]]:
-    """Ask (uid) and node, one ask after the other, until it is bound, which is seen in ``state``.
+    """Yield pod (uid) and node, for one pod after the other, until ``state`` shows that it is bound.
 
-    Nodes that open decisions keep take nobody; asks whose rules can't be judged try none.
+    Nodes that open decisions reserve take no pods; pods whose rules can't be evaluated try no nodes.
     """
     kept = {held.node for held in seen.reservations}
     nodes = [node for node in seen.nodes if node.name not in kept]
@@ -30,6 +30,6 @@ def tries(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[
 
 
 def _fullness(node: Node, free: Amounts) -> int:
-    """The largest part that is taken of any resource, in millionths."""
+    """Return the highest utilization of any resource, in millionths."""
     taken = ((most - free.get(name, 0)) * _MILLION // most for name, most in node.allocatable.items() if most > 0)
     return max(taken, default=0)

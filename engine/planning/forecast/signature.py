@@ -1,4 +1,4 @@
-"""What of a cluster's state decides how it goes on, without names and ages: by it a state that came before is known."""
+"""Computes what determines how a cluster's state continues, without names and ages, to recognize repeated states."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -12,15 +12,15 @@ _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
 
 class Shapes:
-    """Pods by what they are alike in, told apart by a number. One that came back is of the shape that it was of."""
+    """Classes of equivalent pods, numbered. A pod that came back keeps its class."""
 
     def __init__(self) -> None:
         self._of: dict[str, int] = {}
-        """Origin -> number."""
+        """Original uid -> number of the class."""
         self._numbers: dict[bytes, int] = {}
 
     def signature(self, pods: Iterable[Pod]) -> bytes:
-        """Of which shape the pods are, where, and who came, started and began to wait before, with or after whom."""
+        """Return a digest of the pods' classes and nodes, and of the orders of their creation, start and first try."""
         ordered = sorted(pods, key=lambda pod: (pod.created_ms, pod.started_ms or 0, pod.key))
         came, started, waits = (
             _ranks(times)
@@ -61,6 +61,6 @@ def _alike(pod: Pod) -> Pod:
 
 
 def _ranks(times: Sequence[int | None]) -> list[int]:
-    """In which order moments come, equal ones alike; -1: never."""
+    """Return the rank of each time, the same for equal ones; -1 for None."""
     ranks = {moment: rank for rank, moment in enumerate(sorted({one for one in times if one is not None}))}
     return [-1 if one is None else ranks[one] for one in times]

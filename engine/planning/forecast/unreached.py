@@ -1,4 +1,4 @@
-"""Guarantees that are not reached though pods wait for them: where a forecast comes to rest."""
+"""Finds guarantees that are not reached in a forecast's end, although pods wait for them."""
 
 import msgspec
 
@@ -8,19 +8,19 @@ from engine.planning.forecast.outcome import Forecast, Settling
 
 
 class Unreached(msgspec.Struct, frozen=True, order=True):
-    """A queue below its guarantee in the end, while an ask of it that asks for the resource waits."""
+    """A queue below its guarantee in the end, while one of its pods that requests the resource waits."""
 
     queue: str
     resource: str
     used: int
     guaranteed: int
-    """Both in the resource's integer unit."""
+    """Both amounts are in the resource's integer unit."""
 
 
 def unreached(found: Forecast, tree: QueueTree) -> tuple[Unreached, ...]:
-    """What stays out of reach under the tree of the forecast, by queue and resource.
+    """Return the guarantees that remain out of reach under the forecast's tree, by queue and resource.
 
-    Nothing where it doesn't come to rest: of that nobody can say where it ends.
+    Nothing where the forecast does not reach a stable state: its end is unknown then.
     """
     if found.settles is not Settling.QUIET:
         return ()

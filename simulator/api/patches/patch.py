@@ -1,4 +1,4 @@
-"""The ways to change a part of an object: JSON patch, merge patch, strategic merge patch, server-side apply."""
+"""Applies patches of every type: JSON patch, merge patch, strategic merge patch, server-side apply."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def json_patch(obj: Object, operations: Any) -> Object:
-    """Return an object with an RFC 6902 patch applied. Raises ApiError 400, and 422 when a step can't be done."""
+    """Return an object with an RFC 6902 patch applied. Raises ApiError 400, and 422 when an operation fails."""
     if not isinstance(operations, list):
         raise bad_request("error decoding patch: a JSON patch is a list of operations")
     document: Any = clone(obj)

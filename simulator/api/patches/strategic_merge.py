@@ -1,4 +1,4 @@
-"""Strategic merge patch: lists that merge by key, and the directives that steer it."""
+"""Applies strategic merge patches: lists that merge by key, and the directives that control it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 
-# By the name of the list's field, and where a name alone is not enough, of the field that holds it.
+# Keyed by the name of the list's field, and where that is ambiguous, preceded by the field that holds it.
 MERGE_KEYS: dict[Path, str] = {
     ("containers",): "name",
     ("initContainers",): "name",
@@ -106,7 +106,7 @@ def _merge_list(current: list[Any], patch: list[Object], key: str, path: Path, k
 def _interleaved(
     kept: list[Any], changed: list[Any], known: list[Any], name: Callable[[Any], Any] = lambda item: item
 ) -> list[Any]:
-    """Return what a patch leaves alone and what it brings, this first but for what stood before it already."""
+    """Return kept and changed entries: changed ones first, except after kept entries that preceded them already."""
     found: list[Any] = []
     left, right = list(kept), list(changed)
     while left and right:
@@ -130,7 +130,7 @@ def _ordered(merged: Object, patch: Object, path: Path, keys: dict[Path, str]) -
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy without directives and without nulls, as a patch reads when there is nothing to merge with."""
+    """Return a copy without directives and nulls, for a patch that has nothing to merge with."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items() if not key.startswith("$") and item is not None}
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""How objects look from outside: whole, as a table, or as metadata alone."""
+"""Formats objects for answers: whole, as a table, or as metadata alone."""

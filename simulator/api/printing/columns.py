@@ -1,4 +1,4 @@
-"""The columns that a CustomResourceDefinition asks for."""
+"""Evaluates the printer columns of a CustomResourceDefinition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pod's row in a table: how many containers are ready, and in one word how it is."""
+"""Formats a pod's row in a table: how many containers are ready, and its status in one word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pod_cells(pod: Object, age: str) -> list[Any]:
 
 
 def pod_status(pod: Object) -> str:
-    """Return the word that kubectl shows for a pod: its phase, or the reason why it is not simply that."""
+    """Return the word that kubectl shows for a pod: its phase, or a more specific reason."""
     status = pod.get("status") or {}
     word: str = status.get("reason") or status.get("phase") or "Unknown"
     conditions = {item["type"]: item for item in status.get("conditions") or ()}

@@ -1,4 +1,4 @@
-"""Tables as `kubectl get` prints them: the columns of each kind and the cells of an object."""
+"""Formats tables as `kubectl get` prints them: the columns of each kind and the cells of an object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Column = dict[str, Any]
 Unit = tuple[int, str]
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
-# Below the first number of seconds a duration is written in these units.
+# A duration below the given number of seconds is written in these units.
 SHORTENED: tuple[tuple[int, Unit, Unit | None], ...] = (
     (2 * MINUTE, (1, "s"), None),
     (10 * MINUTE, (MINUTE, "m"), (1, "s")),
@@ -80,7 +80,7 @@ def since(moment: str | None, now: datetime) -> str:
 
 
 def parse_time(moment: str) -> datetime:
-    """Return the moment of a timestamp."""
+    """Return the time of a timestamp as a datetime."""
     return datetime.fromisoformat(moment).astimezone(UTC)
 
 

@@ -1,4 +1,4 @@
-"""How stored objects look from outside: in the version that was asked for, as lists, tables or bare metadata."""
+"""Converts stored objects for answers: into the requested version, as lists, tables or bare metadata."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FROM_EVENT_VIEW = {new: old for old, new in EVENT_FIELDS.items()}
 
 
 def present(kind: ApiResource, obj: Object) -> Object:
-    """Return a stored object as its kind shows it."""
+    """Return a stored object in the form of the given kind."""
     if obj["apiVersion"] == kind.api_version:
         return obj
     shown = _renamed(obj, EVENT_FIELDS) if kind.stored_as else obj
@@ -36,7 +36,7 @@ def present(kind: ApiResource, obj: Object) -> Object:
 
 
 def accept(kind: ApiResource, stored: ApiResource, obj: Mapping[str, Any]) -> Object:
-    """Return an object that came in through a kind as the store keeps it."""
+    """Return an object that was sent in the form of a kind, in the form in which it is stored."""
     taken = _renamed(obj, FROM_EVENT_VIEW) if kind.stored_as else obj
     return {**taken, "kind": stored.kind, "apiVersion": stored.api_version}
 

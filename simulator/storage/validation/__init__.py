@@ -1,6 +1,6 @@
-"""The field validation of the API server, for what schedulers, budgets and quotas read.
+"""Validates fields as the API server does, for what schedulers, budgets and quotas read.
 
-A wrong JSON type is refused with 400, as the API server's decoder does; a wrong value with 422 and a cause for each
+A wrong JSON type is rejected with 400, as the API server's decoder does; a wrong value with 422 and a cause for each
 field. Sources: pkg/apis/core, apps, batch and policy of Kubernetes 1.36 (their ``validation`` packages).
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def validate(kind: ApiResource, obj: Object) -> None:
-    """Check an object whose defaults are filled in. Raises ApiError 400 and 422."""
+    """Check an object whose defaults are set. Raises ApiError 400 and 422."""
     meta = obj["metadata"]
     causes = [*labels(meta.get("labels"), "metadata.labels"), *annotation_keys(meta.get("annotations"))]
     check = _CHECKS.get(kind.key)

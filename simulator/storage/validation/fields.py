@@ -1,6 +1,6 @@
-"""The rules that many kinds share: names, label values, selectors, quantities.
+"""Validates fields that many kinds share: names, label values, selectors, quantities.
 
-Every check yields the causes of a 422 with the field's path; what is of a wrong JSON type raises ApiError 400.
+Every check yields the causes of a 422 with the field's path; a wrong JSON type raises ApiError 400.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def wrong(path: str, value: object, why: str) -> Cause:
 
 
 def duplicate(path: str, value: str, why: str = "") -> Cause:
-    """Return the cause for a value that stands twice where it may stand once."""
+    """Return the cause for a value that occurs twice where it must be unique."""
     return cause("FieldValueDuplicate", f'Duplicate value: "{value}"{f": {why}" if why else ""}', path)
 
 
@@ -120,7 +120,7 @@ def forbidden(path: str, why: str) -> Cause:
 
 
 def one_of(value: Any, known: Collection[str], path: str) -> Iterator[Cause]:
-    """Check a field that has one of a few values."""
+    """Check a field that must have one of a few values."""
     if not value:
         yield required(path)
     elif value not in known:
@@ -129,7 +129,7 @@ def one_of(value: Any, known: Collection[str], path: str) -> Iterator[Cause]:
 
 
 def not_negative(found: Any, path: str) -> Iterator[Cause]:
-    """Check a whole number that may be missing."""
+    """Check an optional whole number that must not be negative."""
     number = integer(found, path)
     if number is not None and number < 0:
         yield wrong(path, number, "must be greater than or equal to 0")
@@ -167,7 +167,7 @@ def label_value(value: str, path: str) -> Iterator[Cause]:
 
 
 def labels(found: Any, path: str) -> Iterator[Cause]:
-    """Check labels, or the labels that a selector names."""
+    """Check labels, or the labels of a selector."""
     for name, value in strings(found, path).items():
         yield from qualified_name(name, path)
         yield from label_value(value, path)
@@ -210,12 +210,12 @@ def requirement(one: Mapping[str, Any], path: str, *, numbers: bool) -> Iterator
 
 
 def is_native(name: str) -> bool:
-    """Tell whether a resource is Kubernetes' own rather than an extended one."""
+    """Return whether a resource is native to Kubernetes rather than an extended resource."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def allows_overcommit(name: str) -> bool:
-    """Tell whether a container may ask for less of a resource than its limit."""
+    """Return whether a container may request less of a resource than its limit."""
     return is_native(name) and not name.startswith(HUGE_PAGES)
 
 
@@ -233,7 +233,7 @@ def resource_name(name: str, path: str, *, quota: bool = False) -> Iterator[Caus
 def quantities(
     kind: ApiResource, found: Mapping[str, Any] | None, path: str, form: str = "{path}[{name}]"
 ) -> Iterator[Cause]:
-    """Check amounts of resources: none is negative, and devices and counts are whole."""
+    """Check amounts of resources: none may be negative, and devices and counts must be whole numbers."""
     for name, text in (found or {}).items():
         value, place = quantity(kind, text), form.format(path=path, name=name)
         if value < 0:

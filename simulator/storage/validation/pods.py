@@ -1,4 +1,4 @@
-"""The specification of pods and pod templates."""
+"""Validates the specification of pods and pod templates."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def taints(found: Sequence[Mapping[str, Any]] | None) -> Iterator[Cause]:
     """Check the taints of a node."""
     seen: set[tuple[str, str]] = set()
     for index, one in enumerate(found or ()):
-        path = f"metadata.taints[{index}]"  # as the API server says it
+        path = f"metadata.taints[{index}]"  # the path that the API server reports
         yield from qualified_name(one.get("key", ""), f"{path}.key")
         yield from label_value(one.get("value") or "", f"{path}.value")
         yield from one_of(one.get("effect"), EFFECTS, f"{path}.effect")
@@ -95,7 +95,7 @@ def _port(port: Mapping[str, Any], path: str) -> Iterator[Cause]:
 
 
 def _resources(kind: ApiResource, found: Mapping[str, Any], path: str) -> Iterator[Cause]:
-    """Check requests and limits: known names, amounts that there are, no request above its limit."""
+    """Check requests and limits: known names, valid amounts, no request above its limit."""
     limits, requests = found.get("limits") or {}, found.get("requests") or {}
     for part, amounts in (("limits", limits), ("requests", requests)):
         for name in amounts:

@@ -1,4 +1,4 @@
-"""What makes pods or guards them: ReplicaSets, Jobs, PodDisruptionBudgets."""
+"""Validates kinds that create pods or protect them: ReplicaSets, Jobs, PodDisruptionBudgets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def replica_set(kind: ApiResource, obj: Object) -> Iterator[Cause]:
 
 
 def job(kind: ApiResource, obj: Object) -> Iterator[Cause]:
-    """Check a Job, whose pods end."""
+    """Check a Job, whose pods must not always restart."""
     spec = obj["spec"]
     for field in ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"):
         yield from not_negative(spec.get(field), f"spec.{field}")
@@ -62,7 +62,7 @@ def budget(_kind: ApiResource, obj: Object) -> Iterator[Cause]:
 
 
 def _template(kind: ApiResource, spec: Object) -> Iterator[Cause]:
-    """Check the selector and the template of pods, whose labels it has to match."""
+    """Check the selector and the pod template, whose labels the selector must match."""
     found, path = (spec["template"].get("metadata") or {}).get("labels") or {}, "spec.template.metadata.labels"
     causes = [*selector(spec.get("selector"), "spec.selector"), *labels(found, path)]
     if not causes and spec.get("selector") and not match_labels(spec["selector"], found):
