@@ -10,7 +10,7 @@ from benchmarks.figures import SEED, Row
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import ClusterState
-from engine.planning.comparison import ComparedSide, record, replayed
+from engine.planning.comparison import ComparedSide, record, rerun_recording
 from engine.planning.journal import PassInputs
 from engine.policies import foreign_dialects, known_dialects, policy, terms
 
@@ -35,7 +35,7 @@ def compare(scale: float) -> list[Row]:
                 foreign=dialect in foreign_dialects(),
             )
             began = time.process_time()
-            found = replayed(recording, side)
+            found = rerun_recording(recording, side)
             seconds = round(time.process_time() - began, 1)
             rows.append({"what": f"{name} {dialect}", "seconds": seconds, "preempted": found.preempted})
     return rows

@@ -11,7 +11,7 @@ from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from benchmarks.snapshots import carried_on
-from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import tune_runtime
 from engine.model.decision import Decision, apply_decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
@@ -25,7 +25,7 @@ Scene = tuple[Snapshot, QueueTree, Pod]
 
 def decide(scale: float, runs: int) -> list[Row]:
     """A row of figures for every scenario at ``scale`` times its full size, in a process like the engine's worker."""
-    suit_a_cluster()
+    tune_runtime()
     return [
         *carried_on(scale, runs),
         _row("priority/P", runs, scenario_p(scale)),

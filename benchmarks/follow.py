@@ -20,7 +20,7 @@ from benchmarks.figures import SEED
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.watching.listing import ReflectorSettings
-from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import tune_runtime
 from engine.cluster.watching.tables import WatchedKind
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.objects import Pod
@@ -94,7 +94,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         os.sched_setaffinity(0, {course.core})
     if course.worker:
         load_worker()
-    suit_a_cluster()
+    tune_runtime()
     before_mb = peak_mb()
     watcher = _Timed(
         Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),

@@ -4,7 +4,7 @@ import msgspec
 
 from benchmarks.follow import load_worker, peak_mb
 from benchmarks.scenario_y import NOW_MS, cluster_y, waiting_y
-from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import tune_runtime
 from engine.model.decision import encode
 from engine.planning import journal
 from engine.planning.journal import PassInputs
@@ -20,7 +20,7 @@ def memory(scale: float) -> Figures:
     Two states at once, as the journal has the one of the pass before, and all documents of the pass.
     """
     load_worker()
-    suit_a_cluster()
+    tune_runtime()
     figures: Figures = {"scenario": "memory", "loaded_mb": peak_mb()}
     state, tree = cluster_y(scale)
     before = state.copy()
@@ -33,5 +33,5 @@ def memory(scale: float) -> Figures:
     figures["pass_mb"] = peak_mb()
     documents = [(encode(one.decision).decode(), msgspec.to_builtins(one.laws)) for one in considered]
     figures["documents_mb"] = peak_mb()
-    blob = journal.begin(before, moment)
+    blob = journal.encode_keyframe(before, moment)
     return figures | {"keyframe_mb": peak_mb(), "documents": len(documents), "keyframe_bytes": len(blob)}

@@ -14,7 +14,7 @@ import msgspec
 
 from benchmarks.figures import Row, figures
 from benchmarks.scenario_y import waiting_y
-from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import tune_runtime
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import fence
 from tests.postgres import server
@@ -53,7 +53,7 @@ def _measured(considered: list[AuditedDecision], runs: int) -> list[Row]:
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
     from scheduler_admin.queues.services import publish  # noqa: PLC0415
 
-    suit_a_cluster()
+    tune_runtime()
     call_command("migrate", verbosity=0)
     hierarchy = Hierarchy.objects.create(name="large")
     revision = publish(hierarchy=hierarchy, tree=tree(), author=User.objects.create_user("ada"), reason="first")

@@ -12,11 +12,18 @@ from typing import Any
 
 import msgspec
 
-from engine.cli.cases import name_of
+from engine.cli.cases import case_name
 from engine.cli.decide import answer
-from engine.cli.forecast import GivenTree, foretold, form, given_by, given_in, lines
-from engine.cli.replay import lines as replayed_lines
-from engine.cli.replay import replayed
+from engine.cli.forecast import (
+    GivenTree,
+    forecast_manifests,
+    report_data,
+    report_lines,
+    tree_of_document,
+    tree_of_import,
+)
+from engine.cli.replay import replay_bundle
+from engine.cli.replay import replay_result_lines as replayed_lines
 from engine.formats.kubernetes.convert import to_ms
 from engine.formats.kubernetes.decode import DecodeError, cluster_state
 from engine.formats.registry import read
@@ -43,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command in _COMMANDS:
         return _COMMANDS[options.command](options)
     try:
-        with _opened(options.file) as given:
+        with _open_cases(options.file) as given:
             if options.command == "lint":
                 return _lint(b"".join(given), options.policy, options.dialect)
             return _decide(
@@ -108,7 +115,7 @@ def _time(text: str) -> int:
 
 
 @contextmanager
-def _opened(cases: str) -> Iterator[Iterable[bytes]]:
+def _open_cases(cases: str) -> Iterator[Iterable[bytes]]:
     """Open a file of cases and yield its lines, unpacked where it is gzipped. Raises OSError."""
     with nullcontext(sys.stdin.buffer) if cases == "-" else Path(cases).open("rb") as packed:
         assert isinstance(packed, BufferedReader)
@@ -122,7 +129,7 @@ def _opened(cases: str) -> Iterator[Iterable[bytes]]:
 def _lint(document: bytes, policy: str, dialect: str) -> int:
     try:
         imported = read(document.decode("utf-8-sig"))
-        given = given_in(imported).by(policy, dialect)
+        given = tree_of_import(imported).by(policy, dialect)
         by = given.policy or GUARANTEES
         if by not in known_dialects():
             print(f"policy {by} is not known", file=sys.stderr)
@@ -141,7 +148,7 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     try:
-        found = replayed(unpack(_bytes(options.file), _ANY_SIZE))
+        found = replay_bundle(unpack(_bytes(options.file), _ANY_SIZE))
     except (ImportFailure, DecodeError, msgspec.ValidationError, UnknownPolicyError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
@@ -156,7 +163,7 @@ def _replay(options: argparse.Namespace) -> int:
     return SOUND if found.same else SOME_ERRORS
 
 
-def _given(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree:
+def _read_tree(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree:
     """Return the tree in ``file``; without a file, return the tree that ``document`` describes, if there is one.
 
     Percentages in the file are shares of what the nodes can allocate. Raises ManifestError, ImportFailure and
@@ -164,8 +171,10 @@ def _given(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree
     """
     if file:
         nodes = cluster_state(objects).state.nodes.values()
-        return given_in(read(_text(Path(file)), capacity=PercentageBase(total(node.allocatable for node in nodes))))
-    return GivenTree() if document is None else given_by(document)
+        return tree_of_import(
+            read(_text(Path(file)), capacity=PercentageBase(total(node.allocatable for node in nodes)))
+        )
+    return GivenTree() if document is None else tree_of_document(document)
 
 
 def _bytes(path: Path) -> bytes:
@@ -179,10 +188,10 @@ def _bytes(path: Path) -> bytes:
 def _forecast(options: argparse.Namespace) -> int:
     try:
         objects, document, moment = _cluster(options)
-        given = _given(options.tree, document, objects)
+        given = _read_tree(options.tree, document, objects)
         if options.now is not None:
             moment = msgspec.structs.replace(moment or PassInputs(now_ms=0), now_ms=options.now)
-        told = foretold(objects, given.by(options.policy, options.dialect), moment)
+        told = forecast_manifests(objects, given.by(options.policy, options.dialect), moment)
     except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
@@ -190,9 +199,9 @@ def _forecast(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return USAGE
     if options.json:
-        sys.stdout.buffer.write(msgspec.json.encode(form(told)) + b"\n")
+        sys.stdout.buffer.write(msgspec.json.encode(report_data(told)) + b"\n")
     else:
-        print(*lines(told), sep="\n")
+        print(*report_lines(told), sep="\n")
     return SOUND
 
 
@@ -233,7 +242,7 @@ def _answer_or_error(line: bytes, **how: Any) -> dict[str, Any]:
     try:
         return answer(line, **how)
     except (ValueError, RecursionError) as error:
-        return {"name": name_of(line), "error": str(error)}
+        return {"name": case_name(line), "error": str(error)}
 
 
 _COMMANDS = {"forecast": _forecast, "replay": _replay}

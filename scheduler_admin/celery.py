@@ -7,7 +7,7 @@ from typing import Any
 from celery import Celery, bootsteps
 from kombu.transport.redis import Channel
 
-from engine.cluster.watching.runtime import suit_a_cluster
+from engine.cluster.watching.runtime import tune_runtime
 
 log = logging.getLogger(__name__)
 HEARTBEAT_S = 10.0
@@ -43,7 +43,7 @@ class Watching(bootsteps.StartStopStep):
         from scheduler_admin.clusters.sharing import Sharing  # noqa: PLC0415
         from scheduler_admin.clusters.watching import OWNER  # noqa: PLC0415
 
-        suit_a_cluster()
+        tune_runtime()
         parent.app.amqp.queues.select_add(own_queue(OWNER), auto_delete=True)
         self._sharing = Sharing()
         self._sharing.start()

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from engine.formats.yaml.manifests import ManifestError
-from simulator.doors import Refused, refused
+from simulator.doors import RejectionReason, rejection_reason
 from simulator.script.surge import NotNowError
 from simulator.status import NO_BROWSER
 
@@ -69,10 +69,10 @@ class Control:
             return _json(error.code if isinstance(error, _RefusedError) else 409, {"message": str(error)})
 
     def _authenticate(self, request: web.Request) -> None:
-        why = refused(request, self._token)
-        if why is Refused.NO_TOKEN:
+        why = rejection_reason(request, self._token)
+        if why is RejectionReason.NO_TOKEN:
             raise _RefusedError(401, "This needs the token that the simulator was started with.")
-        if why is Refused.BROWSER:
+        if why is RejectionReason.BROWSER:
             raise _RefusedError(403, NO_BROWSER)
 
     async def _route(self, request: web.Request) -> object:

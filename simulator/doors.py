@@ -10,14 +10,14 @@ _OF_BROWSERS = ("Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode")
 """Headers that a browser adds to requests that a web page triggers, and that the page can't remove."""
 
 
-class Refused(Enum):
+class RejectionReason(Enum):
     """Why a request is rejected."""
 
     NO_TOKEN = "no token"  # noqa: S105
     BROWSER = "a browser"
 
 
-def refused(request: web.Request, token: str | None) -> Refused | None:
+def rejection_reason(request: web.Request, token: str | None) -> RejectionReason | None:
     """Return why a request is rejected; None: it is allowed.
 
     ``token`` is the simulator's. Without a token, a page of any site could change what runs on its reader's own
@@ -25,7 +25,7 @@ def refused(request: web.Request, token: str | None) -> Refused | None:
     """
     if token is None:
         changes = request.method not in _READS and any(name in request.headers for name in _OF_BROWSERS)
-        return Refused.BROWSER if changes else None
+        return RejectionReason.BROWSER if changes else None
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     good = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
-    return None if good else Refused.NO_TOKEN
+    return None if good else RejectionReason.NO_TOKEN

@@ -110,7 +110,7 @@ def forbidden(kind: ApiResource, name: str, why: str, causes: Sequence[Cause] = 
     return ApiError(403, "Forbidden", f'{kind.key} "{name}" is forbidden: {why}', details)
 
 
-def gone(version: int, oldest: int) -> ApiError:
+def version_expired(version: int, oldest: int) -> ApiError:
     """Return error 410: the resource version is older than the events that the server keeps."""
     return ApiError(410, "Expired", f"too old resource version: {version} ({oldest})")
 

@@ -57,7 +57,7 @@ def read_case(line: bytes) -> RecordedCase:
     return _decoder.decode(line)
 
 
-def name_of(line: bytes) -> str:
+def case_name(line: bytes) -> str:
     """Return the name of a case as far as it can be read, to report which case failed."""
     try:
         return str(msgspec.json.decode(line).get("name", ""))
@@ -73,7 +73,7 @@ def situation(
     A preemptor that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
     state, tree, unread = cluster(case)
-    asker = _the_one(case.asker)
+    asker = _single_preemptor(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
     if pod is None:
         raise CaseError("; ".join([f"asker {asker} is not among the objects", *unread]))
@@ -124,7 +124,7 @@ def add_namespaces(state: ClusterState) -> None:
         state.namespaces[name] = Namespace(name=name)
 
 
-def _the_one(asker: str | list[str] | None) -> str:
+def _single_preemptor(asker: str | list[str] | None) -> str:
     if asker is None:
         raise CaseError("the case has no asker")
     if isinstance(asker, str):
@@ -151,7 +151,7 @@ def quota_situation(case: RecordedCase) -> tuple[QuotaCluster, Workload, tuple[c
     The strategies are None for classic preemption.
     """
     cluster = quota_cluster(case.objects, now_ms=milliseconds(case.now))
-    asker = _the_one(case.asker)
+    asker = _single_preemptor(case.asker)
     ask = next((one for one in cluster.workloads if one.key == asker), None)
     if ask is None:
         raise CaseError(f"asker {asker} is no Workload of the case")

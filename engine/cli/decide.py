@@ -65,8 +65,8 @@ def answer(
     at = _situation(case, dialect, protect=protect)
     decide = policy(case.policy, dialect)
     decision = decide(at.snapshot, at.tree, at.ask)
-    form = _form(case, at, decision, trace=trace) | _notified(at, decision, decide)
-    if not protect and (spared := _spared(at, decision)):
+    form = _answer_form(case, at, decision, trace=trace) | _notices(at, decision, decide)
+    if not protect and (spared := _protected_victims(at, decision)):
         form["protected"] = spared
     return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
 
@@ -86,7 +86,7 @@ def _situation(case: RecordedCase, dialect: str, *, protect: bool) -> Situation:
     return situation(case, Protection(), Safeguards() if guarded(case.policy, dialect, acting=True) else None)
 
 
-def _notified(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
+def _notices(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
     """Return which queues are notified to give back, and which pods would be evicted after the notice period."""
     if not decision.notices:
         return {}
@@ -107,7 +107,7 @@ def _time(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
+def _protected_victims(at: Situation, decision: Decision) -> list[dict[str, str]]:
     """Return the victims that enforcement would protect, with the reason for each."""
     found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
     judged = [apply_shield(pod, at.tree, Protection()) for pod in found if pod is not None]
@@ -122,7 +122,7 @@ def _as_yunikorn(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
         return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
     at = situation(case)
     decision = policy(case.policy, yunikorn.DIALECT, msgspec.to_builtins(parameters))(at.snapshot, at.tree, at.ask)
-    form = _form(case, at, decision, trace=trace)
+    form = _answer_form(case, at, decision, trace=trace)
     if trace:
         effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
         form["trace"]["quirks"] = msgspec.to_builtins(effects)
@@ -167,7 +167,7 @@ def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
     return {"queues": queues}
 
 
-def _form(case: RecordedCase, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
+def _answer_form(case: RecordedCase, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
     """Return a decision in the form of an answer."""
     form: dict[str, Any] = {
         "name": case.name,
@@ -190,10 +190,10 @@ def _of_workload(case: RecordedCase) -> dict[str, Any]:
     """Decide a case under Kueue's policies: the flavors that a workload gets, and the workloads that are preempted."""
     cluster, ask, strategies = quota_situation(case)
     if why := cohort.inadmissible(cluster, ask):
-        return _kept_out(case, why)
+        return _inadmissible_answer(case, why)
     verdict = cohort.decide(cluster, ask, strategies)
     if verdict.gated:
-        return _kept_out(case, cohort.Inadmissible.PREEMPTION_GATE)
+        return _inadmissible_answer(case, cohort.Inadmissible.PREEMPTION_GATE)
     victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
     fits = verdict.mode is cohort.Mode.FIT
     return {
@@ -208,7 +208,7 @@ def _of_workload(case: RecordedCase) -> dict[str, Any]:
     }
 
 
-def _kept_out(case: RecordedCase, why: cohort.Inadmissible) -> dict[str, Any]:
+def _inadmissible_answer(case: RecordedCase, why: cohort.Inadmissible) -> dict[str, Any]:
     return {
         "name": case.name,
         "policy": case.policy,

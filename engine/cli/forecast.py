@@ -46,18 +46,18 @@ class GivenTree(NamedTuple):
 
     def by(self, policy: str, dialect: str) -> "GivenTree":
         """Return this tree with the named policy and dialect; the parameters are kept only if neither changes."""
-        own = _ways(self.policy, self.dialect)
-        wanted = _ways(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
+        own = _with_defaults(self.policy, self.dialect)
+        wanted = _with_defaults(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
         return self if wanted == own else self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
 
 
-def _ways(policy: str, dialect: str) -> tuple[str, str]:
+def _with_defaults(policy: str, dialect: str) -> tuple[str, str]:
     """Return a policy and a dialect with defaults: policy ``fence``, and the first dialect of the policy."""
     policy = policy or fence.POLICY
     return policy, dialect or known_dialects().get(policy, ("",))[0]
 
 
-def given_by(document: Any) -> GivenTree:
+def tree_of_document(document: Any) -> GivenTree:
     """Return the tree of a parsed document: a queues.yaml of YuniKorn, or the product's own format.
 
     Raises ImportFailure.
@@ -70,14 +70,14 @@ def given_by(document: Any) -> GivenTree:
     return GivenTree(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
 
 
-def given_in(imported: Imported) -> GivenTree:
+def tree_of_import(imported: Imported) -> GivenTree:
     """Return the tree of an imported document; a document of another system is decided by that system's policy."""
     terms = imported.terms
     policy = terms.get("policy") or registry.policy_of_format(imported.form)
     return GivenTree(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
 
 
-def foretold(
+def forecast_manifests(
     objects: Iterable[Mapping[str, Any]], given: GivenTree, moment: PassInputs | None = None
 ) -> ForecastReport:
     """Forecast the cluster of these manifests; the default is policy ``fence`` and the first dialect of a policy.
@@ -128,7 +128,7 @@ def latest_ms(state: ClusterState) -> int:
     return max((time for pod in times for time in pod if time is not None), default=0)
 
 
-def lines(told: ForecastReport) -> Iterator[str]:
+def report_lines(told: ForecastReport) -> Iterator[str]:
     """Yield the text of a report: the evictions of each round, how the forecast ends, and why pods still wait."""
     found = told.forecast
     yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
@@ -141,16 +141,16 @@ def lines(told: ForecastReport) -> Iterator[str]:
             continue
         yield f"Round {one.number}:"
         for placed in one.placed:
-            yield f"  {_named(placed.ask)} gets {placed.node}{_instead(one.evictions, placed.ask)}"
+            yield f"  {_pod_label(placed.ask)} gets {placed.node}{_evicted_for(one.evictions, placed.ask)}"
         bound = {placed.ask.uid for placed in one.placed}
         for decision in one.preemptions:
             if decision.ask.uid not in bound:
-                yield f"  {_named(decision.ask)} gets no node{_instead(one.evictions, decision.ask)}"
+                yield f"  {_pod_label(decision.ask)} gets no node{_evicted_for(one.evictions, decision.ask)}"
     yield from _end(found)
 
 
-def _instead(evictions: Iterable[Eviction], ask: PodFacts) -> str:
-    gone = [_named(one.victim) for one in evictions if one.ask.uid == ask.uid]
+def _evicted_for(evictions: Iterable[Eviction], ask: PodFacts) -> str:
+    gone = [_pod_label(one.victim) for one in evictions if one.ask.uid == ask.uid]
     return f"; preempted for it: {', '.join(gone)}" if gone else ""
 
 
@@ -161,7 +161,7 @@ def _end(found: Forecast) -> Iterator[str]:
         f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
     )
     for one in found.waiting:
-        yield f"  {_named(one.decision.ask)}: {english(reason(one.decision))}"
+        yield f"  {_pod_label(one.decision.ask)}: {untranslated(reason(one.decision))}"
     if found.settles is Settling.QUIET:
         yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
     elif found.loop is not None:
@@ -170,17 +170,17 @@ def _end(found: Forecast) -> Iterator[str]:
         yield f"After {len(found.rounds)} rounds it has not come to rest."
 
 
-def _named(pod: PodFacts) -> str:
+def _pod_label(pod: PodFacts) -> str:
     return f"{pod.namespace}/{pod.name} ({pod.queue or 'no queue'})"
 
 
-def english(message: Message) -> str:
+def untranslated(message: Message) -> str:
     """Return a message in its original English text."""
     plural = message.plural and message.count != 1
     return (message.plural if plural else message.id) % message.params
 
 
-def form(told: ForecastReport) -> dict[str, Any]:
+def report_data(told: ForecastReport) -> dict[str, Any]:
     """Return a report as data for JSON output."""
     found = told.forecast
     rounds = [

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.analysis.counterfactuals import Again
-from engine.cli.forecast import GivenTree, english, given_by, whole_cluster
-from engine.explain import supposed
+from engine.cli.forecast import GivenTree, tree_of_document, untranslated, whole_cluster
+from engine.explain import proposed_decision
 from engine.formats.yaml.manifests import load
 from engine.model.decision import Decision, encode
 from engine.model.notes import gettext_noop
@@ -16,7 +16,7 @@ from engine.planning.journal import PassInputs, replay
 from engine.policies import policy, terms
 
 
-class Replayed(NamedTuple):
+class ReplayResult(NamedTuple):
     """A recorded decision and the decision that the replay made; None: the pending pod was not considered."""
 
     decision: Decision
@@ -28,7 +28,7 @@ class Replayed(NamedTuple):
         return self.again is not None and encode(self.again) == encode(self.decision)
 
 
-def replayed(found: Bundle) -> Replayed:
+def replay_bundle(found: Bundle) -> ReplayResult:
     """Take the saved decision of a file again.
 
     Raises BundleError for a file without a decision, and what reading a tree or manifests raises.
@@ -37,9 +37,9 @@ def replayed(found: Bundle) -> Replayed:
         raise BundleError(gettext_noop("There is no decision in it to be replayed."))
     state = whole_cluster(document.obj for document in load(found.objects)).state
     state.scheduler = found.moment.scheduler
-    given, decision = given_by(found.tree), found.kept.decision
+    given, decision = tree_of_document(found.tree), found.kept.decision
     decided = _alone if found.kept.alone else _in_turn
-    return Replayed(decision, decided(state, found.moment, given, decision.ask.uid))
+    return ReplayResult(decision, decided(state, found.moment, given, decision.ask.uid))
 
 
 def _in_turn(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
@@ -60,12 +60,12 @@ def _tree(given: GivenTree) -> QueueTree:
     return ROOT_ONLY if given.tree is None else given.tree
 
 
-def lines(found: Replayed) -> Iterator[str]:
+def replay_result_lines(found: ReplayResult) -> Iterator[str]:
     """Yield the text of a replay: the decision, its victims, and whether it equals the recorded decision."""
     if found.again is None:
         yield "Nothing is decided for the ask."
     else:
-        yield " ".join(map(english, supposed(found.again)))
+        yield " ".join(map(untranslated, proposed_decision(found.again)))
         for verdict in found.again.victims:
             yield f"  {verdict.pod.namespace}/{verdict.pod.name}: {verdict.reason}"
     yield "The same as was decided then." if found.same else "It comes out otherwise than it was decided then."

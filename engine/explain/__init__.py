@@ -3,15 +3,22 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
-from engine.explain.anomalies import in_vain, trouble
-from engine.explain.change_texts import least, otherwise, supposed
+from engine.explain.anomalies import anomaly_sentence, wasted_preemption
+from engine.explain.change_texts import change_sentence, optimal_messages, proposed_decision
 from engine.explain.decision.deserved import notices
 from engine.explain.decision.holds import hold_heading, hold_sentence
-from engine.explain.decision.invariants import against, in_order, law, lines, number, unmet
-from engine.explain.decision.quirks import quirk
+from engine.explain.decision.invariants import (
+    broken_invariant_text,
+    invariant_text,
+    lines,
+    number,
+    rejection_text,
+    sort_checks,
+)
+from engine.explain.decision.quirks import quirk_messages
 from engine.explain.decision.quota import shares
-from engine.explain.decision.reasons import label, reason, scheduler_says
-from engine.explain.decision.sentence import Tense, asker_sentence, sentence, victim_sentence
+from engine.explain.decision.reasons import label, reason, scheduler_message
+from engine.explain.decision.sentence import Tense, preemptor_sentence, sentence, victim_sentence
 from engine.explain.decision.shares import share_sentence
 from engine.explain.decision.verdicts import (
     allowed,
@@ -24,19 +31,25 @@ from engine.explain.decision.verdicts import (
 )
 from engine.explain.observed.evictions import (
     FLAG_LABELS,
-    observed_asker,
-    observed_because,
+    observed_causes,
     observed_flags,
+    observed_preemptor,
     observed_reason,
     observed_sentence,
     observed_victim,
     taken_verdict,
 )
-from engine.explain.observed.replacements import again, grace, in_its_place, odd_checkpoint, thrown_away
-from engine.explain.observed.replay import departures, hindsight_lines, unspared
+from engine.explain.observed.replacements import (
+    grace,
+    lost_work_sentence,
+    odd_checkpoint,
+    repeated_preemptions,
+    replacement_sentence,
+)
+from engine.explain.observed.replay import no_counterfactuals_reason, quirk_effects, replay_lines
 from engine.explain.pending.remedies import remedy_sentence
-from engine.explain.pending.shares import staying_pods
-from engine.explain.pending.tiers import asks_ahead, refused_nodes, tier_label, tier_sentence, together
+from engine.explain.pending.shares import kept_pods
+from engine.explain.pending.tiers import all_remedies, pods_ahead, rejecting_nodes, tier_label, tier_sentence
 from engine.explain.pending.workloads import workloads_ahead
 from engine.explain.reach import border_clause, border_label, conditions
 from engine.explain.remedies import remedies
@@ -50,61 +63,61 @@ __all__ = [
     "Param",
     "Tense",
     "Timestamp",
-    "again",
-    "against",
+    "all_remedies",
     "allowed",
-    "asker_sentence",
-    "asks_ahead",
+    "anomaly_sentence",
     "border_clause",
     "border_label",
+    "broken_invariant_text",
+    "change_sentence",
     "conditions",
-    "departures",
     "grace",
     "held_back",
-    "hindsight_lines",
     "hold_heading",
     "hold_sentence",
-    "in_its_place",
-    "in_order",
-    "in_vain",
     "interlock",
+    "invariant_text",
+    "kept_pods",
     "label",
-    "law",
-    "least",
     "lines",
+    "lost_work_sentence",
+    "no_counterfactuals_reason",
     "node_label",
     "node_verdict",
     "notices",
     "number",
-    "observed_asker",
-    "observed_because",
+    "observed_causes",
     "observed_flags",
+    "observed_preemptor",
     "observed_reason",
     "observed_sentence",
     "observed_victim",
     "odd_checkpoint",
-    "otherwise",
+    "optimal_messages",
     "pod_label",
     "pod_verdict",
-    "quirk",
+    "pods_ahead",
+    "preemptor_sentence",
+    "proposed_decision",
+    "quirk_effects",
+    "quirk_messages",
     "reason",
-    "refused_nodes",
+    "rejecting_nodes",
+    "rejection_text",
     "remedies",
     "remedy_sentence",
-    "scheduler_says",
+    "repeated_preemptions",
+    "replacement_sentence",
+    "replay_lines",
+    "scheduler_message",
     "sentence",
     "share_sentence",
     "shares",
-    "staying_pods",
-    "supposed",
+    "sort_checks",
     "taken_verdict",
-    "thrown_away",
     "tier_label",
     "tier_sentence",
-    "together",
-    "trouble",
-    "unmet",
-    "unspared",
     "victim_sentence",
+    "wasted_preemption",
     "workloads_ahead",
 ]

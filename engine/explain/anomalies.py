@@ -76,7 +76,7 @@ SENTENCES: dict[AnomalyKind, tuple[str, str]] = {
         "may take it first.",
     ),
 }
-VAIN: dict[str, str] = {
+WASTED: dict[str, str] = {
     "taken": gettext_noop(
         "Its victims went in vain: others took the room on %(node)s first. kube-scheduler keeps none free for the ask."
     ),
@@ -92,7 +92,7 @@ TAKEN_BY = gettext_noop(
 )
 
 
-def trouble(found: Anomaly) -> Message:
+def anomaly_sentence(found: Anomaly) -> Message:
     """One of them in a sentence with its numbers."""
     forms = SENTENCES[found.trouble]
     fragmented = found.trouble is AnomalyKind.FRAGMENTED
@@ -112,13 +112,13 @@ def trouble(found: Anomaly) -> Message:
     return Message(forms[0], wanted, plural=forms[1], count=found.count)
 
 
-def in_vain(ending: str, node: str, came: str = "") -> Message | None:
+def wasted_preemption(ending: str, node: str, came: str = "") -> Message | None:
     """Return why the preemptor never ran where room was made for it; None where that is unknown, or it did.
 
     ``came``: the pods that were placed there since, as far as they were seen.
     """
-    if ending not in VAIN:
+    if ending not in WASTED:
         return None
     if ending == "taken" and came:
         return Message(TAKEN_BY, {"node": Name(node), "pods": Name(came)})
-    return Message(VAIN[ending], {"node": Name(node)} if "%(node)s" in VAIN[ending] else {})
+    return Message(WASTED[ending], {"node": Name(node)} if "%(node)s" in WASTED[ending] else {})

@@ -128,7 +128,7 @@ LEFT_OUT = ngettext_noop(
 )
 
 
-def otherwise(one: Counterfactual) -> Message:
+def change_sentence(one: Counterfactual) -> Message:
     """Return the sentence for the effect of a single change."""
     params: dict[str, Param] = {
         "node": Name(one.node),
@@ -176,7 +176,7 @@ def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
     return plural_message(forms, allowed, budget=Name(budget), **pod)
 
 
-def least(found: Optimal, decision: Decision) -> tuple[Message, ...]:
+def optimal_messages(found: Optimal, decision: Decision) -> tuple[Message, ...]:
     """The least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
     left_out = (plural_message(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
     if not found.node:
@@ -197,7 +197,7 @@ def names(keys: tuple[str, ...]) -> Name:
     return Name(", ".join([*shown, "…"] if len(keys) > len(shown) else shown))
 
 
-def supposed(decision: Decision) -> tuple[Message, ...]:
+def proposed_decision(decision: Decision) -> tuple[Message, ...]:
     """Return what a policy that is not enforced would decide, with the reason where it preempts nothing."""
     why = () if decision.to_evict else (reason(decision),)
     return (sentence(decision, Tense.WOULD), *why, *notices(decision))

@@ -60,7 +60,7 @@ class BundleError(ValueError):
         self.params = params
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class SavedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """A decision that is to be replayed."""
 
     decision: Decision
@@ -74,11 +74,15 @@ class Bundle(NamedTuple):
     objects: list[dict[str, Any]]
     tree: Any = None
     moment: PassInputs | None = None
-    kept: Kept | None = None
+    kept: SavedDecision | None = None
 
 
 def pack(
-    state: ClusterState, moment: PassInputs, tree: QueueTree, terms: Mapping[str, Any], kept: Kept | None = None
+    state: ClusterState,
+    moment: PassInputs,
+    tree: QueueTree,
+    terms: Mapping[str, Any],
+    kept: SavedDecision | None = None,
 ) -> bytes:
     """Return the zip of a snapshot.
 
@@ -133,10 +137,10 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     if not objects:
         raise BundleError(gettext_noop("There is no file of manifests in it, such as %(name)s."), name=_CLUSTER)
     tree = _json(texts[_TREE], _TREE) if _TREE in texts else None
-    return Bundle(objects, tree, _typed(texts, _MOMENT, PassInputs), _typed(texts, _DECISION, Kept))
+    return Bundle(objects, tree, _typed(texts, _MOMENT, PassInputs), _typed(texts, _DECISION, SavedDecision))
 
 
-def _text(part: PassInputs | Kept) -> bytes:
+def _text(part: PassInputs | SavedDecision) -> bytes:
     return msgspec.json.format(msgspec.json.encode(part, order="deterministic"), indent=2)
 
 

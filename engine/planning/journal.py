@@ -28,11 +28,11 @@ class JournalError(ValueError):
     """A chain that can't be read. ``str()`` is a sentence."""
 
 
-class OtherFormError(JournalError):
+class JournalVersionError(JournalError):
     """The blob was written in another format version."""
 
 
-class TornError(JournalError):
+class CorruptJournalError(JournalError):
     """The blob is truncated, altered, or not in its place in a chain."""
 
 
@@ -126,17 +126,17 @@ _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _decoder = msgspec.msgpack.Decoder(_Blob)
 
 
-def same(one: ClusterState, other: ClusterState) -> bool:
+def same_state(one: ClusterState, other: ClusterState) -> bool:
     """Return whether two states hold equal objects. Fast where they share them."""
     return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
 
 
-def begin(state: ClusterState, moment: PassInputs) -> bytes:
+def encode_keyframe(state: ClusterState, moment: PassInputs) -> bytes:
     """Return the first blob of a chain: a keyframe with the whole state."""
     return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
 
 
-def advance(before: ClusterState, after: ClusterState, moment: PassInputs) -> bytes:
+def encode_changes(before: ClusterState, after: ClusterState, moment: PassInputs) -> bytes:
     """Return the next blob of a chain whose last state is ``before``."""
     return _packed(_Blob(moment=moment, **_changes(before, after)))
 
@@ -144,25 +144,28 @@ def advance(before: ClusterState, after: ClusterState, moment: PassInputs) -> by
 def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
     """Yield state and inputs after each blob of a chain; the state is one object that is updated at each step.
 
-    Raises OtherFormError and TornError.
+    Raises JournalVersionError and CorruptJournalError.
     """
     state = ClusterState()
     for place, data in enumerate(chain):
         blob = _unpacked(data)
         if blob.whole != (place == 0):
-            raise TornError("the journal has a gap")
+            raise CorruptJournalError("the journal has a gap")
         _apply(blob, state)
         state.scheduler = blob.moment.scheduler
         yield state, blob.moment
 
 
 def read(chain: Iterable[bytes]) -> tuple[ClusterState, PassInputs]:
-    """Return state and inputs at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
+    """Return state and inputs at the end of a chain.
+
+    Raises JournalVersionError, and CorruptJournalError also for an empty chain.
+    """
     last = None
     for last in frames(chain):  # noqa: B007 - the last one is wanted
         pass
     if last is None:
-        raise TornError("the journal is empty")
+        raise CorruptJournalError("the journal is empty")
     return last
 
 
@@ -215,7 +218,7 @@ def _apply(blob: _Blob, state: ClusterState) -> None:
         kept.update((key_of(one), one) for one in getattr(blob, column))
     for uid, altered in blob.altered.items():
         if uid not in state.pods:
-            raise TornError(f"the journal has a gap: pod {uid} changed, but never came")
+            raise CorruptJournalError(f"the journal has a gap: pod {uid} changed, but never came")
         values = {name: getattr(altered, name) for name in altered.__struct_fields__}
         fields = {name: value for name, value in values.items() if value is not UNSET}
         state.pods[uid] = msgspec.structs.replace(state.pods[uid], **fields)
@@ -227,8 +230,8 @@ def _packed(blob: _Blob) -> bytes:
 
 def _unpacked(data: bytes) -> _Blob:
     if data and data[0] != FORM:
-        raise OtherFormError(f"the journal is in form {data[0]}, this version reads form {FORM}")
+        raise JournalVersionError(f"the journal is in form {data[0]}, this version reads form {FORM}")
     try:
         return _decoder.decode(zlib.decompress(data[1:]))
     except (zlib.error, *UNDECODABLE) as error:
-        raise TornError(f"the journal is torn: {error}") from error
+        raise CorruptJournalError(f"the journal is torn: {error}") from error

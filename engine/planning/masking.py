@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 _CLASS_ANNOTATIONS = ("yunikorn.apache.org/allow-preemption", "scheduler-admin.io/may-preempt")
 
 
-class Masked(NamedTuple):
+class MaskedCluster(NamedTuple):
     """The masked cluster: without placement rules, as every pod names the queue that it was in."""
 
     state: ClusterState
@@ -55,7 +55,7 @@ class Masked(NamedTuple):
     tree: QueueTree
 
 
-def masked(state: ClusterState, moment: PassInputs, tree: QueueTree) -> Masked:
+def mask_names(state: ClusterState, moment: PassInputs, tree: QueueTree) -> MaskedCluster:
     """Return the state, the inputs and the tree without names; dynamic queues become static with the same pods."""
     snapshot = moment.snapshot(state, tree)
     asked = _Mask(snapshot, {}, {})
@@ -83,7 +83,7 @@ class _Mask:
         self._own: dict[tuple[str, str], str] = {}
         """Claims, by namespace and name, that are named after the pod that they are created for."""
 
-    def all(self, state: ClusterState, moment: PassInputs) -> Masked:
+    def all(self, state: ClusterState, moment: PassInputs) -> MaskedCluster:
         tree, found = self._tree(self._snapshot.tree), ClusterState()
         found.namespaces = {one.name: one for one in map(self._namespace, state.namespaces.values())}
         found.nodes = {one.name: one for one in map(self._node, state.nodes.values())}
@@ -92,7 +92,7 @@ class _Mask:
         found.claims = {(one.namespace, one.name): one for one in map(self._claim, state.claims.values())}
         found.volumes = {one.name: one for one in map(self._volume, state.volumes.values())}
         found.budgets = {(one.namespace, one.name): one for one in map(self._budget, state.budgets.values())}
-        return Masked(found, self._moment(moment), tree)
+        return MaskedCluster(found, self._moment(moment), tree)
 
     def name(self, kind: str, text: str) -> str:
         if not text or text in _KEPT or (kind == "class" and text.startswith(_KEPT_BEGINNINGS)):

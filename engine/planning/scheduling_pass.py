@@ -14,7 +14,7 @@ from engine.policies import Decide, foreign_dialects
 
 
 @runtime_checkable
-class Choosing(Protocol):
+class ChoosesNextPod(Protocol):
     """A policy that chooses which pod is decided next."""
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
@@ -58,11 +58,11 @@ def plan(
     ``terms`` are the policy's parameters that the audit needs. ``hold`` returns the safeguard that holds a decision
     back, empty for none; a decision that is held back takes nothing from the pods after it.
     """
-    decided = each(snapshot, tree, decide, terms=terms, hold=hold)
+    decided = plan_steps(snapshot, tree, decide, terms=terms, hold=hold)
     return [considered for _, considered in decided]
 
 
-def each(
+def plan_steps(
     snapshot: Snapshot,
     tree: QueueTree,
     decide: Decide,
@@ -74,7 +74,9 @@ def each(
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
     asks = sorted((ask for ask in snapshot.asks if ask.uid not in reserved), key=lambda ask: ask.turn)
-    choosing = decide if isinstance(decide, Choosing) else None  # checked once, as looking up the protocol is slow
+    choosing = (
+        decide if isinstance(decide, ChoosesNextPod) else None
+    )  # checked once, as looking up the protocol is slow
     while asks:
         ask = choosing.first(snapshot, tree, asks) if choosing else asks[0]
         asks.remove(ask)

@@ -10,7 +10,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.explain import Message, least, otherwise, quirk, supposed, trouble
+from engine.explain import (
+    Message,
+    anomaly_sentence,
+    change_sentence,
+    optimal_messages,
+    proposed_decision,
+    quirk_messages,
+)
 from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.schema import PROBLEM
@@ -62,11 +69,11 @@ class OtherwiseView(DecisionView):
         except (CannotReplayError, JournalError) as error:
             raise problems.NotOtherwise from error
         body = {
-            "counterfactuals": [_told(one, otherwise(one)) for one in found.counterfactuals],
-            "troubles": [_told(one, trouble(one)) for one in found.troubles],
-            "quirks": [_told(one, *quirk(one, found.decision)) for one in found.quirks],
-            "others": [_told(one, *supposed(one)) for one in found.others],
-            "optimal": _told(found.least, *least(found.least, found.decision)) if found.least else None,
+            "counterfactuals": [_told(one, change_sentence(one)) for one in found.counterfactuals],
+            "troubles": [_told(one, anomaly_sentence(one)) for one in found.troubles],
+            "quirks": [_told(one, *quirk_messages(one, found.decision)) for one in found.quirks],
+            "others": [_told(one, *proposed_decision(one)) for one in found.others],
+            "optimal": _told(found.least, *optimal_messages(found.least, found.decision)) if found.least else None,
         }
         return Response(OtherwiseSerializer(body).data)
 

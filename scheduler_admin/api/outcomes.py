@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.document import write_queue
 from engine.model.queue_tree import QueueTree
-from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, grouped
-from engine.planning.journal import TornError
+from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, group_evictions
+from engine.planning.journal import CorruptJournalError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.lint import findings
@@ -57,7 +57,7 @@ def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> di
     reason = _("Nothing was read of this cluster yet.")
     try:
         found = forecast_tree(cluster=cluster, tree=tree, **terms._asdict())
-    except TornError:
+    except CorruptJournalError:
         found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
     except TooMuchWorkError:
         found, reason = None, too_much_work()
@@ -69,7 +69,7 @@ def _orphans(cluster: Cluster, tree: QueueTree, scope: Scope) -> dict[str, Any] 
     """The pods of a scope's queues that would be in no queue; None: none, or that is not known."""
     try:
         found = [one for one in orphans(cluster, tree) or () if scope.has_path(one.queue)]
-    except TornError:
+    except CorruptJournalError:
         return None
     if not found:
         return None
@@ -112,5 +112,5 @@ def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:
 
 
 def _summed(evictions: list[Eviction], scope: Scope) -> dict[str, Any]:
-    groups = Redaction.of(scope).groups(grouped(evictions))
+    groups = Redaction.of(scope).groups(group_evictions(evictions))
     return {**msgspec.structs.asdict(EvictionCount.of(evictions)), "groups": groups}

@@ -11,7 +11,7 @@ from engine.model.decision import PodFacts
 from engine.model.notes import Severity
 from engine.model.placement_rules import RuleName
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
-from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, Unreached
+from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, UnreachedGuarantee
 from engine.tree.orphans import Orphans
 from scheduler_admin.api.fail_on import Limit, limits_of
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
@@ -254,7 +254,7 @@ class PlacedSerializer(serializers.Serializer[PlacedPod]):
     node = serializers.CharField()
 
 
-class UnreachedSerializer(serializers.Serializer[Unreached]):
+class UnreachedSerializer(serializers.Serializer[UnreachedGuarantee]):
     """A queue below its guarantee in the end, while asks of it wait. In thousandths of a core, bytes, counts."""
 
     queue = serializers.CharField()

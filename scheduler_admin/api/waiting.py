@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.analysis.pending_reasons import Ahead, Need, Reached, Remedy, Tier, TierName
-from engine.explain import asks_ahead, remedy_sentence, tier_sentence, workloads_ahead
+from engine.explain import pods_ahead, remedy_sentence, tier_sentence, workloads_ahead
 from engine.model.change import Change
 from engine.model.decision import JointLimit, NodeReason, ReclaimNotice
 from engine.model.quantities import PODS, format_amount
@@ -178,7 +178,7 @@ class AheadSerializer(serializers.Serializer[Ahead]):
 
     def get_text(self, ahead: Ahead) -> str:
         """The same in a sentence."""
-        return text(workloads_ahead(ahead) if self.context.get("workload") else asks_ahead(ahead))
+        return text(workloads_ahead(ahead) if self.context.get("workload") else pods_ahead(ahead))
 
 
 class WaitingSerializer(serializers.Serializer[Any]):

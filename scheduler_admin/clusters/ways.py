@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
-from engine.cluster.connecting.credentials import ConnectionSettings, alone, as_kubeconfig
+from engine.cluster.connecting.credentials import ConnectionSettings, as_kubeconfig, single_context
 from engine.cluster.connecting.kubeconfig import Kubeconfig, at_home
 from engine.cluster.connecting.offered import OfferedFiles
 from engine.cluster.errors import SettingsError
@@ -102,7 +102,7 @@ class Way:
         if self.remote:
             places().check_named(entry)
         try:
-            text = json.dumps(alone(entry), default=str) if self.text else ""
+            text = json.dumps(single_context(entry), default=str) if self.text else ""
         except (TypeError, ValueError, RecursionError):  # YAML can say what JSON can't
             raise SettingsError(gettext_noop("%(path)s is not a kubeconfig."), path="kubeconfig") from None
         return replace(self, context=entry.context, text=text)

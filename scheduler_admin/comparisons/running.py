@@ -22,9 +22,9 @@ from engine.planning.comparison import (
     Recording,
     SideFigures,
     at_moment,
-    looks,
     record,
-    replayed,
+    rerun_recording,
+    step_count,
 )
 from engine.planning.journal import JournalError, PassInputs
 from scheduler_admin.comparisons.models import Comparison
@@ -112,9 +112,9 @@ def _compared(one: Comparison, progress: _Progress) -> dict[str, Any]:
     if one.until is None:
         return _at_moment(one, sides, progress)
     since_ms, until_ms = _ms(one.since), _ms(one.until)
-    progress.expect(looks(since_ms, until_ms) * (len(sides) + 1))
+    progress.expect(step_count(since_ms, until_ms) * (len(sides) + 1))
     recording = _recorded(one, since_ms, until_ms, progress.step)
-    found = [replayed(recording, side, each=progress.step) for side in sides]
+    found = [rerun_recording(recording, side, each=progress.step) for side in sides]
     return {
         "since_ms": recording.since_ms,
         "step_ms": recording.steps[0].for_ms,

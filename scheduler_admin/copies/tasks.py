@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.versions import running
+from engine.cluster.inspection.versions import scheduler_versions
 from engine.observation.discovery import own_pods, yunikorn_namespaces
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.models import Cluster
@@ -51,7 +51,7 @@ def visit_copy(copy_id: int) -> None:
             note_running(copy=copy, pods=pods)
             own, known = own_pods(pods), versions_of(copy.cluster)
             if now.minute % _VERSIONS_MIN == 0 or not known or own.keys() - known.keys():
-                note_versions(cluster=copy.cluster, versions=running(watch.connection, own))
+                note_versions(cluster=copy.cluster, versions=scheduler_versions(watch.connection, own))
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:

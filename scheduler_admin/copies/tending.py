@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.identity import SameCluster
+from engine.cluster.connecting.identity import ClusterIdentity
 from engine.cluster.errors import ClusterError
 from engine.cluster.sync.copies import CopyEffect
 from scheduler_admin.copies.looking import keep_error, look
@@ -32,7 +32,7 @@ def visit(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now:
     ``namespaces``: where YuniKorn runs, in which its ConfigMap is unless somebody said where it is.
     """
     try:
-        SameCluster(connection, copy.cluster.uid).check()
+        ClusterIdentity(connection, copy.cluster.uid).check()
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
         return

@@ -10,7 +10,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.refusals import ApiRefusedError
 from engine.cluster.sync.copies import ClusterCopy as Seen
-from engine.cluster.sync.copies import FieldConflict, FieldConflictError, MovedError, Rewrite
+from engine.cluster.sync.copies import CopyChangedError, FieldConflict, FieldConflictError, Rewrite
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.status import mark_news
@@ -42,7 +42,7 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
         if there is not None and there.text == writing.text:
             _end(writing, state.DONE, now, there)  # by a worker that did not live to say so
         elif there is None:
-            _end(writing, state.OVERTAKEN, now, note=str(MovedError()))
+            _end(writing, state.OVERTAKEN, now, note=str(CopyChangedError()))
         elif now - writing.at > BEGUN_WITHIN and there.version == writing.onto:
             _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
         elif there.version == writing.onto and not _in_force(writing):
@@ -54,7 +54,7 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
             made = kind.write(connection, there, asked)
             reached("write answered")
             _end(writing, state.DONE, now, made)
-    except MovedError as error:
+    except CopyChangedError as error:
         _end(writing, state.OVERTAKEN, now, note=str(error))
     except FieldConflictError as error:
         writing.clashes = [msgspec.to_builtins(one) for one in error.conflicts]

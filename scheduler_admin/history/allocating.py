@@ -6,7 +6,7 @@ from engine.formats.arbitrator.allocations import AllocationInputs, allocations,
 from engine.model.decision import Decision
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.model.snapshot.resource_quotas import TighterQuota
-from engine.planning.reclaim_notices import followed
+from engine.planning.reclaim_notices import updated_notices
 from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.watching import Watch
 
@@ -37,7 +37,7 @@ def tell(
         tree=tree,
         standings=standings,
         namespaces=state.namespaces,
-        told=followed(snapshot.notices, decisions, snapshot.now_ms),
+        told=updated_notices(snapshot.notices, decisions, snapshot.now_ms),
         less=None if _QUOTAS in health.missing else less,
         now_ms=snapshot.now_ms,
     )

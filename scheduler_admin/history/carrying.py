@@ -16,8 +16,8 @@ from engine.cluster.acting.outcomes import (
     EvictionOutcome,
     EvictionResult,
     Executor,
-    KeptBy,
     OperationOutcome,
+    ReservationMethod,
     ReservationTerms,
     Result,
 )
@@ -170,7 +170,7 @@ class Carrier(Books):
         """How the room is kept, and what is told of it on the node."""
         link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
         return ReservationTerms(
-            kept_by=KeptBy(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link
+            kept_by=ReservationMethod(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link
         )
 
     def _all_may_go(self, row: Decision, victims: list[Victim]) -> bool:

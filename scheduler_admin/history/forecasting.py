@@ -20,12 +20,12 @@ from engine.planning.forecast import (
     Forecast,
     ForecastDifference,
     Settling,
-    Unreached,
+    UnreachedGuarantee,
     difference,
     forecast,
-    unreached,
+    unreached_guarantees,
 )
-from engine.planning.scheduling_pass import Choosing
+from engine.planning.scheduling_pass import ChoosesNextPod
 from engine.policies import Decide
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
@@ -63,10 +63,10 @@ class Outlook:
         return difference(self.present, self.proposed)
 
     @cached_property
-    def unreachable(self) -> tuple[Unreached, ...]:
+    def unreachable(self) -> tuple[UnreachedGuarantee, ...]:
         """Guarantees out of reach under the proposed tree that are not under the one in force."""
-        before = {(one.queue, one.resource) for one in unreached(self.present, self.tree)}
-        found = unreached(self.proposed, self.other)
+        before = {(one.queue, one.resource) for one in unreached_guarantees(self.present, self.tree)}
+        found = unreached_guarantees(self.proposed, self.other)
         return tuple(one for one in found if (one.queue, one.resource) not in before)
 
 
@@ -82,7 +82,7 @@ def forecast_tree(
     """Forecast a tree, published or not, beside the cluster's own; None where the cluster was not read yet.
 
     Raises UnknownPolicyError for a policy that this version can't decide by, msgspec.ValidationError for parameters
-    that it does not have, engine.planning.journal.TornError, TooMuchWorkError.
+    that it does not have, engine.planning.journal.CorruptJournalError, TooMuchWorkError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster)
@@ -131,6 +131,6 @@ def _bounded(decide: Decide) -> Decide:
             raise TooMuchWorkError
         return decide(snapshot, tree, ask)
 
-    if isinstance(decide, Choosing):  # has a say in whose turn it is
+    if isinstance(decide, ChoosesNextPod):  # has a say in whose turn it is
         in_time.first = decide.first
     return in_time

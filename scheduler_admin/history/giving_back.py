@@ -11,7 +11,7 @@ from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import ReclaimNotice as EngineNotice
 from engine.model.message import format_amount_list
 from engine.model.objects import Pod, Shield
-from engine.planning.reclaim_notices import followed
+from engine.planning.reclaim_notices import updated_notices
 from engine.policies.deserved import SYSTEM
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.history.models import Decision, Victim
@@ -42,7 +42,7 @@ def follow(*, cluster: Cluster, before: Mapping[str, int], decisions: Iterable[E
     decisions = list(decisions)
     named = {notice.queue: notice for decision in reversed(decisions) for notice in decision.notices}
     rows = {row.queue: row for row in Notice.objects.filter(cluster=cluster)}
-    kept = followed(before, decisions, _ms(now)) | {
+    kept = updated_notices(before, decisions, _ms(now)) | {
         queue: before[queue] for queue in _taken_from(cluster) if queue in before
     }
     gone = [row.pk for queue, row in rows.items() if queue not in kept or row.mode != cluster.mode]

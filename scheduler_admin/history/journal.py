@@ -54,7 +54,9 @@ class _Head:
 
     def saw(self, state: ClusterState, moment: PassInputs) -> bool:
         """Whether this entry says it all already, but for the time."""
-        return msgspec.structs.replace(self.moment, now_ms=moment.now_ms) == moment and journal.same(self.state, state)
+        return msgspec.structs.replace(self.moment, now_ms=moment.now_ms) == moment and journal.same_state(
+            self.state, state
+        )
 
     def words_of(self, pod: Pod, now: datetime) -> str:
         """What the cluster's scheduler says of a pod: within one minute, what it said first.
@@ -96,10 +98,10 @@ def write(
     if head is not None and not decided and head.saw(state, moment):
         return head.entry
     if head is None or head.full(now):
-        blob = journal.begin(state, moment)
+        blob = journal.encode_keyframe(state, moment)
         head = _begun(cluster, len(blob), now, state, moment)
     else:
-        blob = journal.advance(head.state, state, moment)
+        blob = journal.encode_changes(head.state, state, moment)
         head = _followed(head, len(blob), now, state, moment)
     entry = JournalEntry.objects.create(segment_id=head.segment, offset=head.entries - 1, at=now, blob=blob)
     Decision.objects.filter(pk__in=decided).update(entry=entry)

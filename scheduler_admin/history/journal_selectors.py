@@ -9,7 +9,7 @@ from django.db.models import Max
 
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
-from engine.planning.journal import OtherFormError, PassInputs
+from engine.planning.journal import JournalVersionError, PassInputs
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import JournalEntry, JournalSegment
 
@@ -26,7 +26,7 @@ class LiveMoment:
 def live(cluster: Cluster) -> LiveMoment | None:
     """The newest that is known of a cluster; None where nothing was read yet, or not since an upgrade.
 
-    Raises engine.planning.journal.TornError.
+    Raises engine.planning.journal.CorruptJournalError.
     """
     segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
     if segment is None:
@@ -34,7 +34,7 @@ def live(cluster: Cluster) -> LiveMoment | None:
     written = segment.written.aggregate(last=Max("offset"), at=Max("at"))
     try:
         state, moment = journal.read(chain(segment.pk, written["last"]))
-    except OtherFormError:
+    except JournalVersionError:
         return None
     # Passes that saw the same write no entry, so the last pass may be much later.
     status = ClusterStatus.objects.filter(cluster=cluster).only("pass_at").first()

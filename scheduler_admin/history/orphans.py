@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.model.queue_tree import QueueTree
-from engine.planning.journal import TornError
+from engine.planning.journal import CorruptJournalError
 from engine.tree import orphans as engine
 from engine.tree.orphans import Orphans
 from scheduler_admin.clusters.models import Cluster
@@ -20,7 +20,7 @@ from scheduler_admin.queues.services import OrphansError, tree_of
 def orphans(cluster: Cluster, tree: QueueTree) -> tuple[Orphans, ...] | None:
     """The pods of a cluster, as the last pass saw it, that a tree would leave in no queue; None before the first pass.
 
-    Raises engine.planning.journal.TornError.
+    Raises engine.planning.journal.CorruptJournalError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster) if revision else None
@@ -42,7 +42,7 @@ def of_hierarchy(hierarchy: Hierarchy, tree: QueueTree) -> dict[str, tuple[Orpha
     """The same of all clusters of a hierarchy that have any, by name. Of a torn journal nothing is known."""
     found: dict[str, tuple[Orphans, ...]] = {}
     for cluster in hierarchy.clusters.order_by("name"):
-        with suppress(TornError):
+        with suppress(CorruptJournalError):
             if some := orphans(cluster, tree):
                 found[cluster.name] = some
     return found

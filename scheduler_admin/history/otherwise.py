@@ -12,7 +12,7 @@ from django.db import transaction
 from engine.analysis.anomalies import Anomaly, find_anomalies
 from engine.analysis.counterfactuals import Again, Counterfactual, counterfactuals, for_own
 from engine.analysis.optimum import Optimal, is_supported, optimal
-from engine.explain import Message, unspared
+from engine.explain import Message, no_counterfactuals_reason
 from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
 from engine.policies import by_others, policy, priority, yunikorn
@@ -136,7 +136,7 @@ def untold(row: Decision, victim: Victim) -> tuple[Message, ...]:
     seen = read_observed(row)
     if seen is None or victim.changes is None or victim.changes:
         return ()
-    return unspared(seen, kept=rewinding.answers(row, seen))
+    return no_counterfactuals_reason(seen, kept=rewinding.answers(row, seen))
 
 
 def _as_it_was(row: Decision) -> tuple[Again, EngineDecision]:

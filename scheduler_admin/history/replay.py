@@ -10,7 +10,7 @@ from engine.model.decision import encode
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.journal import PassInputs, frames, read, replay
-from engine.planning.scheduling_pass import AuditedDecision, each
+from engine.planning.scheduling_pass import AuditedDecision, plan_steps
 from engine.policies import UnknownPolicyError, policy, terms
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -80,7 +80,7 @@ def each_decided(
     """What a pass decides one by one, each with the snapshot that it is decided on."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     whole = moment.snapshot(state, tree_of(revision))
-    return each(
+    return plan_steps(
         whole, whole.tree, decide, terms=terms(revision.policy, revision.dialect, revision.parameters), hold=moment.hold
     )
 

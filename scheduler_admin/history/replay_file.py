@@ -4,7 +4,7 @@ import msgspec
 
 from engine.model.decision import decode
 from engine.planning import journal
-from engine.planning.bundle import Kept, pack
+from engine.planning.bundle import SavedDecision, pack
 from engine.planning.journal import PassInputs
 from scheduler_admin.history import rewinding
 from scheduler_admin.history.journal_selectors import chain
@@ -32,7 +32,11 @@ def replay_file(row: Decision) -> bytes:
         assert row.entry is not None
         state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
         return pack(
-            state, moment, tree_of(row.revision), terms_of(row.revision)._asdict(), Kept(decision=decode(row.document))
+            state,
+            moment,
+            tree_of(row.revision),
+            terms_of(row.revision)._asdict(),
+            SavedDecision(decision=decode(row.document)),
         )
     again, decision = rewinding.as_it_was(row, seen)
     state, moment = rewinding.just_before(row)
@@ -44,5 +48,5 @@ def replay_file(row: Decision) -> bytes:
         PassInputs(now_ms=moment.now_ms, scheduler=moment.scheduler),
         tree,
         terms,
-        Kept(decision=decision, alone=True),
+        SavedDecision(decision=decision, alone=True),
     )

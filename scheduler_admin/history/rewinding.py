@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from engine.analysis.counterfactuals import Again
-from engine.explain import Message, hindsight_lines
+from engine.explain import Message, replay_lines
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import encode
 from engine.model.message import gettext_noop
@@ -45,7 +45,7 @@ def keep(
             decision=rows[number],
             entry_id=entry,
             tree=trees.get(number),
-            blob=journal.advance(state, one, PassInputs(now_ms=found[number].at_ms, scheduler=state.scheduler)),
+            blob=journal.encode_changes(state, one, PassInputs(now_ms=found[number].at_ms, scheduler=state.scheduler)),
         )
         for number, one in before.items()
         if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another
@@ -107,7 +107,7 @@ def again_lines(row: Decision, seen: Observed, running: str = "") -> tuple[Messa
 
     ``running``: which version of it runs in the cluster; empty where that is not known.
     """
-    lines = hindsight_lines(seen)
+    lines = replay_lines(seen)
     if not lines or (seen.hindsight is None and seen.weighed is None):
         return lines
     scheduler, rules = str(row.get_source_display()), RULES[seen.source]

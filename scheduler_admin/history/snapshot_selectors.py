@@ -9,7 +9,7 @@ from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning import bundle, journal
 from engine.planning.journal import PassInputs
-from engine.planning.masking import masked
+from engine.planning.masking import mask_names
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
@@ -48,7 +48,7 @@ def as_file(snapshot: SavedSnapshot, *, without_names: bool) -> bytes:
     """The zip of engine.planning.bundle, with the tree that belongs to it. Raises JournalError."""
     found = saved(snapshot)
     if without_names:
-        found = Saved(*masked(*found))
+        found = Saved(*mask_names(*found))
     said: dict[str, Any] = {}
     if snapshot.policy:
         said = {"policy": snapshot.policy, "dialect": snapshot.dialect, "parameters": snapshot.parameters}

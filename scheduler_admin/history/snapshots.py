@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine.cli.forecast import GivenTree, given_by, latest_ms, whole_cluster
+from engine.cli.forecast import GivenTree, latest_ms, tree_of_document, whole_cluster
 from engine.formats.kubernetes.decode import DecodedManifests, DecodeError
 from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.yaml.manifests import ManifestError, load
@@ -66,7 +66,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
     try:
         found = unpack(data, MOST_BYTES)
         state, ignored, _unread = _cluster(found)
-        given = GivenTree() if found.tree is None else given_by(found.tree)
+        given = GivenTree() if found.tree is None else tree_of_document(found.tree)
     except BundleError as error:
         raise ValidationError(_(error.message) % error.params) from error
     except ImportFailure as error:
@@ -132,7 +132,7 @@ def _kept(
         name=name.strip(),
         nodes=len(state.nodes),
         pods=sum(not pod.finished for pod in state.pods.values()),
-        blob=journal.begin(state, moment),
+        blob=journal.encode_keyframe(state, moment),
         author=actor,
         author_name=actor.get_username(),
         **facts,

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from django.utils import translation
 
-from engine.cluster.acting.pod_events import LONGEST_MESSAGE, clipped
-from engine.explain import Message, Tense, asker_sentence
+from engine.cluster.acting.pod_events import LONGEST_MESSAGE, clip_text
+from engine.explain import Message, Tense, preemptor_sentence
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.redaction import Redaction
@@ -35,7 +35,7 @@ def told_victim(row: Decision, victim: Victim, link: str) -> str:
 
 def _told(row: Decision, tense: Tense, link: str, more: list[str]) -> str:
     decision = read(row)
-    said = _english([asker_sentence(decision, tense)]) if decision else [_UNREAD % row.node]
+    said = _english([preemptor_sentence(decision, tense)]) if decision else [_UNREAD % row.node]
     return _linked([*said, *more], link)
 
 
@@ -47,7 +47,7 @@ def _english(messages: Iterable[Message]) -> list[str]:
 def _linked(sentences: Iterable[str], link: str) -> str:
     """Where there is no room for all of it, the link stays whole."""
     where = f" Why: {link}"
-    return clipped(" ".join(sentences), LONGEST_MESSAGE - len(where.encode())) + where
+    return clip_text(" ".join(sentences), LONGEST_MESSAGE - len(where.encode())) + where
 
 
 def condition_reason(reason: str) -> str:

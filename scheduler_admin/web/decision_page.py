@@ -8,30 +8,30 @@ from engine.audit import failed_checks
 from engine.explain import (
     Message,
     Tense,
-    against,
     allowed,
-    departures,
+    broken_invariant_text,
+    change_sentence,
     held_back,
-    in_order,
-    in_vain,
-    law,
+    invariant_text,
     lines,
     node_label,
     node_verdict,
     notices,
     number,
-    observed_because,
+    observed_causes,
     observed_sentence,
-    otherwise,
     pod_label,
     pod_verdict,
+    quirk_effects,
     reason,
+    rejection_text,
     remedies,
-    scheduler_says,
+    scheduler_message,
     sentence,
     shares,
+    sort_checks,
     taken_verdict,
-    unmet,
+    wasted_preemption,
 )
 from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
 from engine.model.message import format_amount_list
@@ -157,8 +157,8 @@ def decision_page(detail: Detail) -> DecisionPage:
     preventable = seen is not None or (engine is not None and not failed_checks(detail.checks))
     judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
     laws = [
-        LawLine(number(check.law, judged_by), law(check.law, judged_by), check.holds, lines(check))
-        for check in in_order(detail.checks, judged_by)
+        LawLine(number(check.law, judged_by), invariant_text(check.law, judged_by), check.holds, lines(check))
+        for check in sort_checks(detail.checks, judged_by)
     ]
     return DecisionPage(
         row=row,
@@ -174,7 +174,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         units=_units(victims),
         lost=_lost(victims),
         again=again_lines(row, seen, running_of(row)) if seen else (),
-        departures=departures(seen) if seen else (),
+        departures=quirk_effects(seen) if seen else (),
         node=(traced.node if traced else None) or row.node or _looked_at(trace),
         reprieved=_pods(trace.reprieved, policy) if trace else [],
         excluded=_pods(trace.excluded, policy) if trace else [],
@@ -207,7 +207,7 @@ def _prevention(detail: Detail) -> tuple[Message, ...]:
         return remedies(detail.engine)
     changes = [one for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim)]
     # What spares a workload spares each of its pods.
-    return tuple(otherwise(one) for place, one in enumerate(changes) if one not in changes[:place])
+    return tuple(change_sentence(one) for place, one in enumerate(changes) if one not in changes[:place])
 
 
 def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:
@@ -221,17 +221,17 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
         came = next((one.note for one in detail.steps if one.kind == Step.Kind.CLOSED), "")
-        vain = in_vain(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
-        return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
+        vain = wasted_preemption(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
+        return [*observed_causes(detail.observed, by=by), *([vain] if vain else [])]
     found = [
-        against(check.law) if row.dialect in foreign_dialects() else unmet(check.law, row.policy)
+        broken_invariant_text(check.law) if row.dialect in foreign_dialects() else rejection_text(check.law, row.policy)
         for check in failed_checks(detail.checks)
     ]
     if tense is Tense.HELD and row.hold:
         found.append(held_back(engine, row.hold))
     if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found += [reason(engine), *shares(engine)]
-    said = scheduler_says(engine) if engine else None
+    said = scheduler_message(engine) if engine else None
     return [*found, said] if said else found
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.audit import Invariant, InvariantCheck, failed_checks
-from engine.explain import FLAG_LABELS, against, label, law, number
+from engine.explain import FLAG_LABELS, broken_invariant_text, invariant_text, label, number
 from engine.model.decision import Reason
 from engine.model.message import short_name, short_names
 from engine.model.quantities import Amounts, column
@@ -74,7 +74,7 @@ def why(row: Decision, checks: list[InvariantCheck]) -> str:
         wrong = _against(row.detail.split() if row.source != row.Source.ENGINE else [check.law for check in failed])
         return ", ".join([text(label(row.reason)), *wrong])
     counted = number(failed[0].law, row.policy)
-    return _("law %(number)s") % {"number": counted} if counted else text(law(failed[0].law, row.policy))
+    return _("law %(number)s") % {"number": counted} if counted else text(invariant_text(failed[0].law, row.policy))
 
 
 def _against(words: list[str]) -> list[str]:
@@ -84,7 +84,7 @@ def _against(words: list[str]) -> list[str]:
     counted = sorted(filter(None, (number(which, fence.POLICY) for which in laws)))
     numbers = ", ".join(map(str, counted))
     told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
-    others = [_phrase(text(against(which))) for which in laws if number(which, fence.POLICY) is None]
+    others = [_phrase(text(broken_invariant_text(which))) for which in laws if number(which, fence.POLICY) is None]
     return [*flags, *([told] if counted else []), *others]
 
 

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.explain import Message, least, otherwise, quirk, supposed, trouble
+from engine.explain import (
+    Message,
+    anomaly_sentence,
+    change_sentence,
+    optimal_messages,
+    proposed_decision,
+    quirk_messages,
+)
 from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
 from engine.policies import yunikorn
@@ -49,13 +56,13 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         return OtherwisePart(problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
     return OtherwisePart(
         changes=(
-            *((otherwise(one),) for one in found.counterfactuals),
-            *(quirk(one, found.decision) for one in found.quirks),
+            *((change_sentence(one),) for one in found.counterfactuals),
+            *(quirk_messages(one, found.decision) for one in found.quirks),
         ),
         tried=row.outcome == "preempt",
         quirks=found.decision.dialect == yunikorn.DIALECT,
-        least=least(found.least, found.decision) if found.least else (),
-        troubles=tuple(map(trouble, found.troubles)),
+        least=optimal_messages(found.least, found.decision) if found.least else (),
+        troubles=tuple(map(anomaly_sentence, found.troubles)),
         others=tuple(_by_other(one, found.decision) for one in found.others),
     )
 
@@ -63,5 +70,8 @@ def otherwise_part(row: Decision) -> OtherwisePart:
 def _by_other(other: EngineDecision, decision: EngineDecision) -> ByOther:
     theirs, ours = ({one.pod.uid for one in each.to_evict} for each in (other, decision))
     return ByOther(
-        way=f"{other.policy}/{other.dialect}", told=supposed(other), victims=len(theirs), same=len(theirs & ours)
+        way=f"{other.policy}/{other.dialect}",
+        told=proposed_decision(other),
+        victims=len(theirs),
+        same=len(theirs & ours),
     )

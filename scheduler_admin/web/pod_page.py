@@ -12,19 +12,19 @@ from engine.explain import (
     Message,
     Name,
     Tense,
-    asker_sentence,
+    change_sentence,
     grace,
-    in_its_place,
     interlock,
     label,
-    observed_asker,
+    lost_work_sentence,
     observed_flags,
+    observed_preemptor,
     odd_checkpoint,
-    otherwise,
+    preemptor_sentence,
     reason,
     remedies,
-    scheduler_says,
-    thrown_away,
+    replacement_sentence,
+    scheduler_message,
 )
 from engine.formats.kubernetes.checkpoints import CHECKPOINT_ANNOTATION
 from engine.model.decision import Decision as EngineDecision
@@ -191,7 +191,7 @@ def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None, ten
         sees = scope.has_path
         return list(observed_flags(seen, victim.uid, by=by, sees=lambda path: path == event.queue or sees(path)))
     found = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
-    if decision is not None and victim is None and (said := scheduler_says(decision)):
+    if decision is not None and victim is None and (said := scheduler_message(decision)):
         found.append(said)
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))
@@ -216,13 +216,13 @@ def _answer(
         sentence = why_victim(event.decision, victim, tense, queue=asker.queue)
         chosen = decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims)
         preventable = seen is not None or (chosen and tense is not Tense.STOPPED)
-        return sentence, tuple(map(otherwise, own_changes(victim))) if preventable else ()
+        return sentence, tuple(map(change_sentence, own_changes(victim))) if preventable else ()
     if seen is not None:
-        return observed_asker(seen, by=str(event.decision.get_source_display())), ()
+        return observed_preemptor(seen, by=str(event.decision.get_source_display())), ()
     if decision is None:
         return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)}), ()
     # Where its tiers are told, so is what would get it past them.
-    return asker_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
+    return preemptor_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
 
 
 def _tense(event: PodEvent) -> Tense:
@@ -247,7 +247,10 @@ def _meant(victim: Victim) -> list[Message]:
         for each in (victim.recreated_at, victim.running_at)
     )
     over = timezone.now() - at > WATCHED
-    return [*found, in_its_place(victim.controller, successor=victim.successor, after=after, then=then, over=over)]
+    return [
+        *found,
+        replacement_sentence(victim.controller, successor=victim.successor, after=after, then=then, over=over),
+    ]
 
 
 def _thrown_away(victim: Victim) -> list[Message]:
@@ -257,7 +260,7 @@ def _thrown_away(victim: Victim) -> list[Message]:
         return found
     saved = victim.started_at is not None and (victim.checkpoint_at or victim.started_at) > victim.started_at
     words = {"time": span(unsaved_s), "held": format_amount_list(victim.requests), "work": work_text(lost)}
-    return [*found, thrown_away(unsaved_s, saved=saved, **words)]
+    return [*found, lost_work_sentence(unsaved_s, saved=saved, **words)]
 
 
 def _happened(event: PodEvent) -> list[Happened]:

@@ -235,10 +235,10 @@ def reasons(scope: Scope, row: Decision) -> list[explain.Message]:
     """Why an ask waits; only the reason's name where the trace can't be read."""
     decision, others = seen_by(scope, PodEvent(row, None)), read_observed(row)
     if others is not None:
-        return [explain.observed_asker(others, by=str(row.get_source_display()))]
+        return [explain.observed_preemptor(others, by=str(row.get_source_display()))]
     if decision is None:
         return [explain.label(row.reason)]
-    said = explain.scheduler_says(decision)
+    said = explain.scheduler_message(decision)
     return [explain.reason(decision), *([said] if said else [])]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.http import urlencode
 
-from engine.explain import Message, again
+from engine.explain import Message, repeated_preemptions
 from engine.model.message import short_names
 from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Victim
@@ -34,7 +34,7 @@ def hit_again(victims: Iterable[Victim]) -> list[Message]:
         app = (victim.namespace, victim.application)
         times[app] = max(times.get(app, 0), victim.preempted_in_day or 0)
     often = sorted((pair for pair in times.items() if pair[1] >= REPEATED), key=lambda pair: (-pair[1], pair[0]))
-    return [again(application, count) for (_namespace, application), count in often[:_MOST_SAID]]
+    return [repeated_preemptions(application, count) for (_namespace, application), count in often[:_MOST_SAID]]
 
 
 def repeat_lines(found: Iterable[Repeat]) -> list[RepeatLine]:

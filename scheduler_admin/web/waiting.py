@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from engine.analysis.pending_reasons import NODES, Need, Tier, TierName
 from engine.explain import (
     Message,
-    asks_ahead,
-    refused_nodes,
+    all_remedies,
+    kept_pods,
+    pods_ahead,
+    rejecting_nodes,
     remedy_sentence,
-    staying_pods,
     tier_label,
     tier_sentence,
-    together,
     workloads_ahead,
 )
 from engine.model.message import short_name
@@ -120,8 +120,8 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
     return WaitingPart(
         wait=tuple(_wait(row.cluster, row.ask_uid)),
         tiers=[_line(tier, found.priority) for tier in told.tiers],
-        ahead=asks_ahead(told.ahead),
-        together=together() if told.together and len(told.refusing) > 1 else None,
+        ahead=pods_ahead(told.ahead),
+        together=all_remedies() if told.together and len(told.refusing) > 1 else None,
         at=found.at,
     )
 
@@ -156,8 +156,8 @@ def _line(tier: Tier, priority: int) -> TierLine:
         passes=tier.passes,
         sentence=tier_sentence(tier, priority),
         needs=[_need(tier, need) for need in tier.needs if tier.name in _OF_AMOUNTS and need.resource != NODES],
-        nodes=refused_nodes(tier),
-        staying=staying_pods(tier),
+        nodes=rejecting_nodes(tier),
+        staying=kept_pods(tier),
         remedies=[remedy_sentence(remedy) for remedy in tier.remedies],
     )
 

@@ -20,7 +20,7 @@ from simulator.status import (
     not_found,
     success,
 )
-from simulator.storage.managed_fields import tracked, without_former
+from simulator.storage.managed_fields import is_tracked, without_dropped_fields
 
 if TYPE_CHECKING:
     from simulator.api.calls import Call
@@ -102,8 +102,8 @@ def _patch(store: Store, call: Call) -> Answer:
     if found is None and applies and not call.subresource:
         return _create_applied(store, call)
     current = present(call.kind, _stored(store, call))
-    if applies and not call.subresource and tracked(call.kind):
-        current = without_former(current, calls.mapping(call.body), call.manager)
+    if applies and not call.subresource and is_tracked(call.kind):
+        current = without_dropped_fields(current, calls.mapping(call.body), call.manager)
     try:
         return _write(store, call, _patched(call, current))
     except UndecodableError as error:

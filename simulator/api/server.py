@@ -14,7 +14,7 @@ from simulator.api import calls, discovery, openapi
 from simulator.api.printing.views import AnswerForm, negotiate
 from simulator.api.resources import carry_out
 from simulator.api.watch import OpenWatches
-from simulator.doors import Refused, refused
+from simulator.doors import RejectionReason, rejection_reason
 from simulator.kubeconfig import kubeconfig
 
 if TYPE_CHECKING:
@@ -139,9 +139,9 @@ class Server:
             return _refusal(status.internal_error(repr(error)))
 
     def _authenticate(self, request: web.Request) -> None:
-        why = None if request.path.rstrip("/") in OPEN_TO_ALL else refused(request, self._token)
+        why = None if request.path.rstrip("/") in OPEN_TO_ALL else rejection_reason(request, self._token)
         if why is not None:
-            raise status.unauthorized() if why is Refused.NO_TOKEN else status.no_browser()
+            raise status.unauthorized() if why is RejectionReason.NO_TOKEN else status.no_browser()
 
     async def _route(self, request: web.Request) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]

@@ -15,7 +15,7 @@ from simulator.api import calls
 from simulator.api.lists import list_objects
 from simulator.api.printing.views import present
 from simulator.selectors import matcher
-from simulator.status import ApiError, gone, invalid_options
+from simulator.status import ApiError, invalid_options, version_expired
 from simulator.storage import definitions
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class WatchStream:
     def _queue_history(self, version: int) -> None:
         if version > self._store.resource_version:
             # The version is from an earlier run of this server: the client needs a new list.
-            raise gone(version, self._store.resource_version)
+            raise version_expired(version, self._store.resource_version)
         for event in self._store.events_since(version):
             self._on_event(event)
 

@@ -15,7 +15,7 @@ from engine.model.quantities import Amounts
 from engine.model.snapshot import Snapshot
 from engine.policies.priority.node_candidates import NodeCandidates
 from simulator.scheduling import wording
-from simulator.scheduling.occupancy import nameless
+from simulator.scheduling.occupancy import with_name_as_uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Attempt:
     def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
         """Evaluate every node."""
         self.pod = pod
-        self._found = NodeCandidates(snapshot, nameless(pod))
+        self._found = NodeCandidates(snapshot, with_name_as_uid(pod))
         self._nodes, self._claims = snapshot.nodes, snapshot.claims
         self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._found.fits, strict=True) if fits)
 
@@ -61,9 +61,9 @@ class Attempt:
             return wording.NO_NODES
         if self._unbound:
             known = (self.pod.namespace, self._unbound) in self._claims
-            return wording.unclaimed("" if known else self._unbound, len(self._nodes))
+            return wording.unbound_claim("" if known else self._unbound, len(self._nodes))
         told = (words for place, reason in self._refused for words in self._words(place, reason))
-        return wording.unavailable(told, len(self._nodes))
+        return wording.no_nodes_available(told, len(self._nodes))
 
     def _words(self, place: int, reason: NodeReason, *, emptied: bool = False) -> Iterator[str]:
         """Yield a node's messages; `emptied`: as if all preemptable pods had exited."""
@@ -76,7 +76,7 @@ class Attempt:
             if limit.reason is NodeReason.INSUFFICIENT:
                 held = limit.held[place] + limit.added.get(place, 0) - sum(limit.weight[row] for row in gone)
                 if held > limit.cap[place]:
-                    yield wording.lacking(limit.detail)
+                    yield wording.insufficient_resource(limit.detail)
 
     def preemption(self) -> AttemptResult:
         """Return the victims for a pod that fits on no node."""
@@ -91,7 +91,7 @@ class Attempt:
             victims = tuple(found.columns.pods[row] for row in found.victims_on(found.best))
             return AttemptResult(self._nodes[found.best].name, victims)
         told = (words for place in range(len(self._nodes)) for words in self._unhelped(place))
-        return AttemptResult(message=wording.unavailable(told, len(self._nodes)))
+        return AttemptResult(message=wording.no_nodes_available(told, len(self._nodes)))
 
     def _unhelped(self, place: int) -> Iterator[str]:
         verdict = self._found.verdict(place)
@@ -103,9 +103,11 @@ class Attempt:
             yield from self._words(place, verdict.reason, emptied=True)
 
 
-def passes(pod: Pod, node: Node) -> bool:
+def accepts_pod(pod: Pod, node: Node) -> bool:
     """Return whether a node would accept a pod in an empty cluster; claims and other pods are ignored."""
-    alone = msgspec.structs.replace(nameless(pod), affinity=(), anti_affinity=(), spread=(), claims=(), own_claims=())
+    alone = msgspec.structs.replace(
+        with_name_as_uid(pod), affinity=(), anti_affinity=(), spread=(), claims=(), own_claims=()
+    )
     return bool(Feasibility(Snapshot(now_ms=0, nodes=(node,)), alone).refusing()[0] == FITS)
 
 

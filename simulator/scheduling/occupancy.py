@@ -11,7 +11,7 @@ from engine.model.objects import Node, Pod, Taint
 from engine.model.quantities import Amounts, total
 from engine.model.snapshot import Snapshot
 
-OTHERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+OTHER_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "poddisruptionbudgets.policy": decode_budget,
     "namespaces": decode_namespace,
     "persistentvolumeclaims": decode_claim,
@@ -30,7 +30,7 @@ class Occupancy:
         self._pods: dict[str, dict[str, Pod]] = {}
         self._used: dict[str, Amounts] = {}
         self._nominated: dict[str, Pod] = {}
-        self._others: dict[str, dict[tuple[str, str], Any]] = {key: {} for key in OTHERS}
+        self._others: dict[str, dict[tuple[str, str], Any]] = {key: {} for key in OTHER_KINDS}
         self._snapshot: Snapshot | None = None
 
     def stand(self, node: Node) -> Node:
@@ -81,13 +81,13 @@ class Occupancy:
         return True
 
     def keep(self, key: str, obj: Mapping[str, Any], *, gone: bool) -> None:
-        """Store or remove an object of OTHERS. Raises DecodeError."""
+        """Store or remove an object of OTHER_KINDS. Raises DecodeError."""
         meta = obj["metadata"]
         place = meta.get("namespace", ""), meta["name"]
         if gone:
             self._others[key].pop(place, None)
         else:
-            self._others[key][place] = OTHERS[key](obj)
+            self._others[key][place] = OTHER_KINDS[key](obj)
         self._snapshot = None
 
     def on(self, node: str) -> tuple[Pod, ...]:
@@ -111,12 +111,12 @@ class Occupancy:
         return self._snapshot
 
     def _frozen(self, now_ms: int) -> Snapshot:
-        budgets, namespaces, claims, volumes = (self._others[key] for key in OTHERS)
+        budgets, namespaces, claims, volumes = (self._others[key] for key in OTHER_KINDS)
         pods = [pod for name in self.nodes for pod in self.on(name)] + list(self._nominated.values())
         return Snapshot(
             now_ms=now_ms,
             nodes=tuple(sorted(self.nodes.values(), key=attrgetter("name"))),
-            pods=tuple(sorted(map(nameless, pods), key=attrgetter("namespace", "name"))),
+            pods=tuple(sorted(map(with_name_as_uid, pods), key=attrgetter("namespace", "name"))),
             budgets=tuple(budget for _, budget in sorted(budgets.items())),
             namespaces={name: one.labels for (_, name), one in namespaces.items()},
             claims=dict(claims),
@@ -124,6 +124,6 @@ class Occupancy:
         )
 
 
-def nameless(pod: Pod) -> Pod:
+def with_name_as_uid(pod: Pod) -> Pod:
     """Return the pod with its name as UID: kube-scheduler ignores the UID in our reservation's toleration."""
     return msgspec.structs.replace(pod, uid=pod.key)

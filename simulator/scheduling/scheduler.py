@@ -15,8 +15,8 @@ from simulator.controllers.component import Component
 from simulator.controllers.recorder import Recorder
 from simulator.objects import Object, set_condition, timestamp
 from simulator.scheduling import wording
-from simulator.scheduling.attempt import Attempt, AttemptResult, passes, score
-from simulator.scheduling.occupancy import OTHERS, Occupancy
+from simulator.scheduling.attempt import Attempt, AttemptResult, accepts_pod, score
+from simulator.scheduling.occupancy import OTHER_KINDS, Occupancy
 from simulator.scheduling.scheduling_queue import QueuedPod, SchedulingQueue
 from simulator.status import ApiError
 from simulator.storage.store import Event, Store
@@ -39,7 +39,7 @@ _BY_OTHERS = {
 class SimulatedScheduler(Component):
     """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off."""
 
-    watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHERS)
+    watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHER_KINDS)
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SimulatedScheduler(Component):
         try:
             if event.key == "nodes":
                 self._node_changed(event)
-            elif event.key in OTHERS:
+            elif event.key in OTHER_KINDS:
                 self.occupancy.keep(event.key, event.object, gone=event.type == "DELETED")
                 self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
             else:
@@ -236,9 +236,9 @@ def _asks_differently(old: Object, new: Object) -> bool:
 
 def _node_helps(waiting: QueuedPod, before: Node | None, node: Node) -> bool:
     """Return whether a new or changed node now passes the checks by which the pod was rejected before."""
-    if not passes(waiting.pod, node):
+    if not accepts_pod(waiting.pod, node):
         return False
-    if before is None or not passes(waiting.pod, before):
+    if before is None or not accepts_pod(waiting.pod, before):
         return True
     grown = NodeReason.INSUFFICIENT in waiting.reasons and before.allocatable != node.allocatable
     return grown or (bool(waiting.reasons & _BY_PLACE) and before.labels != node.labels)

@@ -28,7 +28,7 @@ WORDS: dict[NodeReason, str] = {
     NodeReason.ANTI_AFFINITY: "node(s) didn't match pod anti-affinity rules",
     NodeReason.KEPT_OUT: "node(s) didn't satisfy existing pods anti-affinity rules",
 }
-"""The messages about one node; missing resources are described by ``lacking``."""
+"""The messages about one node; missing resources are described by ``insufficient_resource``."""
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -40,18 +40,18 @@ _NO_DEVICES = "no new claims to deallocate"
 """The message of the dynamic resources plugin, which runs before preemption."""
 
 
-def lacking(resource: str) -> str:
+def insufficient_resource(resource: str) -> str:
     """Return the message about a node where too little of a resource is free."""
     return "Too many pods" if resource == PODS else f"Insufficient {resource}"
 
 
-def unavailable(reasons: Iterable[str], nodes: int) -> str:
+def no_nodes_available(reasons: Iterable[str], nodes: int) -> str:
     """Return `0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.`, sorted by text."""
     counted = sorted(f"{times} {reason}" for reason, times in Counter(reasons).items())
     return f"0/{nodes} nodes are available: {', '.join(counted)}."
 
 
-def unclaimed(missing: str, nodes: int) -> str:
+def unbound_claim(missing: str, nodes: int) -> str:
     """Return the message about a pod with an unbound claim; ``missing``: the name of a claim that does not exist."""
     claims = f'persistentvolumeclaim "{missing}" not found' if missing else _UNBOUND
     return f"0/{nodes} nodes are available: {claims}. not found"  # its ending is the dynamic resources plugin's, too

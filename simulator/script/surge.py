@@ -9,7 +9,7 @@ from engine.model.objects import Node, Pod
 from engine.model.quantities import fits, subtract, total
 from simulator.controllers.ownership import active, owned_pods, ready
 from simulator.objects import Object
-from simulator.scheduling.attempt import passes
+from simulator.scheduling.attempt import accepts_pod
 from simulator.scheduling.scheduler import SimulatedScheduler
 from simulator.script.script import Surge
 from simulator.script.workloads import REPLICA_SETS, scale
@@ -98,7 +98,7 @@ class Surges:
         return givers
 
     def _makes_room(self, ask: Pod, node: Node, givers: dict[str, int]) -> bool:
-        if not passes(ask, node):
+        if not accepts_pod(ask, node):
             return False
         present = self.scheduler.occupancy.on(node.name)
         may_go = [pod for pod in present if pod.uid in givers and not pod.terminating and pod.priority <= ask.priority]

@@ -44,7 +44,7 @@ def delete(store: VersionedObjects, kind: ApiResource, obj: Object, request: Req
     grace = _grace(kind, obj, request)
     if not grace and not _finalizers(obj) and _propagation_finalizer(kind, request) is None:
         return obj if request.dry_run else remove(store, kind, obj)
-    marked = _marked(store, kind, obj, grace, request)
+    marked = _marked_for_deletion(store, kind, obj, grace, request)
     if request.dry_run:
         return marked
     if marked is not obj:
@@ -74,7 +74,9 @@ def _grace(kind: ApiResource, obj: Object, request: Request) -> int:
     return int(obj["spec"].get("terminationGracePeriodSeconds", 30))
 
 
-def _marked(store: VersionedObjects, kind: ApiResource, obj: Object, grace: int, request: Request) -> Object:
+def _marked_for_deletion(
+    store: VersionedObjects, kind: ApiResource, obj: Object, grace: int, request: Request
+) -> Object:
     """Return the object with its deletion in metadata; unchanged if it is being deleted with no longer grace period."""
     meta = clone(obj["metadata"])
     if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
@@ -194,7 +196,7 @@ def _without_finalizer(store: VersionedObjects, kind: ApiResource, obj: Object, 
 def _delete_definition(store: VersionedObjects, kind: ApiResource, obj: Object, request: Request) -> Object:
     meta = {**obj["metadata"], "finalizers": [*_finalizers(obj), definitions.CLEANUP]}
     held = obj if definitions.CLEANUP in _finalizers(obj) else {**obj, "metadata": meta}
-    marked = _marked(store, kind, held, 0, replace(request, propagation=None))
+    marked = _marked_for_deletion(store, kind, held, 0, replace(request, propagation=None))
     if request.dry_run or marked == obj:
         return marked
     stored = store.commit("MODIFIED", kind, marked, obj)
@@ -220,7 +222,7 @@ def _delete_namespace(store: VersionedObjects, kind: ApiResource, obj: Object, r
     name = obj["metadata"]["name"]
     if name in ("default", "kube-system", "kube-public"):
         raise forbidden(kind, name, "this namespace may not be deleted")
-    marked = _marked(store, kind, obj, 0, replace(request, propagation=None))
+    marked = _marked_for_deletion(store, kind, obj, 0, replace(request, propagation=None))
     marked = {**marked, "status": {**(obj.get("status") or {}), "phase": "Terminating"}}
     if request.dry_run:
         return marked

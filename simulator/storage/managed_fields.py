@@ -27,12 +27,12 @@ class Manager(NamedTuple):
     operation: str
 
 
-def tracked(kind: ApiResource) -> bool:
+def is_tracked(kind: ApiResource) -> bool:
     """Return whether a kind is tracked; for others nobody needs it here, and it would make up most of their storage."""
     return kind.custom or kind.key == "configmaps"
 
 
-def written(old: Object | None, new: Object, manager: Manager, now: str) -> list[Object]:
+def updated_entries(old: Object | None, new: Object, manager: Manager, now: str) -> list[Object]:
     """Return the entries after a manager changed ``old`` into ``new``: it becomes the only owner of what it changed."""
     before, after = fields(old or {}), fields(new)
     changed = {path for path, value in after.items() if path not in before or before[path] != value}
@@ -53,7 +53,7 @@ def written(old: Object | None, new: Object, manager: Manager, now: str) -> list
     return found
 
 
-def without_former(obj: Object, said: Object, manager: Manager) -> Object:
+def without_dropped_fields(obj: Object, said: Object, manager: Manager) -> Object:
     """Return the object without fields that the manager applied before, has now dropped, and no other manager owns."""
     entries = obj["metadata"].get("managedFields") or []
     own = {path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)}

@@ -61,8 +61,8 @@ class Store(VersionedObjects):
 
     def _sign(self, kind: ApiResource, old: Object | None, new: Object, manager: Manager | None) -> None:
         """Record the field managers in managedFields, for kinds that track them."""
-        if manager and managed_fields.tracked(kind):
-            new["metadata"]["managedFields"] = managed_fields.written(old, new, manager, timestamp(self.now()))
+        if manager and managed_fields.is_tracked(kind):
+            new["metadata"]["managedFields"] = managed_fields.updated_entries(old, new, manager, timestamp(self.now()))
 
     def _named(self, kind: ApiResource, new: Object, namespace: str | None) -> Object:
         meta = new.setdefault("metadata", {})

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from simulator.kinds import ApiResource, Registry
 from simulator.objects import Object, clone, share
 from simulator.selectors import matcher
-from simulator.status import gone, not_found
+from simulator.status import not_found, version_expired
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
@@ -85,7 +85,7 @@ class VersionedObjects:
         """Return every change after a version, oldest first. Raises ApiError 410 when some are no longer kept."""
         oldest = self._events[0].resource_version if self._events else self.resource_version + 1
         if version < oldest - 1:
-            raise gone(version, oldest - 1)
+            raise version_expired(version, oldest - 1)
         found: list[Event] = []
         for event in reversed(self._events):
             if event.resource_version <= version:

@@ -138,7 +138,7 @@ def known(db: None) -> dict[str, str]:
 
 def seen() -> None:
     """A pass has seen the cluster, in which nothing was."""
-    blob = journal.begin(ClusterState(), PassInputs(now_ms=int(NOW.timestamp() * 1000)))
+    blob = journal.encode_keyframe(ClusterState(), PassInputs(now_ms=int(NOW.timestamp() * 1000)))
     cluster = Cluster.objects.get(name="prod")
     segment = JournalSegment.objects.create(cluster=cluster, began_at=NOW, entries=1, size=len(blob))
     JournalEntry.objects.create(segment=segment, offset=0, at=NOW, blob=blob)

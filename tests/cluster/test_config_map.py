@@ -9,7 +9,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.identity import UnreachableError
 from engine.cluster.inspection.refusals import ApiRefusedError, UnknownError
 from engine.cluster.sync.config_map import KEY, read_config_map, write_config_map
-from engine.cluster.sync.copies import MANAGER, ClusterCopy, MovedError, Rewrite
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, CopyChangedError, Rewrite
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of
@@ -98,7 +98,7 @@ def test_what_was_changed_meanwhile_is_left_as_it_is(cluster: AnyCluster, connec
     put(cluster)
     seen = read(cluster, connection)
     edit(cluster, "kubectl-edit", {"log.level": "DEBUG"})
-    with pytest.raises(MovedError):
+    with pytest.raises(CopyChangedError):
         write(connection, seen)
     assert cluster.get("configmaps", CONFIG)["data"][KEY] == OLD
 
@@ -107,10 +107,10 @@ def test_one_that_is_gone_or_made_anew_is_another(cluster: AnyCluster, connectio
     put(cluster)
     seen = read(cluster, connection)
     cluster.delete("configmaps", CONFIG)
-    with pytest.raises(MovedError):
+    with pytest.raises(CopyChangedError):
         write(connection, seen)
     put(cluster)
-    with pytest.raises((MovedError, ApiRefusedError)):
+    with pytest.raises((CopyChangedError, ApiRefusedError)):
         write(connection, seen)
     assert cluster.get("configmaps", CONFIG)["data"][KEY] == OLD
 

@@ -7,7 +7,14 @@ import pytest
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.inspection.refusals import ApiRefusedError
-from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
+from engine.cluster.sync.copies import (
+    MANAGER,
+    ClusterCopy,
+    CopyChangedError,
+    FieldConflict,
+    FieldConflictError,
+    Rewrite,
+)
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.tree_objects import parse
@@ -136,7 +143,7 @@ def test_what_changed_after_it_was_shown_is_left_as_it_is(real: AnyCluster, conn
     """Nothing of the rest is written either."""
     made = write_objects(KUEUE, connection, asked(seen(connection), kueue.three(real.namespace)))
     edit(real, "kubectl-edit", {"fairSharing": {"weight": "2"}}, COHORT)
-    with pytest.raises(MovedError):
+    with pytest.raises(CopyChangedError):
         write_objects(KUEUE, connection, asked(made, kueue.three(real.namespace, cpu="9")))
     assert quota(real) == "4"
 
@@ -175,7 +182,7 @@ def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: 
     edit(real, MANAGER, {"resourceGroups": groups})  # it is still in its cohort
     shown = Rewrite(onto=made.version, before=made.text, text=wanted, confirmed=())
     edit(real, "kubectl-edit", {"cohortName": "another"})
-    with pytest.raises(MovedError):
+    with pytest.raises(CopyChangedError):
         write_objects(KUEUE, connection, shown)
     assert spec_of(real)["cohortName"] == "another"
     edit(real, "kubectl-edit", {"cohortName": "company"})

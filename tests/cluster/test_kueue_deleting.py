@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.sync.copies import MovedError, Rewrite
+from engine.cluster.sync.copies import CopyChangedError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats.kueue.object_kinds import KUEUE
 from tests.cluster.doubles import Answer, Asked, scripted
@@ -59,6 +59,6 @@ def test_it_goes_though_its_status_moves_on() -> None:
 
 def test_it_stays_where_somebody_changed_it_at_the_last_moment() -> None:
     served = Served(cohortName="another")
-    with pytest.raises(MovedError):
+    with pytest.raises(CopyChangedError):
         deleted(served)
     assert served.there

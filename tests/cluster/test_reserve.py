@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.cluster.acting.actuator import Actuator
-from engine.cluster.acting.outcomes import KeptBy, OperationOutcome, PodRef, ReservationTerms, Swept
+from engine.cluster.acting.outcomes import OperationOutcome, PodRef, ReservationMethod, ReservationTerms, SweepResult
 from engine.cluster.acting.pod_events import COMPONENT, PREEMPTED
 from engine.cluster.acting.reservation import RESERVED_BY, RESERVED_UNTIL
 from engine.cluster.connecting.connection import Connection
@@ -115,10 +115,10 @@ def test_a_sweep_takes_off_what_no_open_decision_owns(cluster: AnyCluster, actua
     kept, closed = ask(cluster, "kept"), ask(cluster, "closed")
     actuator.reserve("n1", kept, TERMS)
     actuator.reserve("n2", closed, TERMS)
-    assert actuator.sweep({kept.uid}) == Swept(freed=("n2",))
+    assert actuator.sweep({kept.uid}) == SweepResult(freed=("n2",))
     assert taints(cluster) == [FOREIGN, ours(kept)]
     assert not cluster.get("nodes", "n2")["spec"].get("taints")
-    assert actuator.sweep({kept.uid}) == Swept()
+    assert actuator.sweep({kept.uid}) == SweepResult()
 
 
 def test_a_sweep_spares_what_was_forgotten_until_its_time(cluster: AnyCluster, connection: Connection):
@@ -143,14 +143,14 @@ def test_a_sweep_spares_what_was_forgotten_until_its_time(cluster: AnyCluster, c
     assert "n1" in swept.sentence
     assert taints(cluster) == [FOREIGN, ours(forgotten)]
     clock.wall_ms = lambda: until + 1
-    assert actuator.sweep((), forgotten=told) == Swept(freed=("n1",))
+    assert actuator.sweep((), forgotten=told) == SweepResult(freed=("n1",))
     assert taints(cluster) == [FOREIGN]
 
 
 def test_a_sweep_asks_only_for_the_nodes_that_need_it(cluster: AnyCluster, connection: Connection):
     """With the nodes known from the watch, an idle sweep sends nothing."""
     node = Node(name="n1", taints=(Taint(RESERVED_TAINT_KEY, "u1", "NoSchedule"),))
-    assert Actuator(connection, nodes=lambda: (node,)).sweep({"u1"}) == Swept()
+    assert Actuator(connection, nodes=lambda: (node,)).sweep({"u1"}) == SweepResult()
     assert cluster.audit == []
 
 
@@ -267,8 +267,12 @@ def test_a_node_that_is_kept_for_longer_says_so(cluster: AnyCluster, actuator: A
     assert taints(cluster) == [FOREIGN, ours(pod)]
 
 
-@pytest.mark.parametrize(("kept_by", "nominated"), [(KeptBy.NOMINATE, "n1"), (KeptBy.NOTHING, None)])
-def test_room_may_be_held_by_less(kept_by: KeptBy, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
+@pytest.mark.parametrize(
+    ("kept_by", "nominated"), [(ReservationMethod.NOMINATE, "n1"), (ReservationMethod.NOTHING, None)]
+)
+def test_room_may_be_held_by_less(
+    kept_by: ReservationMethod, nominated: str | None, cluster: AnyCluster, actuator: Actuator
+):
     """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
     pod, bound = ask(cluster), ask(cluster, "bound", node="n1", tolerations=[{"key": "team", "operator": "Exists"}])
     terms = ReservationTerms(kept_by=kept_by, until_ms=0, decision="d")
@@ -285,8 +289,8 @@ def test_a_thorough_sweep_finds_what_the_watch_does_not_show_yet(cluster: AnyClu
     cluster.add_node()
     behind = Actuator(connection, nodes=lambda: (Node(name="n1"),))
     behind.reserve("n1", ask(cluster), TERMS)
-    assert behind.sweep(()) == Swept()
-    assert behind.sweep((), thorough=True) == Swept(freed=("n1",))
+    assert behind.sweep(()) == SweepResult()
+    assert behind.sweep((), thorough=True) == SweepResult(freed=("n1",))
     assert not taints(cluster)
 
 

@@ -31,7 +31,7 @@ from engine.cluster.inspection.rights import (
     REVIEWING,
     REVIEWS,
     WRITING_CLASSES,
-    needed,
+    required_rights,
 )
 from engine.cluster.inspection.scan import survey
 from engine.cluster.sync.config_map import read_config_map, write_config_map
@@ -97,9 +97,9 @@ def test_nothing_is_ever_deleted_by_the_engine():
 
 
 def test_each_mode_needs_what_the_one_before_needs():
-    assert needed("observe") == needed("advise") == OBSERVING
-    assert needed("advise", publish=True) == (*OBSERVING, *PUBLISHING)
-    assert set(needed("advise", publish=True)) < set(needed("enforce"))
+    assert required_rights("observe") == required_rights("advise") == OBSERVING
+    assert required_rights("advise", publish=True) == (*OBSERVING, *PUBLISHING)
+    assert set(required_rights("advise", publish=True)) < set(required_rights("enforce"))
 
 
 @pytest.fixture

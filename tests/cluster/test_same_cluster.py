@@ -8,7 +8,13 @@ import pytest
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.cluster.connecting.identity import LATELY_S, SameCluster, StrangerError, UnreachableError, bounded
+from engine.cluster.connecting.identity import (
+    LATELY_S,
+    ClusterIdentity,
+    OtherClusterError,
+    UnreachableError,
+    run_with_timeout,
+)
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
@@ -129,14 +135,14 @@ def test_a_kubeconfig_that_is_put_right_is_read_anew_though_nobody_refused_the_w
 def test_what_nobody_thought_of_is_not_told_as_a_matter_of_time() -> None:
     """A reading that fails in its own thread says so at once."""
     with pytest.raises(UnreachableError, match=r"failed unexpectedly \(ZeroDivisionError\)"):
-        bounded(lambda: 1 // 0)
+        run_with_timeout(lambda: 1 // 0)
 
 
 def test_which_cluster_it_is_is_asked_once_in_a_while_as_long_as_all_goes_well() -> None:
     """However many kinds are followed; at once again where it was another's, or anything goes wrong."""
     server, clock = Server("ours"), ManualClock()
     with scripted(server) as there:
-        same = SameCluster(there.connection(), "ours", clock)
+        same = ClusterIdentity(there.connection(), "ours", clock)
         for _ in range(19):
             same.check_lately()
         assert len(there.asked) == 1
@@ -147,7 +153,7 @@ def test_which_cluster_it_is_is_asked_once_in_a_while_as_long_as_all_goes_well()
         same.check_lately()
         clock.now_s += LATELY_S
         for _ in range(2):
-            with pytest.raises(StrangerError):
+            with pytest.raises(OtherClusterError):
                 same.check_lately()
         assert len(there.asked) == 4
 

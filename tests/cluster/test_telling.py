@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cluster.acting.pod_events import clipped
+from engine.cluster.acting.pod_events import clip_text
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from engine.cluster.acting.pod_events import clipped
 )
 def test_it_is_cut_after_a_clause_or_else_after_a_word(text: str, most: int, left: str) -> None:
     """And never within a character, of however many bytes."""
-    assert clipped(text, most) == left
+    assert clip_text(text, most) == left
 
 
 @given(text=st.text(), most=st.integers(3, 60))
 def test_it_holds_no_more_than_it_may_and_nothing_else(text: str, most: int) -> None:
     """What is left is the beginning of what was to be said."""
-    left = clipped(text, most)
+    left = clip_text(text, most)
     assert len(left.encode()) <= most
     assert left == text or (text.startswith(left.removesuffix("…")) and left.endswith("…"))

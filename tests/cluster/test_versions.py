@@ -7,7 +7,7 @@ import pytest
 
 from engine.cluster.connecting.connection import Response
 from engine.cluster.errors import ApiFailure
-from engine.cluster.inspection.versions import running, tag_of
+from engine.cluster.inspection.versions import scheduler_versions, version_of_image
 from engine.observation.discovery import own_pods
 from tests.builders import pod
 
@@ -44,7 +44,7 @@ def pods_of(image: str) -> dict[str, Any]:
 )
 def test_a_version_is_the_tag_of_an_image(image: str, version: str) -> None:
     """Wherever it comes from, and with or without a digest."""
-    assert tag_of(image) == version
+    assert version_of_image(image) == version
 
 
 def test_each_scheduler_is_asked_for_by_a_pod_of_its_own_and_the_server_for_itself() -> None:
@@ -67,9 +67,9 @@ def test_each_scheduler_is_asked_for_by_a_pod_of_its_own_and_the_server_for_itse
             "version": {"gitVersion": "v1.36.3"},
         }
     )
-    assert running(server, own) == {"Kueue": "v0.19.2", "YuniKorn": "1.7.0", "kube-scheduler": "v1.36.3"}  # type: ignore[arg-type]
+    assert scheduler_versions(server, own) == {"Kueue": "v0.19.2", "YuniKorn": "1.7.0", "kube-scheduler": "v1.36.3"}  # type: ignore[arg-type]
 
 
 def test_what_does_not_answer_is_not_known() -> None:
     """And nothing else suffers by it."""
-    assert running(Server(), own_pods([pod("yunikorn-scheduler-0")])) == {}  # type: ignore[arg-type]
+    assert scheduler_versions(Server(), own_pods([pod("yunikorn-scheduler-0")])) == {}  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.cluster.acting.outcomes import KeptBy
+from engine.cluster.acting.outcomes import ReservationMethod
 from tests.enforce.contest_ground import Ground, RealGround, SimulatedGround
 from tests.enforce.contest_load import Load
 from tests.enforce.contest_result import Result, carried_out, result_of
@@ -40,7 +40,7 @@ def contest(
     folder: Path,
     scene: Scene,
     *,
-    kept_by: KeptBy,
+    kept_by: ReservationMethod,
     decisions: int,
     seed: int,
     tell: Tell = lambda _: None,
@@ -87,7 +87,9 @@ def _fight(worker: Worker, load: Load, decisions: int, tell: Tell) -> None:
 def main() -> None:
     """KeptBy one contest and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.enforce.contest", description=__doc__)
-    parser.add_argument("--kept-by", type=KeptBy, choices=list(KeptBy), default=KeptBy.TAINT)
+    parser.add_argument(
+        "--kept-by", type=ReservationMethod, choices=list(ReservationMethod), default=ReservationMethod.TAINT
+    )
     parser.add_argument("--decisions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=Scene().nodes)

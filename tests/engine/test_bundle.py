@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.cli.forecast import given_by, whole_cluster
+from engine.cli.forecast import tree_of_document, whole_cluster
 from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.yaml.manifests import ManifestError, load
 from engine.model.notes import ImportFailure
@@ -58,9 +58,9 @@ def test_what_is_packed_is_unpacked() -> None:
     found = unpack(pack(state, MOMENT, TREE, TERMS), ROOM)
     again, ignored, _ = whole_cluster(found.objects)
     state.namespaces = again.namespaces
-    assert journal.same(again, state)
+    assert journal.same_state(again, state)
     assert (ignored, found.moment) == ((), MOMENT)
-    asked = given_by(found.tree)
+    asked = tree_of_document(found.tree)
     assert asked.tree is not None
     assert encode_tree(asked.tree) == encode_tree(TREE)
     assert (asked.policy, asked.dialect) == ("fence", "design")
@@ -140,7 +140,7 @@ def test_a_zip_that_lost_its_first_byte_is_turned_away() -> None:
 def test_a_tree_that_is_no_mapping_is_turned_away(document: Any) -> None:
     """As one that says nothing."""
     with pytest.raises(ImportFailure, match="starts with partitions"):
-        given_by(document)
+        tree_of_document(document)
 
 
 @pytest.mark.parametrize("items", [True, 7, "x", {}])

@@ -8,7 +8,7 @@ import pytest
 from engine.analysis.counterfactuals import Again, counterfactuals, for_own
 from engine.audit import audit, failed_checks
 from engine.audit.audit_state import AuditState
-from engine.explain import otherwise
+from engine.explain import change_sentence
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, PodReason, Reason, apply_decision, decode, encode
 from engine.model.objects import Pod
@@ -232,9 +232,9 @@ def test_what_would_have_spared_a_victim_is_decided_again() -> None:
     again = Again(at, at.tree, named(at, "x"), decide)
     told = {one.change: one for one in for_own(again, found, found.victims[0].pod.uid)}
     assert told[Change.GUARANTEE].amounts == {"cpu": 6_000}
-    assert [message.id for message in map(otherwise, told.values())]
+    assert [message.id for message in map(change_sentence, told.values())]
     (smaller,) = counterfactuals(again, found)
-    assert (smaller.smaller, otherwise(smaller).id) == (
+    assert (smaller.smaller, change_sentence(smaller).id) == (
         {"cpu": 2_000},
         "Its quota would have room without any preemption if it requested %(less)s less.",
     )
@@ -250,7 +250,7 @@ def test_under_fair_sharing_more_weight_would_have_spared_a_victim() -> None:
     (one,) = (one for one in for_own(again, found, victim.uid) if one.change is Change.WEIGHT)
     assert one.queue == victim.queue
     assert one.weight is not None
-    assert otherwise(one).id == "%(pod)s would stay if %(queue)s had a weight of %(weight)s."
+    assert change_sentence(one).id == "%(pod)s would stay if %(queue)s had a weight of %(weight)s."
     for weight, stays in ((one.weight, True), (one.weight - 10**6, False)):
         victims = {gone.pod.uid for gone in again.queue_with(one.queue, weight=weight).victims}
         assert (victim.uid not in victims) is stays

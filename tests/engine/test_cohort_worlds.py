@@ -11,7 +11,7 @@ from engine.model.decision import PodReason
 from engine.model.queue_tree import Take
 from engine.planning.forecast import Forecast, Settling, forecast
 from engine.planning.journal import PassInputs
-from engine.planning.scheduling_pass import each
+from engine.planning.scheduling_pass import plan_steps
 from engine.policies import policy, terms
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.pod_worlds import world
@@ -28,7 +28,7 @@ def test_every_law_is_kept_and_a_forecast_ends(name: str, seed: int, guarantees:
     parameters = {"guarantees": guarantees}
     decide, said = policy(name, "kueue", parameters), terms(name, "kueue", parameters)
     at = state.snapshot(where, now_ms=NOW)
-    for seen, considered in each(at, where, decide, terms=said):
+    for seen, considered in plan_steps(at, where, decide, terms=said):
         assert not considered.refused
         alone = msgspec.structs.replace(seen)
         again = next(one for one in alone.asks if one.uid == considered.decision.ask.uid)

@@ -19,10 +19,10 @@ from engine.planning.comparison import (
     Waits,
     at_moment,
     record,
-    replayed,
+    rerun_recording,
 )
 from engine.planning.comparison.figures import CoursePoint
-from engine.planning.comparison.outcome_counts import POINTS, thinned
+from engine.planning.comparison.outcome_counts import POINTS, sample_points
 from engine.planning.comparison.queue_demand import jain
 from engine.planning.journal import PassInputs
 from engine.policies import foreign_dialects, known_dialects, policy, terms
@@ -136,11 +136,11 @@ def test_a_side_decides_anew() -> None:
     """Under a tree that owes prod two cores its ask is served at once; in the record it never was."""
     recording = read(*full_then_asked(), until=60)
     assert (recording.figures.preempted, recording.figures.waiting) == (0, 1)
-    found = replayed(recording, side(EQUAL))
+    found = rerun_recording(recording, side(EQUAL))
     assert (found.decisions, found.preempted, found.placed, found.waiting) == (1, 1, 1, 1)
     assert found.work == {"cpu": 70 * 1000}
     assert found.waits == Waits(half_ms=0, most_ms=0, sum_ms=50_000)  # who was evicted waits
-    none = replayed(recording, side(PLAIN))
+    none = rerun_recording(recording, side(PLAIN))
     assert (none.preempted, none.waiting, none.waits) == (0, 1, None)
 
 
@@ -160,7 +160,7 @@ def test_who_ended_in_the_record_runs_as_long_in_every_run() -> None:
         (30, [small, msgspec.structs.replace(job, finished=True), waiting("next", "test", since=20)]),
         until=60,
     )
-    found = replayed(recording, side(EQUAL))
+    found = rerun_recording(recording, side(EQUAL))
     assert found.preempted == 0
     assert found.waits == Waits(half_ms=0, most_ms=0, sum_ms=0)
     assert recording.figures.waits is not None
@@ -175,7 +175,7 @@ def test_who_was_deleted_goes_then_in_every_run() -> None:
         until=40,
         shape=PLAIN,
     )
-    found = replayed(recording, side(PLAIN))
+    found = rerun_recording(recording, side(PLAIN))
     assert (found.waiting, found.preempted, found.placed) == (0, 0, 0)
     assert found.shares["root.test"] == (20 * 1_000_000 + 20 * 750_000) // 40
 
@@ -193,7 +193,7 @@ def test_what_an_eviction_of_the_record_brought_back_is_the_same_pod() -> None:
         evicted={"uid-t3": 1},
     )
     assert (recording.figures.preempted, recording.figures.waiting) == (1, 1)
-    found = replayed(recording, side(PLAIN))
+    found = rerun_recording(recording, side(PLAIN))
     assert (found.preempted, found.placed, found.waiting) == (0, 0, 1)  # it is x that waits
 
 
@@ -205,7 +205,7 @@ def test_pods_of_a_node_that_is_lost_are_made_again() -> None:
     ]
     gone = [msgspec.structs.replace(one, terminating=True, disruption="DeletionByTaintManager") for one in TESTS]
     recording = read((0, [FOUR, *TESTS]), (10, [gone]), (11, [other, *moved]), until=30)
-    found = replayed(recording, side(EQUAL))
+    found = rerun_recording(recording, side(EQUAL))
     assert (found.preempted, found.placed, found.waiting) == (0, 4, 0)
     assert found.waits == Waits(half_ms=1000, most_ms=1000, sum_ms=4000)
 
@@ -214,7 +214,7 @@ def test_what_was_on_its_way_out_at_the_beginning_goes() -> None:
     """Also where nobody waits for its room, and it is not made again."""
     leaving = msgspec.structs.replace(TESTS[0], terminating=True)
     recording = read((0, [FOUR, leaving, *TESTS[1:]]), (30, [FOUR, *TESTS[1:]]), until=60)
-    found = replayed(recording, side(EQUAL))
+    found = rerun_recording(recording, side(EQUAL))
     assert (found.preempted, found.waiting, found.shares) == (0, 0, {"root.test": 750_000})
 
 
@@ -227,7 +227,7 @@ def test_a_checkpoint_is_written_after_as_much_running_as_in_the_record() -> Non
         (50, [FOUR, *saved, waiting("p", "prod", since=50)]),
         until=60,
     )
-    assert replayed(recording, side(EQUAL)).work == {"cpu": 30 * 1000}
+    assert rerun_recording(recording, side(EQUAL)).work == {"cpu": 30 * 1000}
 
 
 def test_a_record_that_begins_later_is_told_from_there() -> None:
@@ -244,7 +244,7 @@ def test_what_comes_after_the_last_look_is_not_counted_anywhere() -> None:
     moments = [PassInputs(now_ms=NOW), PassInputs(now_ms=NOW + 59_500)]
     recording = record(zip(seen, moments, strict=True), EQUAL, since_ms=NOW, until_ms=NOW + 60_000, evicted={})
     assert sum(step.for_ms for step in recording.steps) == 60_000
-    assert (recording.figures.waiting, replayed(recording, side(EQUAL)).waiting) == (0, 0)
+    assert (recording.figures.waiting, rerun_recording(recording, side(EQUAL)).waiting) == (0, 0)
 
 
 def test_at_most_a_thousand_times_are_looked_at() -> None:
@@ -259,9 +259,9 @@ def test_at_most_a_thousand_times_are_looked_at() -> None:
 def test_a_course_is_thinned_to_its_ends() -> None:
     """Its first and last points stay."""
     course = [CoursePoint(at_ms=at, preempted=at, waiting=0, short=0, jain=None) for at in range(1000)]
-    found = thinned(course)
+    found = sample_points(course)
     assert (len(found), found[0].at_ms, found[-1].at_ms) == (POINTS, 0, 999)
-    assert thinned(course[:5]) == tuple(course[:5])
+    assert sample_points(course[:5]) == tuple(course[:5])
 
 
 def every_side() -> list[ComparedSide]:
@@ -274,13 +274,13 @@ def test_every_policy_runs_and_comes_to_the_same_again(chosen: ComparedSide) -> 
     """Whatever it is, twice the same figures, and the record stays as it was."""
     recording = read(*full_then_asked(), (30, [FOUR, *TESTS[:2], waiting("p", "prod", since=10)]), until=60)
     before = set(recording.state.pods)
-    assert replayed(recording, chosen) == replayed(recording, chosen)
+    assert rerun_recording(recording, chosen) == rerun_recording(recording, chosen)
     assert set(recording.state.pods) == before
     at_moment(recording.state, PassInputs(now_ms=NOW), chosen)
 
 
 def test_by_deserved_shares_who_is_over_goes_once_its_grace_is_over() -> None:
     """Test is told when prod asks, and half a minute later gives one of its four cores for prod's only ask."""
-    found = replayed(read(*full_then_asked(), until=90, shape=PLAIN), side(PLAIN, "deserved", "arbitrator"))
+    found = rerun_recording(read(*full_then_asked(), until=90, shape=PLAIN), side(PLAIN, "deserved", "arbitrator"))
     assert (found.preempted, found.placed, found.waiting) == (1, 1, 1)
     assert found.waits == Waits(half_ms=30_000, most_ms=30_000, sum_ms=30_000 + 50_000)

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 
 from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
-from engine.explain import otherwise
+from engine.explain import change_sentence
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome
 from engine.model.objects import Pod
@@ -56,7 +56,7 @@ def test_a_guarantee_that_a_queue_above_can_not_keep_is_told_with_that_queue() -
     pods = [pod(f"t{number}", queue="t.test", node="n1") for number in range(4)]
     (found, *_) = told(changes(under, *full(*pods)), Change.GUARANTEE)
     assert (found.queue, found.unkept) == ("root.t.test", "root.t")
-    sentence = otherwise(found)
+    sentence = change_sentence(found)
     assert "For that the guarantee or the max of t has to be raised, too." in sentence.id % sentence.params
 
 

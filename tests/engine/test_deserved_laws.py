@@ -28,7 +28,7 @@ from engine.model.objects import DisruptionBudget, Requirement
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT, WEIGHT_ONE, QueueTree
 from engine.model.snapshot import Protection, Snapshot
-from engine.planning.scheduling_pass import each, plan
+from engine.planning.scheduling_pass import plan, plan_steps
 from engine.policies import terms
 from engine.policies.deserved import Method, Parameters, decide, deserved, share_statuses
 from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
@@ -335,7 +335,7 @@ def test_a_pass_is_judged_as_each_of_its_decisions_by_itself(seed: int) -> None:
     at, under, parameters = world(Random(seed))
     settings = terms("deserved", "arbitrator", msgspec.structs.asdict(parameters))
     auditor = Auditor(at, under, terms=settings)
-    for before, one in each(at, under, partial(decide, parameters=parameters), terms=settings):
+    for before, one in plan_steps(at, under, partial(decide, parameters=parameters), terms=settings):
         decision = one.decision
         wrong = msgspec.structs.replace(decision, trace=Trace())
         assert auditor.judge(decision) == one.laws == audit(before, under, decision, terms=settings)

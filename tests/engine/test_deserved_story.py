@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from engine.explain import Message, Tense, allowed, reason, sentence
 from engine.model.decision import Decision, Outcome, PodReason, Reason
 from engine.model.objects import Pod
-from engine.planning.reclaim_notices import followed
+from engine.planning.reclaim_notices import updated_notices
 from engine.policies.deserved import decide
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree, victims_of
 
@@ -32,7 +32,7 @@ def pass_at(at_ms: int, told: dict[str, int], *pods: Pod) -> tuple[Decision, dic
     """What is decided for the second consumer's pod, and who counts as told after that."""
     there: Snapshot = snapshot(TWO, node("n1", 2, resources={"memory": "2Gi"}), pods, now=at_ms, notices=told)
     found = decide(there, TWO, named(there, "second-1"))
-    return found, followed(told, [found], at_ms)
+    return found, updated_notices(told, [found], at_ms)
 
 
 def test_a_second_consumer_gets_its_half_back_once_the_first_had_its_time_to_give() -> None:

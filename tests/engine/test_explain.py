@@ -12,21 +12,21 @@ from engine.explain import (
     Tense,
     Timestamp,
     allowed,
-    asker_sentence,
-    in_order,
     interlock,
+    invariant_text,
     label,
-    law,
     lines,
     node_label,
     node_verdict,
     number,
     pod_label,
     pod_verdict,
+    preemptor_sentence,
     reason,
+    rejection_text,
     remedies,
     sentence,
-    unmet,
+    sort_checks,
     victim_sentence,
 )
 from engine.model.decision import (
@@ -160,8 +160,8 @@ def test_every_node_reason_has_a_sentence_and_a_label(why, victims):
 @pytest.mark.parametrize("which", Invariant)
 def test_every_law_has_its_sentences(which, policy):
     """Every law says what it demands and, broken, what was wrong."""
-    assert whole(law(which, policy))
-    assert whole(unmet(which, policy)).startswith("Refused")
+    assert whole(invariant_text(which, policy))
+    assert whole(rejection_text(which, policy)).startswith("Refused")
 
 
 @pytest.mark.parametrize("hold", Interlock)
@@ -220,7 +220,7 @@ def test_every_shape_of_the_sentence_is_whole(tense):
     }
     for words, decision in shapes.items():
         assert words in whole(sentence(decision, tense))
-        whole(asker_sentence(decision, tense))
+        whole(preemptor_sentence(decision, tense))
         whole(victim_sentence(decision, "uid-embed-1", tense))
 
 
@@ -323,7 +323,7 @@ def test_the_laws_of_fence_are_named_in_its_own_words_alone():
         if why in (PodReason.HIGHER_PRIORITY, PodReason.LOWER_PRIORITY, PodReason.OVER_BUDGET, PodReason.NOT_NEEDED):
             assert "law" not in whole(pod_verdict(verdict, "priority"))
     assert number(Invariant.PRIORITY, "priority") is None
-    assert "law" not in whole(unmet(Invariant.PRIORITY, "priority"))
+    assert "law" not in whole(rejection_text(Invariant.PRIORITY, "priority"))
 
 
 def test_a_pod_that_was_put_back_first_says_for_which_budget():
@@ -350,7 +350,7 @@ def test_the_priority_policy_names_priorities_and_no_queue():
         "on one node at priority 1000, so 1 pod with the lower priority 500 was evicted from gpu-04."
     )
     assert "higher priority than its 500" in whole(victim_sentence(decision, "uid-a", Tense.EVICTED))
-    assert "at the cost of pods with lower priorities" in whole(asker_sentence(decision, Tense.EVICTED))
+    assert "at the cost of pods with lower priorities" in whole(preemptor_sentence(decision, Tense.EVICTED))
 
 
 def test_a_tenant_reads_of_the_other_side_only_the_queue():
@@ -361,7 +361,7 @@ def test_a_tenant_reads_of_the_other_side_only_the_queue():
         "rank-5 was evicted from gpu-04 because training stood below its guarantee while queue-b stood "
         "4 nvidia.com/gpu above its own."
     )
-    to_asker = whole(asker_sentence(preempting(), Tense.EVICTED))
+    to_asker = whole(preemptor_sentence(preempting(), Tense.EVICTED))
     assert "embed" not in to_asker
     assert "rank" not in to_asker
     assert "queue-b" in to_asker
@@ -413,7 +413,7 @@ def test_conditions_that_hold_are_not_spelt_out():
 def test_the_numbered_laws_come_first():
     """As the design counts them."""
     checks = [InvariantCheck(law=which, holds=True) for which in (Invariant.FITS, Invariant.FENCE, Invariant.OPT_OUT)]
-    assert [check.law for check in in_order(checks, "fence")] == [Invariant.OPT_OUT, Invariant.FENCE, Invariant.FITS]
+    assert [check.law for check in sort_checks(checks, "fence")] == [Invariant.OPT_OUT, Invariant.FENCE, Invariant.FITS]
 
 
 @pytest.mark.parametrize("which", Invariant)
@@ -431,5 +431,5 @@ def test_only_those_that_are_told_to_go_are_said_to_be_evicted():
     both = sentence(preempting(**by_priority, victims=(leaving, told)), Tense.WOULD)
     assert "so 1 pod with the lower priority 500 would be evicted" in whole(both)
     nobody = preempting(**by_priority, victims=(leaving,))
-    for text in (whole(sentence(nobody, Tense.WOULD)), whole(asker_sentence(nobody, Tense.EVICTED))):
+    for text in (whole(sentence(nobody, Tense.WOULD)), whole(preemptor_sentence(nobody, Tense.EVICTED))):
         assert text.endswith("on gpu-04, so none is evicted for it.")

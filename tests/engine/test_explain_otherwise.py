@@ -7,7 +7,7 @@ from hypothesis import given
 from engine.analysis.anomalies import find_anomalies
 from engine.analysis.counterfactuals import Counterfactual, Then
 from engine.analysis.optimum import Optimal, optimal
-from engine.explain import in_vain, least, otherwise, trouble
+from engine.explain import anomaly_sentence, change_sentence, optimal_messages, wasted_preemption
 from engine.explain.change_texts import DISTANCE
 from engine.model.change import Change
 from engine.model.objects import DisruptionBudget, Requirement
@@ -23,7 +23,7 @@ NONE = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1", priority=2000), 
 
 def test_a_smaller_request_is_told_as_people_say_it():
     at = cluster(node("n3", 4), pod("b", cpu="2500m", node="n3"), ASK)
-    told = [whole(otherwise(one)) for one in changes(at, ASK)]
+    told = [whole(change_sentence(one)) for one in changes(at, ASK)]
     assert "It would fit on n3 without any preemption if it requested 1500m cpu less." in told
     assert "b would stay if the ask requested 1500m cpu less." in told
 
@@ -31,16 +31,16 @@ def test_a_smaller_request_is_told_as_people_say_it():
 def test_a_budget_is_told_with_how_many_it_would_have_to_allow():
     web = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=0)
     at = cluster(node("n1", 4), pod("a", cpu=4, labels={"app": "web"}, node="n1"), ASK, budgets=[web])
-    told = [whole(otherwise(one)) for one in changes(at, ASK)]
+    told = [whole(change_sentence(one)) for one in changes(at, ASK)]
     assert "No victim would be beyond its disruption budget if ns/web allowed for 1 disruption." in told
 
 
 def test_several_of_a_thing_are_listed():
     """Resources, and budgets."""
     both = Counterfactual(then=Then.FITS, change=Change.REQUEST, smaller={"cpu": 500, "memory": 2**30}, node="n1")
-    assert whole(otherwise(both)).endswith("if it requested cpu 500m, memory 1Gi less.")
+    assert whole(change_sentence(both)).endswith("if it requested cpu 500m, memory 1Gi less.")
     budgets = Counterfactual(then=Then.NO_VIOLATION, change=Change.BUDGET, budgets={"ns/a": 1, "ns/b": 2})
-    assert whole(otherwise(budgets)).endswith("so many disruptions: ns/a 1, ns/b 2.")
+    assert whole(change_sentence(budgets)).endswith("so many disruptions: ns/a 1, ns/b 2.")
 
 
 def test_fragmentation_is_told_in_numbers():
@@ -48,7 +48,7 @@ def test_fragmentation_is_told_in_numbers():
         *(node(f"n{n}", 4) for n in range(3)), *(pod(f"p{n}", cpu="2500m", node=f"n{n}") for n in range(3)), ASK
     )
     (first, *_) = find_anomalies(at, ASK, decide(at, ASK))
-    assert whole(trouble(first)) == (
+    assert whole(anomaly_sentence(first)) == (
         "4500m cpu are free in all on the 3 nodes that may take it, but no node has more than 1500m."
     )
 
@@ -56,7 +56,7 @@ def test_fragmentation_is_told_in_numbers():
 def test_the_least_victims_are_told_beside_those_chosen():
     """With the first thing in which they are better."""
     found = Optimal(node="n4", victims=("ns/search-7",), pdb_violations=0, same=False, distance={"victims": 1})
-    told = [whole(message) for message in least(found, CHOSEN)]
+    told = [whole(message) for message in optimal_messages(found, CHOSEN)]
     assert told == ["The least possible: 1 pod (search-7) on n4.", "The choice made takes 1 pod more."]
 
 
@@ -66,7 +66,7 @@ def test_the_least_victims_are_told_beside_those_chosen():
 )
 def test_why_a_policy_finds_no_room_where_there_is_some_is_told(policy, why):
     found, none = Optimal(node="n4", victims=("ns/search-7",)), msgspec.structs.replace(NONE, policy=policy)
-    (told,) = (whole(message) for message in least(found, none))
+    (told,) = (whole(message) for message in optimal_messages(found, none))
     assert told.startswith("Room could be made after all: without 1 pod (search-7) on n4.")
     assert why in told
 
@@ -74,25 +74,25 @@ def test_why_a_policy_finds_no_room_where_there_is_some_is_told(policy, why):
 def test_where_not_every_node_was_searched_no_more_is_said_than_is_known():
     found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=True, left_out=("n", "m"))
     left_out = "On 2 nodes it was not worked out: it would take too long."
-    told = [whole(message) for message in least(found, CHOSEN)]
+    told = [whole(message) for message in optimal_messages(found, CHOSEN)]
     assert told == ["Of the sets of pods that were tried none would have cost less.", left_out]
-    assert [whole(message) for message in least(Optimal(left_out=("n", "m")), NONE)] == [left_out]
+    assert [whole(message) for message in optimal_messages(Optimal(left_out=("n", "m")), NONE)] == [left_out]
 
 
 @pytest.mark.parametrize("name", DISTANCE)
 @pytest.mark.parametrize("amount", [1, 3])
 def test_every_distance_has_a_sentence(name, amount):
     found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=False, distance={name: amount}, left_out=("m",))
-    assert len([whole(message) for message in least(found, CHOSEN)]) == 3
+    assert len([whole(message) for message in optimal_messages(found, CHOSEN)]) == 3
 
 
 @pytest.mark.parametrize("ending", ["taken", "gone", "bound-elsewhere"])
 def test_what_went_in_vain_is_told(ending):
-    assert whole(in_vain(ending, "n1")).startswith("Its victims went in vain")
+    assert whole(wasted_preemption(ending, "n1")).startswith("Its victims went in vain")
 
 
 def test_nothing_went_in_vain_where_the_ask_came():
-    assert in_vain("bound", "n1") is None
+    assert wasted_preemption("bound", "n1") is None
 
 
 @examples(100)
@@ -102,9 +102,9 @@ def test_whatever_is_found_has_a_sentence(world):
     at, asker = world
     decision = decide(at, asker)
     for one in changes(at, asker):
-        assert whole(otherwise(one)).endswith(".")
+        assert whole(change_sentence(one)).endswith(".")
     for one in find_anomalies(at, asker, decision):
-        assert whole(trouble(one)).endswith(".")
+        assert whole(anomaly_sentence(one)).endswith(".")
     found = optimal(at, at.tree, asker, decision)
-    for message in least(found, decision) if found else ():
+    for message in optimal_messages(found, decision) if found else ():
         assert whole(message).endswith(".")

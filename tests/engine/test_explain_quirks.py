@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.explain import quirk
+from engine.explain import quirk_messages
 from engine.policies.yunikorn import Quirk, decide, effects, quota_effects
 from tests.engine.test_explain import whole
 from tests.engine.yunikorn_scenarios import SCENARIOS
@@ -14,10 +14,10 @@ def told(which: Quirk) -> str:
     at = scenario.snapshot()
     if not at.asks:
         found = quota_effects(at, scenario.tree)
-        return next(" ".join(map(whole, quirk(one))) for one in found if one.quirk is which)
+        return next(" ".join(map(whole, quirk_messages(one))) for one in found if one.quirk is which)
     decision = decide(at, scenario.tree, at.asks[0])
     found = effects(at, scenario.tree, at.asks[0], decision)
-    return next(" ".join(map(whole, quirk(one, decision))) for one in found if one.quirk is which)
+    return next(" ".join(map(whole, quirk_messages(one, decision))) for one in found if one.quirk is which)
 
 
 @pytest.mark.parametrize("which", Quirk)

@@ -6,13 +6,13 @@ import pytest
 from engine.analysis.pending_reasons import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import (
     Timestamp,
-    asks_ahead,
-    refused_nodes,
+    all_remedies,
+    kept_pods,
+    pods_ahead,
+    rejecting_nodes,
     remedy_sentence,
-    staying_pods,
     tier_label,
     tier_sentence,
-    together,
 )
 from engine.model.change import Change
 from engine.model.decision import ReclaimNotice
@@ -291,7 +291,7 @@ def test_of_deserved_shares_who_gives_who_stays_and_until_when_is_said() -> None
         ({"guarantee": 1, "over-budget": 3}, "each is needed for what is reserved"),
     ):
         assert part in said(TierName.GIVING, [pods(0)], staying=staying)
-    told = staying_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
+    told = kept_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
     assert [(whole(label), count) for label, count in told] == [("beyond its disruption budget", 3), ("reserved", 1)]
 
 
@@ -321,10 +321,10 @@ def test_what_stands_around_the_tiers_has_words_too() -> None:
         "Room on a node",
         "Quota left",
     ]
-    refused = refused_nodes(Tier.of(TierName.NODE, node(0), refusing={"taint": 1, "not-enough": 3}))
+    refused = rejecting_nodes(Tier.of(TierName.NODE, node(0), refusing={"taint": 1, "not-enough": 3}))
     assert [(whole(label), count) for label, count in refused] == [("not enough", 3), ("taint", 1)]
-    assert whole(asks_ahead(Ahead(cluster=0, queue=0))) == "No other pod is considered before it."
-    assert whole(asks_ahead(Ahead(cluster=3, queue=1))) == (
+    assert whole(pods_ahead(Ahead(cluster=0, queue=0))) == "No other pod is considered before it."
+    assert whole(pods_ahead(Ahead(cluster=3, queue=1))) == (
         "3 other pods are considered before it; of its own queue: 1."
     )
-    assert whole(together()) == "With the first change of every part together it would get room."
+    assert whole(all_remedies()) == "With the first change of every part together it would get room."

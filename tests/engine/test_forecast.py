@@ -11,7 +11,7 @@ from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVer
 from engine.model.objects import AffinityTerm, Pod, Requirement, Taint
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.forecast import EvictionCount, Forecast, Settling, difference, forecast, grouped, origin
+from engine.planning.forecast import EvictionCount, Forecast, Settling, difference, forecast, group_evictions, origin
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy, terms
@@ -64,7 +64,7 @@ def test_what_the_next_pass_takes_is_told_from_what_later_ones_take() -> None:
     """Prod 4 of 10, Test 8 over 2: one node is kept for one ask at a time, so three passes."""
     found = ahead(prod_and_test(prod=4, test=8, asks=6), tree({"prod": queue("10"), "test": queue("2")}))
     assert (found.passes, found.first_pass, found.total) == (3, EvictionCount(1, 1), EvictionCount(3, 1))
-    [group] = grouped(found.evictions)
+    [group] = group_evictions(found.evictions)
     assert (group.asker_queue, group.queue, group.namespace) == ("root.prod", "root.test", "ns")
     assert (group.application, group.node, group.first, group.later) == ("t", "n1", 1, 2)
 

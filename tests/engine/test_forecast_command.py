@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.cli.forecast import given_in
+from engine.cli.forecast import tree_of_import
 from engine.formats.registry import read
 
 QUEUES = """
@@ -204,7 +204,7 @@ def test_a_tree_keeps_its_parameters_when_its_own_policy_is_named(
 ) -> None:
     """Of another policy it has none."""
     tree = {"policy": "fence", "parameters": {"last_resort": "never"}, "queues": [{"path": "root"}]}
-    given = given_in(read(json.dumps(tree)))
+    given = tree_of_import(read(json.dumps(tree)))
     assert given.by("fence", "").parameters == given.by("", "design").parameters == {"last_resort": "never"}
     assert given.by("deserved", "").parameters == {}
 

@@ -2,7 +2,7 @@
 
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.planning.forecast import Forecast, Unreached, difference, forecast, unreached
+from engine.planning.forecast import Forecast, UnreachedGuarantee, difference, forecast, unreached_guarantees
 from engine.planning.journal import PassInputs
 from engine.policies import policy
 from tests.builders import NOW, ask, node, pod, queue, tree
@@ -23,24 +23,24 @@ def ahead(state: ClusterState, under: QueueTree) -> Forecast:
 
 
 def test_a_guarantee_behind_a_fence_of_its_own_is_out_of_reach() -> None:
-    assert unreached(ahead(full(), OPEN), OPEN) == ()
-    assert unreached(ahead(full(), FENCED), FENCED) == (Unreached("root.prod", "cpu", 0, 4000),)
+    assert unreached_guarantees(ahead(full(), OPEN), OPEN) == ()
+    assert unreached_guarantees(ahead(full(), FENCED), FENCED) == (UnreachedGuarantee("root.prod", "cpu", 0, 4000),)
 
 
 def test_nothing_is_out_of_reach_for_whom_nobody_waits() -> None:
     state = full()
     del state.pods["uid-p"]
-    assert unreached(ahead(state, FENCED), FENCED) == ()
+    assert unreached_guarantees(ahead(state, FENCED), FENCED) == ()
 
 
 def test_what_waits_for_another_resource_counts_for_that_alone() -> None:
     under = tree({"prod": queue({"cpu": 4, "memory": "1Gi"}, fence=True), "test": queue("2")})
-    assert [one.resource for one in unreached(ahead(full(), under), under)] == ["cpu"]
+    assert [one.resource for one in unreached_guarantees(ahead(full(), under), under)] == ["cpu"]
 
 
 def test_a_cut_forecast_says_nothing_of_the_end() -> None:
     found = forecast(full(), PassInputs(now_ms=NOW), FENCED, policy("fence", "design"), passes=1)
-    assert unreached(found, FENCED) == ()
+    assert unreached_guarantees(found, FENCED) == ()
 
 
 def test_an_ask_that_only_one_tree_serves_is_told() -> None:

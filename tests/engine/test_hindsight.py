@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain import hindsight_lines
-from engine.explain.observed.replay import CAUSES, UNTOLD
+from engine.explain import replay_lines
+from engine.explain.observed.replay import CAUSES, NOT_REPLAYED
 from engine.model.decision import Decision, NodeReason, Outcome, PodReason
 from engine.model.objects import DisruptionBudget, Node, Pod, Preempted, Requirement
 from engine.model.snapshot import ClusterState, ObjectChange
@@ -267,7 +267,7 @@ def test_that_ours_would_not_have_preempted_is_told():
     cluster.preempts("web", "low-0", "low-1")
     seen = cluster.one()
     assert (ours(seen).outcome, beside(seen).agreement) == (Outcome.FITS, Agreement.NO_PREEMPTION)
-    assert hindsight_lines(seen)[1].id.startswith("It asks")
+    assert replay_lines(seen)[1].id.startswith("It asks")
 
 
 # Where it is not decided again
@@ -328,7 +328,7 @@ def test_others_than_kube_scheduler_have_none():
     """They evict for reasons of their own."""
     cluster = two_nodes()
     cluster.pod("low-0", disruption="EvictionByEvictionAPI", disrupted_ms=AT, terminating=True)
-    assert (cluster.one().hindsight, cluster.one().untold, hindsight_lines(cluster.one())) == (None, None, ())
+    assert (cluster.one().hindsight, cluster.one().untold, replay_lines(cluster.one())) == (None, None, ())
 
 
 def test_nothing_is_changed_in_the_state_it_is_told_from():
@@ -366,4 +366,4 @@ def test_what_joins_a_decision_later_leaves_its_hindsight():
 
 def test_everything_that_can_be_said_has_its_sentence():
     assert set(CAUSES) == set(Cause)
-    assert set(UNTOLD) == set(NotReplayedReason)
+    assert set(NOT_REPLAYED) == set(NotReplayedReason)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain import hindsight_lines
+from engine.explain import replay_lines
 from engine.explain.observed.kueue_replay import KNOWN, WHY_NOT_KNOWN
 from engine.formats.kueue.cluster import quota_cluster
 from engine.model.objects import KueueSettings, LocalQueue, Preempted
@@ -136,7 +136,7 @@ def borrowed(sharing: KueueSettings | None = None) -> Kueue:
 
 
 def said(seen: Observed) -> str:
-    return " ".join(map(text, hindsight_lines(seen)))
+    return " ".join(map(text, replay_lines(seen)))
 
 
 def test_the_answer_tells_who_goes_from_where_why_and_which_flavor_is_had() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain.observed.replay import hindsight_lines, unspared
+from engine.explain.observed.replay import no_counterfactuals_reason, replay_lines
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.model.objects import Pod, Preempted, Taint
 from engine.model.snapshot import ClusterState, ObjectChange
@@ -72,7 +72,7 @@ class Volcano:
         return decode(encode(found))
 
     def lines(self) -> list[str]:
-        return [_text(message) for message in hindsight_lines(self.seen())]
+        return [_text(message) for message in replay_lines(self.seen())]
 
 
 def _text(message: Any) -> str:
@@ -97,7 +97,7 @@ def test_its_own_rules_come_to_the_same_and_say_for_whom() -> None:
     assert volcano.lines()[1:] == [
         "By its rules that makes room for ns/web, of the queue poor, below what it deserves.",
     ]
-    assert "for whom it went, Volcano does not tell" in _text(unspared(volcano.seen(), kept=True)[0])
+    assert "for whom it went, Volcano does not tell" in _text(no_counterfactuals_reason(volcano.seen(), kept=True)[0])
 
 
 def test_that_it_looks_at_nodes_by_chance_is_no_other_answer() -> None:

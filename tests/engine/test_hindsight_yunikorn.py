@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from engine.audit import Invariant, failed_checks
-from engine.explain import departures, hindsight_lines, observed_because
+from engine.explain import observed_causes, quirk_effects, replay_lines
 from engine.explain.decision.invariants import AGAINST
 from engine.explain.decision.quirks import RULES
-from engine.explain.observed.replay import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNTOLD
+from engine.explain.observed.replay import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNKNOWN
 from engine.model.decision import Outcome
 from engine.model.objects import Pod, Preempted, PriorityClass
 from engine.model.queue_tree import QueueTree
@@ -109,7 +109,7 @@ def test_a_guarantee_that_it_undercut_is_law_2():
     cluster.preempts("web", "test-0")
     seen = cluster.one()
     assert laws(seen) == {Invariant.GUARANTEE, Invariant.ABOVE_GUARANTEE, Invariant.PROGRESS}
-    said = [message.id for message in observed_because(seen, by="YuniKorn")]
+    said = [message.id for message in observed_causes(seen, by="YuniKorn")]
     assert AGAINST[Invariant.PROGRESS] in said
     assert AGAINST[Invariant.GUARANTEE] not in said, "its flag says so already, with numbers"
 
@@ -190,7 +190,7 @@ def test_where_it_would_not_have_preempted_by_its_own_rules_that_is_told():
     cluster.preempts("web", "test-0")
     seen = cluster.one()
     assert (beside(seen).agreement, beside(seen).cause) == (Agreement.NO_PREEMPTION, Cause.MOMENT)
-    said = [message.id for message in hindsight_lines(seen)]
+    said = [message.id for message in replay_lines(seen)]
     assert said[0].startswith("Decided again by YuniKorn’s own rules")
     assert said[-1] == CAUSES_OF_YUNIKORN[Cause.MOMENT]
 
@@ -256,7 +256,7 @@ def test_a_max_that_is_not_known_here_explains_nothing():
     """The tree that is assigned to the cluster is an older one."""
     seen = lowered("test-0", delay_ms=None)
     assert (beside(seen).agreement, beside(seen).cause) == (Agreement.NO_PREEMPTION, Cause.MOMENT)
-    assert [message.id for message in hindsight_lines(seen)][1:] == [NOT_OVER_MAX, CAUSES_OF_YUNIKORN[Cause.MOMENT]]
+    assert [message.id for message in replay_lines(seen)][1:] == [NOT_OVER_MAX, CAUSES_OF_YUNIKORN[Cause.MOMENT]]
 
 
 def test_what_was_held_against_a_part_is_not_told_of_the_whole():
@@ -290,7 +290,7 @@ def test_which_of_its_departures_changed_it_is_told():
     cluster.preempts("web", "test-3", "test-2")
     seen = cluster.one()
     assert (beside(seen).agreement, laws(seen)) == (Agreement.SAME, {Invariant.FITS})
-    assert RULES[Quirk.TWO_VICTIMS] in [messages[0].id for messages in departures(seen)]
+    assert RULES[Quirk.TWO_VICTIMS] in [messages[0].id for messages in quirk_effects(seen)]
     assert decode(encode(seen)) == seen
 
 
@@ -298,7 +298,7 @@ def test_where_nothing_departs_nothing_is_told():
     """The design answers the same."""
     cluster = full()
     cluster.preempts("web", "test-3")
-    assert departures(cluster.one()) == ()
+    assert quirk_effects(cluster.one()) == ()
 
 
 def test_where_it_would_take_too_long_it_is_said_so(monkeypatch: pytest.MonkeyPatch):
@@ -309,10 +309,10 @@ def test_where_it_would_take_too_long_it_is_said_so(monkeypatch: pytest.MonkeyPa
     cluster.preempts("web", "test-3")
     seen = cluster.one()
     assert beside(seen).agreement is Agreement.SAME
-    assert [[message.id for message in messages] for messages in departures(seen)] == [[QUIRKS_UNTOLD]]
+    assert [[message.id for message in messages] for messages in quirk_effects(seen)] == [[QUIRKS_UNKNOWN]]
     others = Cluster(node("n1", 2), pod("low", node="n1", cpu=2), ask("web", cpu=2, priority=100))
     others.preempts("web", "low")
-    assert departures(others.one()) == ()
+    assert quirk_effects(others.one()) == ()
 
 
 def test_a_departure_in_how_a_max_is_enforced_is_told():
@@ -324,7 +324,7 @@ def test_a_departure_in_how_a_max_is_enforced_is_told():
     cluster.pod("test-0", terminating=True)
     seen = cluster.one()
     assert beside(seen).agreement is Agreement.SAME
-    assert RULES[Quirk.QUOTA_DEAREST_FIRST] in [messages[0].id for messages in departures(seen)]
+    assert RULES[Quirk.QUOTA_DEAREST_FIRST] in [messages[0].id for messages in quirk_effects(seen)]
 
 
 def test_every_law_that_others_are_held_to_has_its_words():

@@ -31,16 +31,16 @@ from engine.model.objects import (
 from engine.model.snapshot import ClusterState, Protection
 from engine.planning.journal import (
     FORM,
-    OtherFormError,
+    CorruptJournalError,
+    JournalVersionError,
     PassInputs,
-    TornError,
-    advance,
-    begin,
+    encode_changes,
+    encode_keyframe,
     frames,
     holds_of,
     read,
     replay,
-    same,
+    same_state,
 )
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import policy
@@ -109,15 +109,15 @@ def shuffled(state: ClusterState, seed: int) -> ClusterState:
 
 def test_a_keyframe_gives_back_the_state_and_the_moment() -> None:
     """Equal in every object, and with what the pass added."""
-    state, moment = read([begin(state_of(*OBJECTS), MOMENT)])
-    assert same(state, state_of(*OBJECTS))
+    state, moment = read([encode_keyframe(state_of(*OBJECTS), MOMENT)])
+    assert same_state(state, state_of(*OBJECTS))
     assert moment == MOMENT
 
 
 def test_a_chain_gives_back_every_moment_on_its_way() -> None:
     """What came, what changed, what went, in each of the columns."""
     watch = Watch(*OBJECTS)
-    steps, chain = [watch.watcher.state()], [begin(watch.state, MOMENT)]
+    steps, chain = [watch.watcher.state()], [encode_keyframe(watch.state, MOMENT)]
     watch.put(node("n3"), pod("new", queue="test", node="n3"), msgspec.structs.replace(BUDGET, allowed=0))
     watch.gone("t0", "b1")
     watch.put(Namespace(name="ns"), Claim(namespace="ns", name="waits", volume="v2"), Volume(name="v2"))
@@ -127,11 +127,11 @@ def test_a_chain_gives_back_every_moment_on_its_way() -> None:
     watch.bound("p0", "n3")
     steps.append(watch.watcher.state())
     for number, (before, after) in enumerate(pairwise(steps), 1):
-        chain.append(advance(before, after, PassInputs(now_ms=NOW + number)))
+        chain.append(encode_changes(before, after, PassInputs(now_ms=NOW + number)))
     for number, (state, moment) in enumerate(frames(chain)):
-        assert same(state, steps[number])
+        assert same_state(state, steps[number])
         assert moment.now_ms == NOW + number
-    assert same(read(chain[:2])[0], steps[1])
+    assert same_state(read(chain[:2])[0], steps[1])
 
 
 NAMES = st.sampled_from("abc")
@@ -148,10 +148,13 @@ KINDS = (
 def test_whatever_comes_changes_and_goes_every_moment_is_read_as_it_was(moments: list[list[object]]) -> None:
     """Namespaces, claims and volumes, each moment others: equal to the byte once more, and as the pass saw them."""
     states = [state_of(*objects) for objects in moments]
-    chain = [begin(states[0], MOMENT), *(advance(one, other, MOMENT) for one, other in pairwise(states))]
+    chain = [
+        encode_keyframe(states[0], MOMENT),
+        *(encode_changes(one, other, MOMENT) for one, other in pairwise(states)),
+    ]
     for (found, moment), state in zip(frames(chain), states, strict=True):
-        assert same(found, state)
-        assert begin(found, moment) == begin(state, MOMENT)
+        assert same_state(found, state)
+        assert encode_keyframe(found, moment) == encode_keyframe(state, MOMENT)
         assert moment.snapshot(found, TREE) == MOMENT.snapshot(state, TREE)
 
 
@@ -160,7 +163,11 @@ def test_an_entry_holds_only_what_changed() -> None:
     watch = Watch(*OBJECTS, [pod(f"many-{i}", queue="test", node="n1") for i in range(500)])
     before = watch.watcher.state()
     watch.gone("many-7")
-    whole, one, none = begin(before, MOMENT), advance(before, watch.state, MOMENT), advance(before, before, MOMENT)
+    whole, one, none = (
+        encode_keyframe(before, MOMENT),
+        encode_changes(before, watch.state, MOMENT),
+        encode_changes(before, before, MOMENT),
+    )
     assert len(none) < len(one) < len(none) + 40 < len(whole) / 10
 
 
@@ -168,7 +175,7 @@ def test_of_a_pod_that_changes_only_the_change_is_kept() -> None:
     """Whatever changes, also back to what it is without."""
     labelled = {f"label-{i}": "a value of some length" for i in range(50)}
     watch = Watch(ask("a", queue="prod", labels=labelled, node_selector={"zone": "a"}))
-    start, chain = watch.watcher.state(), [begin(watch.state, MOMENT)]
+    start, chain = watch.watcher.state(), [encode_keyframe(watch.state, MOMENT)]
     for change in (
         {"unschedulable_message": "0/5 nodes are available", "terminating": True},
         {"node": "n1", "unschedulable_ms": None, "unschedulable_message": "", "started_ms": 5},
@@ -176,10 +183,10 @@ def test_of_a_pod_that_changes_only_the_change_is_kept() -> None:
     ):
         before = watch.watcher.state()
         watch.put(msgspec.structs.replace(watch.state.pods["uid-a"], **change))
-        chain.append(advance(before, watch.state, PassInputs(now_ms=NOW)))
+        chain.append(encode_changes(before, watch.state, PassInputs(now_ms=NOW)))
         assert len(chain[-1]) < 250
-        assert same(read(chain)[0], watch.state)
-    assert same(read(chain[:1])[0], start)
+        assert same_state(read(chain)[0], watch.state)
+    assert same_state(read(chain[:1])[0], start)
 
 
 @given(seed=st.integers(0, 2**32))
@@ -187,8 +194,8 @@ def test_the_order_of_what_is_said_changes_neither_bytes_nor_decisions(seed: int
     """Pods, labels and requests in any order give the same journal and the same decisions."""
     state = state_of(*OBJECTS)
     other = shuffled(state, seed)
-    assert begin(state, MOMENT) == begin(other, MOMENT)
-    assert advance(ClusterState(), state, MOMENT) == advance(ClusterState(), other, MOMENT)
+    assert encode_keyframe(state, MOMENT) == encode_keyframe(other, MOMENT)
+    assert encode_changes(ClusterState(), state, MOMENT) == encode_changes(ClusterState(), other, MOMENT)
     assert documents(replay(state, MOMENT, TREE, DECIDE)) == documents(replay(other, MOMENT, TREE, DECIDE))
 
 
@@ -197,7 +204,7 @@ def test_a_replay_is_the_pass_itself_holds_included() -> None:
     state = state_of(*OBJECTS)
     found = plan(MOMENT.snapshot(state, TREE), TREE, DECIDE, hold=MOMENT.hold)
     assert holds_of(found) == MOMENT.holds
-    again_state, again_moment = read([begin(state, MOMENT)])
+    again_state, again_moment = read([encode_keyframe(state, MOMENT)])
     assert replay(again_state, again_moment, TREE, DECIDE) == found
     free = replay(state, msgspec.structs.replace(MOMENT, holds={}), TREE, DECIDE)
     assert documents(free) != documents(found)
@@ -221,7 +228,7 @@ print(json.dumps([begin(state, moment) == blob, digest]))
 @pytest.mark.parametrize("hash_seed", ["0", "1", "4294967295"])
 def test_another_process_with_another_hash_seed_finds_the_same(hash_seed: str) -> None:
     """Bytes of journal and decisions."""
-    blob = begin(state_of(*OBJECTS), MOMENT)
+    blob = encode_keyframe(state_of(*OBJECTS), MOMENT)
     here = hashlib.sha256(b"".join(documents(replay(*read([blob]), TREE, DECIDE)))).hexdigest()
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE],
@@ -237,29 +244,29 @@ def test_another_process_with_another_hash_seed_finds_the_same(hash_seed: str) -
 @given(cut=st.integers(1, 200), flip=st.integers(1, 255), place=st.integers(1, 10_000))
 def test_a_torn_entry_is_told_from_a_whole_one(cut: int, flip: int, place: int) -> None:
     """Cut short or altered anywhere behind its beginning: never another state."""
-    blob = begin(state_of(*OBJECTS), MOMENT)
-    with pytest.raises(TornError):
+    blob = encode_keyframe(state_of(*OBJECTS), MOMENT)
+    with pytest.raises(CorruptJournalError):
         read([blob[:-cut]])
     place = 3 + place % (len(blob) - 3)  # zlib's own two bytes before that have bits that mean nothing to a reader
     altered = bytearray(blob)
     altered[place] ^= flip
-    with pytest.raises(TornError):
+    with pytest.raises(CorruptJournalError):
         read([bytes(altered)])
 
 
 def test_a_chain_with_a_gap_at_its_beginning_is_torn() -> None:
     """A difference to nothing, or a second beginning, says nothing; so does no entry at all."""
     state = state_of(*OBJECTS)
-    whole, step = begin(state, MOMENT), advance(ClusterState(), state, MOMENT)
+    whole, step = encode_keyframe(state, MOMENT), encode_changes(ClusterState(), state, MOMENT)
     elsewhere = state_of(*OBJECTS, ask("another", queue="prod"))
-    change = advance(elsewhere, state_of(*OBJECTS, ask("another", queue="prod", priority=7)), MOMENT)
+    change = encode_changes(elsewhere, state_of(*OBJECTS, ask("another", queue="prod", priority=7)), MOMENT)
     for chain in ([], [b""], [step], [whole, whole], [whole, change]):
-        with pytest.raises(TornError):
+        with pytest.raises(CorruptJournalError):
             read(chain)
 
 
 def test_another_form_is_named() -> None:
     """An entry of another version is not torn."""
-    blob = begin(state_of(*OBJECTS), MOMENT)
-    with pytest.raises(OtherFormError, match=f"form {FORM + 1}"):
+    blob = encode_keyframe(state_of(*OBJECTS), MOMENT)
+    with pytest.raises(JournalVersionError, match=f"form {FORM + 1}"):
         read([bytes([FORM + 1]) + blob[1:]])

@@ -18,7 +18,7 @@ from engine.model.snapshot import ClusterState, Safeguards
 from engine.planning import journal
 from engine.planning.forecast import forecast
 from engine.planning.journal import PassInputs
-from engine.planning.masking import Masked, masked
+from engine.planning.masking import MaskedCluster, mask_names
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from tests.builders import NOW, ask, node, pod, queue, tree
@@ -54,7 +54,7 @@ def decided(state: ClusterState, moment: PassInputs, given: QueueTree) -> list[t
     return [shape(one, state) for one in found]
 
 
-def told(found: Masked) -> str:
+def told(found: MaskedCluster) -> str:
     """All that is handed out."""
     return msgspec.json.encode([list(manifests(found.state)), encode_tree(found.tree).decode(), found.moment]).decode()
 
@@ -62,7 +62,7 @@ def told(found: Masked) -> str:
 @given(growing_trees(), clusters())
 def test_without_names_a_pass_decides_the_same(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
     state = state_of(*objects)
-    without = masked(state, LATER, given_tree)
+    without = mask_names(state, LATER, given_tree)
     assert decided(*without) == decided(state, LATER, given_tree)
 
 
@@ -70,7 +70,7 @@ def test_without_names_a_pass_decides_the_same(given_tree: QueueTree, objects: l
 @examples(30)
 def test_and_goes_the_same_way_from_there(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
     state = state_of(*objects)
-    without = masked(state, MOMENT, given_tree)
+    without = mask_names(state, MOMENT, given_tree)
     one = forecast(state, MOMENT, given_tree, FENCE)
     other = forecast(without.state, without.moment, without.tree, FENCE)
     assert (one.settles, one.passes, one.total) == (other.settles, other.passes, other.total)
@@ -83,7 +83,7 @@ def test_recorded_clusters_decide_the_same(file: Path) -> None:
     with gzip.open(file) as lines:
         for line in some(lines):
             state, *_ = cluster_state(msgspec.json.decode(line)["objects"])
-            without = masked(state, MOMENT, bare)
+            without = mask_names(state, MOMENT, bare)
             assert decided(*without) == decided(state, MOMENT, bare)
 
 
@@ -92,8 +92,8 @@ def test_what_is_handed_out_reads_back_as_it_is(file: Path) -> None:
     bare = ROOT_ONLY
     with gzip.open(file) as lines:
         for line in some(lines):
-            without = masked(cluster_state(msgspec.json.decode(line)["objects"])[0], MOMENT, bare)
-            assert journal.same(cluster_state(manifests(without.state))[0], without.state)
+            without = mask_names(cluster_state(msgspec.json.decode(line)["objects"])[0], MOMENT, bare)
+            assert journal.same_state(cluster_state(manifests(without.state))[0], without.state)
 
 
 def test_what_is_paused_stays_paused() -> None:
@@ -106,7 +106,7 @@ def test_what_is_paused_stays_paused() -> None:
         ask("want", queue="prod"),
     )
     moment = PassInputs(now_ms=NOW, safeguards=Safeguards(paused=("root.test.a",)))
-    without = masked(state, moment, given)
+    without = mask_names(state, moment, given)
     assert decided(*without) == decided(state, moment, given)
     assert decided(state, moment, given) != decided(state, PassInputs(now_ms=NOW), given)
 
@@ -131,7 +131,7 @@ def test_no_name_is_told() -> None:
     )
     known = queue(namespaces=("canary-namespace",), former_paths=("root.canary-former",))
     given_tree = tree({"canary-queue": known})
-    found = masked(state, MOMENT, given_tree)
+    found = mask_names(state, MOMENT, given_tree)
     assert "canary" not in told(found)
     assert "10.99.98.97" not in told(found)
     ports = {port.port: port.ip for one in found.state.pods.values() for port in one.host_ports}
@@ -145,7 +145,7 @@ def test_a_value_that_is_no_number_is_a_name_also_where_others_are_compared_as_n
         node("old", labels={"generation": "canary"}),
         ask("p", queue="a", node_affinity=(above,)),
     )
-    found = masked(state, MOMENT, tree({"a": queue()}))
+    found = mask_names(state, MOMENT, tree({"a": queue()}))
     assert "canary" not in told(found)
     assert sum("4" in one.labels.values() for one in found.state.nodes.values()) == 1
 
@@ -155,7 +155,7 @@ def test_what_kubernetes_names_itself_stays() -> None:
         node("n", labels={"topology.kubernetes.io/zone": "secret-zone"}),
         pod("p", namespace="kube-system", node="n", priority_class="system-node-critical"),
     )
-    found = masked(state, MOMENT, tree({"a": queue()}))
+    found = mask_names(state, MOMENT, tree({"a": queue()}))
     (kept,) = found.state.pods.values()
     assert (kept.namespace, kept.priority_class) == ("kube-system", "system-node-critical")
     (n,) = found.state.nodes.values()
@@ -166,7 +166,7 @@ def test_a_pod_in_a_dynamic_queue_names_it_and_finds_it_written() -> None:
     rules = (Rule(name=RuleName.TAG, value="namespace", create=True),)
     given_tree = QueueTree(ROOT_ONLY.queues.values(), rules)
     state = state_of(node("n"), pod("p", node="n", namespace="team"))
-    found = masked(state, MOMENT, given_tree)
+    found = mask_names(state, MOMENT, given_tree)
     snapshot = found.moment.snapshot(found.state, found.tree)
     assert snapshot.pods[0].queue in found.tree.queues
     assert found.tree.placement == ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.explain import observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
+from engine.explain import observed_causes, observed_flags, observed_sentence, observed_victim, taken_verdict
 from engine.formats.kubernetes.decode import DecodeError, preempted_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
@@ -125,7 +125,7 @@ def test_a_victim_without_an_event_waits_for_it_and_then_went_for_the_one_that_w
     (found,) = seen(going("v1"), nominee("c1", queue="b"), now=AT + 6_000)
     assert found.ask is not None
     assert (found.ask.name, found.ask.queue, found.ask_inferred, found.certain) == ("c1", "root.b", True, False)
-    assert "is told by its nomination alone" in observed_because(found, by="kube-scheduler")[0].id
+    assert "is told by its nomination alone" in observed_causes(found, by="kube-scheduler")[0].id
 
 
 def test_where_no_event_can_be_read_none_is_waited_for():
@@ -195,7 +195,7 @@ def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
     (found,) = seen(event("v1"))
     assert (found.victims[0].known, found.ask_known, found.victims[0].pod.queue) == (False, False, "")
     assert "priority" not in observed_sentence(found, by="kube-scheduler").id
-    assert "no more than the name" in observed_because(found, by="kube-scheduler")[0].id
+    assert "no more than the name" in observed_causes(found, by="kube-scheduler")[0].id
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_across_the_fence_is_flagged():
     """tenant-1's fence lets no preemption out; kube-scheduler does not know of it."""
     (found,) = seen(going("v1", queue="c"), ask("ask", queue="tenant-1.a", priority=9), event("v1"))
     assert flags(found) == {Flag.ACROSS_FENCE}
-    said = observed_because(found, by="kube-scheduler")[0]
+    said = observed_causes(found, by="kube-scheduler")[0]
     assert said.id % said.params == "kube-scheduler took 1 pod across the fence of tenant-1."
 
 
@@ -229,7 +229,7 @@ def test_below_the_guarantee_is_flagged_with_its_numbers():
     rest = [pod(f"b{number}", queue="b", node="n1") for number in range(2)]
     (found,) = seen(going("v1", queue="b", cpu=2), *rest, ask("ask", queue="c", priority=9), event("v1"))
     assert flags(found) == {Flag.BELOW_GUARANTEE}
-    said = observed_because(found, by="kube-scheduler")[0]
+    said = observed_causes(found, by="kube-scheduler")[0]
     assert said.params == {"by": "kube-scheduler", "short": "1", "resource": "cpu", "queue": "b", "guaranteed": "3"}
 
 
@@ -240,7 +240,7 @@ def test_a_parent_left_below_its_guarantee_is_flagged_with_its_numbers():
         going("v1", queue="t.x"), pod("y", queue="t.y", node="n1"), ask("ask", queue="c", priority=9), event("v1")
     )
     (found,) = observe(cluster, above, now_ms=NOW)
-    (said,) = observed_because(found, by="kube-scheduler")
+    (said,) = observed_causes(found, by="kube-scheduler")
     assert (said.params["queue"], said.params["short"], said.params["guaranteed"]) == ("t", "1", "2")
 
 
@@ -328,7 +328,7 @@ def test_why_a_node_ended_a_pod_is_told_in_its_words(words: str):
     """Short of memory, for a critical pod, or going down: the condition alone says which."""
     told = {"disruption": "TerminationByKubelet", "disruption_message": words, "finished": True, "terminating": False}
     (found,) = seen(going("v1", **told), going("v2", **told))
-    (said,) = observed_because(found, by="kubelet")
+    (said,) = observed_causes(found, by="kubelet")
     assert said.id % said.params == f"The node says: {words}"
     assert observed_flags(found, "uid-v1", by="kubelet", sees=lambda _path: False) == (said,)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.explain import label, observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
+from engine.explain import label, observed_causes, observed_flags, observed_sentence, observed_victim, taken_verdict
 from engine.explain.observed.evictions import observed_reason
-from engine.explain.observed.replay import hindsight_lines
+from engine.explain.observed.replay import replay_lines
 from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
 from engine.model.queue_tree import Take
 from engine.model.snapshot import ClusterState
@@ -203,7 +203,7 @@ def test_each_rule_of_kueues_reads_a_sentence_of_its_own(why: str, said: str) ->
     """Both ClusterQueues are named to those who may see all of it, and to the tenant of the victim neither."""
     (found,) = seen(workload("w", why=why), WEB, of("w", "w-0"))
     assert observed_reason(found) == why
-    (asker, told, *_) = observed_because(found, by="Kueue")
+    (asker, told, *_) = observed_causes(found, by="Kueue")
     assert text(asker) == "That workload is of Job/web in the namespace one, and has the priority 9."
     assert text(told).startswith(said)
     (own, *_) = observed_flags(found, "uid-w-0", by="Kueue", sees=lambda _path: True)
@@ -216,7 +216,7 @@ def test_where_the_clusterqueues_are_not_told_the_rule_is() -> None:
     told = workload("w").preempted
     assert told is not None
     (found,) = seen(workload("w", preempted=msgspec.structs.replace(told, ask_place="", place="/cq-b")), of("w", "w-0"))
-    (said, *_) = observed_because(found, by="Kueue")
+    (said, *_) = observed_causes(found, by="Kueue")
     assert text(said).startswith("Its ClusterQueue had borrowed, and another reclaimed quota")
     assert [text(one) for one in taken_verdict(found, found.victims[0])][:2] == [
         "reclaimed in the cohort",
@@ -255,7 +255,7 @@ def test_the_rule_within_a_queue_is_told_as_that_queue_is_set(setting: Take, sai
     at = state(workload("w", why="InClusterQueue"), WEB, of("w", "w-0"))
     at.cluster_queues["cq-a"] = ClusterQueue(name="cq-a", preemption=Preemption(within=setting))
     (found,) = observe(at, TREE, now_ms=NOW)
-    told = " ".join(text(one) for one in observed_because(found, by="Kueue"))
+    told = " ".join(text(one) for one in observed_causes(found, by="Kueue"))
     assert said in told
     assert not_said not in told
 
@@ -264,7 +264,7 @@ def test_what_kueue_did_is_judged_by_its_own_rules_alone() -> None:
     """It takes whole workloads by quotas of its own: our fences and guarantees are nothing that it went against."""
     (found,) = seen(workload("w"), WEB, of("w", "w-0"))
     assert found.victims[0].flags == ()
-    assert "guarantee" not in " ".join(text(one) for one in observed_because(found, by="Kueue"))
+    assert "guarantee" not in " ".join(text(one) for one in observed_causes(found, by="Kueue"))
 
 
 def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
@@ -272,7 +272,7 @@ def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
     before = state(workload("w"), WEB, of("w", "w-0"))
     (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
     assert (found.hindsight, found.laws) == (None, ())
-    assert "how the cluster was just before was not seen" in text(hindsight_lines(found)[0])
+    assert "how the cluster was just before was not seen" in text(replay_lines(found)[0])
 
 
 @given(st.permutations(range(6)))

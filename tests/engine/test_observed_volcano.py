@@ -7,7 +7,7 @@ import pytest
 
 from engine.explain import label, observed_sentence, observed_victim
 from engine.explain.observed.evictions import observed_reason
-from engine.explain.observed.replay import hindsight_lines
+from engine.explain.observed.replay import replay_lines
 from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_by_volcano_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
@@ -150,7 +150,7 @@ def test_it_is_not_decided_again_and_that_is_said() -> None:
         before = state(going("v1"), event("v1", why))
         (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
         assert found.hindsight is None
-        told[why] = text(hindsight_lines(found)[0])
+        told[why] = text(replay_lines(found)[0])
     assert "not built in here" in told["preempt"]
     assert "was not seen" in told["reclaim"]
 

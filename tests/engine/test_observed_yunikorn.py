@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain import observed_asker, observed_because, observed_sentence, observed_victim, taken_verdict
+from engine.explain import observed_causes, observed_preemptor, observed_sentence, observed_victim, taken_verdict
 from engine.formats.kubernetes.decode import DecodeError, preempted_by_yunikorn_from_bytes
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
@@ -105,7 +105,7 @@ def test_what_went_against_the_tree_is_flagged_as_for_any_scheduler():
     stays = [pod(f"stays-{n}", queue="b", node="n1", cpu=1) for n in range(2)]
     (found,) = seen(*stays, going("v1", queue="b"), ask("ask", queue="tenant-1.a"), event("v1"))
     assert [each.flag for each in found.victims[0].flags] == [Flag.ACROSS_FENCE, Flag.BELOW_GUARANTEE]
-    assert "root.b" not in text(observed_because(found, by="YuniKorn")[0])
+    assert "root.b" not in text(observed_causes(found, by="YuniKorn")[0])
     assert [verdict.id for verdict in taken_verdict(found, found.victims[0])] == [
         "across the fence of %(queue)s",
         "%(queue)s left below its guarantee",
@@ -130,7 +130,8 @@ def test_each_reads_a_sentence_of_its_own():
     assert text(observed_sentence(apart, by="YuniKorn")) == "YuniKorn preempted 2 pods on several nodes for web."
     assert text(observed_victim(apart, "uid-v2", by="YuniKorn")).startswith("v2 was preempted on n2 by YuniKorn")
     assert (
-        text(observed_asker(apart, by="YuniKorn")) == "For web, YuniKorn made room on several nodes at the cost of c."
+        text(observed_preemptor(apart, by="YuniKorn"))
+        == "For web, YuniKorn made room on several nodes at the cost of c."
     )
 
 

@@ -11,7 +11,7 @@ from engine.model.queue_tree import Queue
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning import journal
 from engine.planning.journal import PassInputs
-from engine.planning.masking import masked
+from engine.planning.masking import mask_names
 from engine.tree.orphans import Orphans, orphans
 from tests.builders import NOW, node, pod, queue, tree
 
@@ -91,7 +91,7 @@ def test_a_moment_that_is_read_back_is_placed_as_it_was() -> None:
     """It is kept whose the queues were."""
     now = state(of_yunikorn("own", queue="prod"), pod("foreign", queue="prod", node="n1"))
     moment = PassInputs(now_ms=NOW, scheduler="yunikorn")
-    again, _moment = journal.read([journal.begin(now, moment)])
+    again, _moment = journal.read([journal.encode_keyframe(now, moment)])
     assert queues(moment.snapshot(again, TREE)) == {"foreign": None, "own": "root.prod"}
 
 
@@ -153,6 +153,6 @@ def test_a_masked_cluster_of_kueue_is_placed_as_it_was() -> None:
     labels = {"kueue.x-k8s.io/cluster-queue-name": "prod"}
     there = state(pod("one", node="n1", labels=labels), pod("stray", node="n1"), scheduler="kueue")
     moment = PassInputs(now_ms=NOW, scheduler="kueue")
-    hidden = masked(there, moment, TREE)
+    hidden = mask_names(there, moment, TREE)
     placed = hidden.moment.snapshot(hidden.state, hidden.tree)
     assert sorted(one.queue is not None for one in placed.pods) == [False, True]

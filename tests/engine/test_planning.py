@@ -9,7 +9,7 @@ from engine.model.decision import apply_decision, encode
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.planning.scheduling_pass import each, plan
+from engine.planning.scheduling_pass import plan, plan_steps
 from engine.policies import fence, known_dialects, policy
 from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
 from tests.engine import plain_fence
@@ -33,7 +33,7 @@ def twins(objects: list[Node | Pod]) -> list[Node | Pod]:
 @examples(300)
 def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """Every decision of a pass, and its audit, is the one that a snapshot of its own gives."""
-    for at, found in each(snapshot(tree, twins(objects), OPTED_OUT), tree, fence.decide):
+    for at, found in plan_steps(snapshot(tree, twins(objects), OPTED_OUT), tree, fence.decide):
         asker = next(pod for pod in at.asks if pod.uid == found.decision.ask.uid)
         assert encode(found.decision) == encode(plain_fence.decide(afresh(at), tree, asker))
         assert found.laws == audit(afresh(at), tree, found.decision)
@@ -58,7 +58,7 @@ def test_asks_of_one_shape_go_to_node_after_node() -> None:
     running = [pod(f"t{i}", queue="test", node=f"n{i}") for i in range(8)]
     at = snapshot(shape, nodes, running, [ask(f"a{i}", queue="prod") for i in range(8)])
     assert [one.decision.node for one in plan(at, shape, fence.decide)] == [*(f"n{i}" for i in range(7)), None]
-    for moment, found in each(at, shape, fence.decide):
+    for moment, found in plan_steps(at, shape, fence.decide):
         again = next(one for one in moment.asks if one.uid == found.decision.ask.uid)
         assert encode(found.decision) == encode(fence.decide(afresh(moment), shape, again))
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from engine.analysis.anomalies import Anomaly, AnomalyKind, find_anomalies
-from engine.explain import in_vain, trouble
+from engine.explain import anomaly_sentence, wasted_preemption
 from engine.feasibility.plain import refusal
 from engine.model.objects import AffinityTerm, DisruptionBudget, Node, Requirement, Taint
 from tests.builders import amounts, node, pod
@@ -118,15 +118,15 @@ def test_every_trouble_has_its_sentence():
     """With each number that it names."""
     for one in AnomalyKind:
         found = Anomaly(trouble=one, count=2, pods=("ns/a",), names=("x", "y"), resource="cpu", total=5, most=3)
-        message = trouble(found)
+        message = anomaly_sentence(found)
         assert message.plural % message.params
 
 
 def test_who_came_to_where_room_was_made_is_told_where_it_was_seen():
     """Else that others did."""
-    assert in_vain("taken", "n1", "vip (2000)").params == {"node": "n1", "pods": "vip (2000)"}
-    assert in_vain("taken", "n1").params == {"node": "n1"}
-    assert in_vain("bound", "n1", "n1") is None
+    assert wasted_preemption("taken", "n1", "vip (2000)").params == {"node": "n1", "pods": "vip (2000)"}
+    assert wasted_preemption("taken", "n1").params == {"node": "n1"}
+    assert wasted_preemption("bound", "n1", "n1") is None
 
 
 def zoned(*pods, asker):

@@ -54,5 +54,5 @@ def test_placement_rules_that_are_no_list_are_named(given: str) -> None:
 
 def test_a_torn_journal_is_told_as_torn() -> None:
     """Whatever is in it."""
-    with pytest.raises(journal.TornError):
+    with pytest.raises(journal.CorruptJournalError):
         journal.read([bytes([journal.FORM]) + b"x"])

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from engine.cli.forecast import given_by, whole_cluster
-from engine.cli.replay import replayed
+from engine.cli.forecast import tree_of_document, whole_cluster
+from engine.cli.replay import replay_bundle
 from engine.cluster.connecting.kubeconfig import Kubeconfig
 from engine.cluster.errors import ClusterError
 from engine.formats import registry
@@ -36,7 +36,7 @@ from engine.model.notes import ImportFailure
 from engine.model.quantities import QuantityError, parse_amount, parse_quantity
 from engine.model.queue_tree import TreeError
 from engine.planning import journal
-from engine.planning.bundle import BundleError, Kept, pack, unpack
+from engine.planning.bundle import BundleError, SavedDecision, pack, unpack
 from engine.planning.journal import PassInputs
 from engine.policies import UnknownPolicyError, policy
 from scheduler_admin.api import documents, problems
@@ -119,7 +119,7 @@ def _snapshot(packed: bytes) -> None:
     """As an upload reads it."""
     found = unpack(packed, ROOM)
     whole_cluster(document.obj for document in load(found.objects))
-    if found.tree is not None and (tree := given_by(found.tree).tree) is not None:
+    if found.tree is not None and (tree := tree_of_document(found.tree).tree) is not None:
         encode_tree(tree)
 
 
@@ -129,7 +129,7 @@ def saved() -> dict[str, Any]:
     state = crowded()
     decide = policy("fence", "design", {})
     ask = next(pod for pod in MOMENT.snapshot(state, TREE).asks if pod.name == "p")
-    kept = Kept(decision=decide(MOMENT.snapshot(state, TREE), TREE, ask))
+    kept = SavedDecision(decision=decide(MOMENT.snapshot(state, TREE), TREE, ask))
     with zipfile.ZipFile(BytesIO(pack(state, PassInputs(now_ms=MOMENT.now_ms), TREE, TERMS, kept))) as file:
         return {name: json.loads(file.read(name)) for name in file.namelist() if name.endswith(".json")}
 
@@ -164,7 +164,7 @@ def _bundles() -> st.SearchStrategy[bytes]:
 
 
 def _journals() -> st.SearchStrategy[bytes]:
-    return _torn(journal.begin(crowded(), MOMENT)) | st.binary(max_size=200)
+    return _torn(journal.encode_keyframe(crowded(), MOMENT)) | st.binary(max_size=200)
 
 
 def _short(seeds: list[str]) -> Callable[[], st.SearchStrategy[str]]:
@@ -230,7 +230,7 @@ PARSERS: dict[str, Parser] = {
     "YuniKorn's events": Parser(rest.read_batch, _FOREIGN, lambda: data([_BATCH])),
     "YuniKorn's queues": Parser(rest.read_queues, _FOREIGN, lambda: data([_QUEUES, [_QUEUES]])),
     "saved snapshot": Parser(_snapshot, _READ, _bundles, 4, 2),
-    "replay file": Parser(lambda packed: replayed(unpack(packed, ROOM)), _DECIDED, _bundles, 4, 1),
+    "replay file": Parser(lambda packed: replay_bundle(unpack(packed, ROOM)), _DECIDED, _bundles, 4, 1),
     "journal": Parser(lambda blob: journal.read([blob]), (journal.JournalError,), _journals, 2, 2),
 }
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 from engine.cluster.acting.outcomes import (
     EvictionOutcome,
     EvictionResult,
-    KeptBy,
     OperationOutcome,
     PodRef,
+    ReservationMethod,
     ReservationTerms,
     Result,
 )
@@ -200,7 +200,7 @@ def test_how_long_and_for_what_a_node_is_kept_is_told(cluster: Cluster, watch: W
     Cluster.objects.update(room_kept_by="nominate")
     row = first(watch)
     assert watch.actuator.terms == ReservationTerms(
-        kept_by=KeptBy.NOMINATE,
+        kept_by=ReservationMethod.NOMINATE,
         until_ms=int(row.deadline.timestamp() * 1000),
         decision=f"http://127.0.0.1:8000/clusters/east/decisions/{row.pk}/",
     )

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from engine.model.queue_tree import QueueTree
 from engine.planning.forecast import Settling
-from engine.planning.scheduling_pass import Choosing
+from engine.planning.scheduling_pass import ChoosesNextPod
 from engine.policies import UnknownPolicyError, policy
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import forecasting
@@ -131,4 +131,4 @@ class TestWork:
     @pytest.mark.parametrize(("name", "dialect"), [("fence", "design"), ("cohort", "kueue")])
     def test_a_policy_keeps_its_say_in_whose_turn_it_is(self, name: str, dialect: str) -> None:
         given = policy(name, dialect, {})
-        assert isinstance(forecasting._bounded(given), Choosing) is isinstance(given, Choosing)
+        assert isinstance(forecasting._bounded(given), ChoosesNextPod) is isinstance(given, ChoosesNextPod)

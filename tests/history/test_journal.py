@@ -10,7 +10,7 @@ from django.conf import LazySettings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from engine.planning.journal import read, same
+from engine.planning.journal import read, same_state
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import journal, replay, tasks
 from scheduler_admin.history.journal_selectors import chain, live
@@ -46,7 +46,7 @@ def offsets() -> list[list[int]]:
 def reads_as(watch: Watch) -> bool:
     """Whether the newest entry gives back what is there now."""
     entry = JournalEntry.objects.order_by("-pk")[0]
-    return same(read(chain(entry.segment_id, entry.offset))[0], watch.state)
+    return same_state(read(chain(entry.segment_id, entry.offset))[0], watch.state)
 
 
 def test_a_quiet_cluster_writes_nothing_more(observed: Cluster, watch: Watch, clock: time_machine.Traveller) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cluster.acting.outcomes import Swept
+from engine.cluster.acting.outcomes import SweepResult
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.history.models import Decision
@@ -28,10 +28,10 @@ def test_nothing_of_ours_is_left_behind_on_leaving_enforce(cluster: Cluster, wat
     set_mode(cluster=cluster, mode="enforce", actor=None, reason="go", override="east")
     run(cluster, watch)
     set_mode(cluster=cluster, mode="observe", actor=None, reason="stop")
-    watch.actuator.sweeping = Swept(sentence="the API server did not answer in time")
+    watch.actuator.sweeping = SweepResult(sentence="the API server did not answer in time")
     run(cluster, watch)
     assert (watch.actuator.did[-1], watch.leading) == ("sweep", True)
-    watch.actuator.sweeping = Swept(freed=("n7",))
+    watch.actuator.sweeping = SweepResult(freed=("n7",))
     run(cluster, watch)
     cluster.refresh_from_db()
     assert not cluster.untidy

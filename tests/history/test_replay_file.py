@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
-from engine.cli.forecast import given_by, whole_cluster
-from engine.cli.replay import replayed
+from engine.cli.forecast import tree_of_document, whole_cluster
+from engine.cli.replay import replay_bundle
 from engine.model.objects import Pod
 from engine.planning.bundle import pack, unpack
 from scheduler_admin.accounts.models import User
@@ -56,7 +56,7 @@ def test_rest_hands_it_to_those_who_see_everything(client: Client) -> None:
     client.force_login(User.objects.create_user("eve", role=User.Role.AUDITOR))
     answer = client.get(f"/api/v1/decisions/{row.pk}/replay")
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
-    assert replayed(unpack(answer.content, ROOM)).same
+    assert replay_bundle(unpack(answer.content, ROOM)).same
 
 
 def test_rest_says_so_where_what_was_seen_is_gone(client: Client) -> None:
@@ -74,7 +74,7 @@ def test_rest_says_so_where_what_was_seen_is_gone(client: Client) -> None:
 def test_a_decision_by_any_policy_comes_out_the_same(way: str) -> None:
     """From the file alone, whatever became of the cluster."""
     row = decided(way, crowded(cpu=4 if way.endswith("kueue") else 2))  # there quota is what there is too little of
-    found = replayed(unpack(replay_file(row), ROOM))
+    found = replay_bundle(unpack(replay_file(row), ROOM))
     assert found.same
     assert found.again is not None
     assert found.again.victims
@@ -86,7 +86,7 @@ def test_under_deserved_those_who_are_told_to_give_back_are_told_again() -> None
     with pytest.raises(Decision.DoesNotExist):
         run(crowded())
     row = Decision.objects.get(ask_name="prod-0")
-    found = replayed(unpack(replay_file(row), ROOM))
+    found = replay_bundle(unpack(replay_file(row), ROOM))
     assert found.same
     assert [one.queue for one in found.decision.notices] == ["root.test"]
 
@@ -97,7 +97,7 @@ def test_of_several_asks_each_is_decided_in_its_turn() -> None:
     run(crowded(ask("prod-1", priority=8, **of("prod"))))
     rows = Decision.objects.all()
     assert {row.ask_name for row in rows} == {"prod-0", "prod-1"}
-    assert all(replayed(unpack(replay_file(row), ROOM)).same for row in rows)
+    assert all(replay_bundle(unpack(replay_file(row), ROOM)).same for row in rows)
 
 
 @pytest.mark.parametrize("by", ["kube-scheduler", "yunikorn"])
@@ -108,7 +108,7 @@ def test_of_another_scheduler_its_own_rules_are_asked_again(by: str) -> None:
     for one in list(watch.state.pods.values()):
         watch.put(msgspec.structs.replace(one, labels={"queue": one.queue_label}))
     row = seen(cluster, watch, "b-0", "b-1", by=by)
-    found = replayed(unpack(replay_file(row), ROOM))
+    found = replay_bundle(unpack(replay_file(row), ROOM))
     assert found.same
     assert {one.pod.name for one in found.decision.victims} == {"b-0", "b-1"}
 
@@ -134,7 +134,7 @@ class TestTheCommand:
         found.tree["queues"] = [
             one | ({"guaranteed": {"cpu": "4"}} if one["path"] == "root.test" else {}) for one in found.tree["queues"]
         ]
-        given, (state, *_) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
+        given, (state, *_) = tree_of_document(found.tree), whole_cluster(found.objects[0]["items"])
         assert given.tree is not None
         assert found.moment is not None
         terms = {"policy": given.policy, "dialect": given.dialect, "parameters": given.parameters}
@@ -148,7 +148,7 @@ class TestTheCommand:
         """A saved snapshot holds none; neither does a file that is not there."""
         found = unpack(replay_file(decided("fence/design", crowded())), ROOM)
         file = tmp_path / "snapshot.zip"
-        given, (state, *_) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
+        given, (state, *_) = tree_of_document(found.tree), whole_cluster(found.objects[0]["items"])
         assert given.tree is not None
         assert found.moment is not None
         file.write_bytes(pack(state, found.moment, given.tree, {"policy": given.policy}))
@@ -165,7 +165,7 @@ def test_the_page_offers_it_to_those_who_see_everything(client: Client) -> None:
     address = f"/clusters/east/decisions/{row.pk}/"
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
     assert f"{address}replay.zip" in client.get(address).content.decode()
-    assert replayed(unpack(client.get(f"{address}replay.zip").content, ROOM)).same
+    assert replay_bundle(unpack(client.get(f"{address}replay.zip").content, ROOM)).same
     client.force_login(User.objects.create_user("tim", role=User.Role.TENANT))
     assert client.get(f"{address}replay.zip").status_code == 404
     JournalEntry.objects.all().delete()

@@ -10,7 +10,7 @@ import time_machine
 from django.core.exceptions import ValidationError
 
 from engine.model.queue_tree import Queue, QueueTree
-from engine.planning.journal import same
+from engine.planning.journal import same_state
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import forecast_saved
@@ -47,7 +47,7 @@ def test_what_is_saved_is_what_was_last_seen(observed: Cluster, watch: Watch, ad
     run(observed, watch)
     kept = save_snapshot(cluster=observed, name=" before ", actor=ada)
     assert (kept.name, kept.at, kept.nodes, kept.pods) == ("before", START, 1, 5)
-    assert same(saved(kept).state, watch.state)
+    assert same_state(saved(kept).state, watch.state)
     assert saved(kept).tree.queues == TREE.queues
     assert AuditEvent.objects.get(verb="snapshot.save").target == "before"
 

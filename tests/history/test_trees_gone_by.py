@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from engine.cli.replay import replayed
+from engine.cli.replay import replay_bundle
 from engine.cluster.sync.copies import CopyEffect
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.objects import Preempted
@@ -90,7 +90,7 @@ def test_it_is_decided_again_by_that_tree_and_the_page_says_so(cluster: Cluster)
 
 def test_the_file_of_the_decision_holds_that_tree_and_comes_out_again(cluster: Cluster) -> None:
     """Wherever it is replayed."""
-    assert replayed(unpack(replay_file(preempted_by(cluster, THERE)), 1_000_000)).same
+    assert replay_bundle(unpack(replay_file(preempted_by(cluster, THERE)), 1_000_000)).same
 
 
 def test_where_the_scheduler_goes_by_the_revision_nothing_is_added(cluster: Cluster) -> None:

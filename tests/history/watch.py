@@ -9,12 +9,12 @@ import msgspec
 from engine.cluster.acting.outcomes import (
     EvictionOutcome,
     EvictionResult,
-    Forgotten,
+    ForgottenPods,
     OperationOutcome,
     PodRef,
     ReservationTerms,
     Result,
-    Swept,
+    SweepResult,
 )
 from engine.cluster.watching.tables import TABLES
 from engine.cluster.watching.watcher import Health
@@ -47,11 +47,11 @@ class Executor:
         self.said: list[tuple[str, str]] = []
         self.marked: list[tuple[str, str]] = []
         self.swept: list[set[str]] = []
-        self.forgotten: Forgotten | None = None
+        self.forgotten: ForgottenPods | None = None
         """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=OperationOutcome.DONE)
         self.releasing = Result(outcome=OperationOutcome.DONE)
-        self.sweeping = Swept()
+        self.sweeping = SweepResult()
         self.before_reserving: Callable[[], object] = lambda: None
         """What others do between the decision and the moment from which its node is kept."""
         self.judging: dict[str, EvictionResult] = {}
@@ -68,8 +68,8 @@ class Executor:
         return self.releasing
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
-    ) -> Swept:
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+    ) -> SweepResult:
         self.swept.append(set(open_ask_uids))
         self.forgotten = forgotten
         if thorough:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from engine.cluster.acting.eviction import Evicting
-from engine.cluster.acting.outcomes import EvictionResult, Forgotten, PodRef, ReservationTerms, Result, Swept
+from engine.cluster.acting.eviction import PodEvictions
+from engine.cluster.acting.outcomes import EvictionResult, ForgottenPods, PodRef, ReservationTerms, Result, SweepResult
 from engine.cluster.acting.pod_events import PodEventWriter
-from engine.cluster.acting.reservation import Holding
+from engine.cluster.acting.reservation import NodeReservations
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.timing import Clock
 from engine.model.objects import Node
@@ -27,8 +27,8 @@ class Actuator:
         ``nodes`` returns the nodes as last seen (by a watcher), which saves ``sweep`` from listing them. ``reached`` is
         called at each point between two writes, where a crash would leave the first write alone.
         """
-        self._holding = Holding(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
-        self._evicting = Evicting(connection)
+        self._holding = NodeReservations(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
+        self._evicting = PodEvictions(connection)
         self._telling = PodEventWriter(connection, clock or Clock())
 
     def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
@@ -40,8 +40,8 @@ class Actuator:
         return self._holding.release(node, ask_uid)
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
-    ) -> Swept:
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+    ) -> SweepResult:
         """Release stale reservations; see Executor.sweep."""
         return self._holding.sweep(open_ask_uids, thorough=thorough, forgotten=forgotten)
 

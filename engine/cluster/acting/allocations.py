@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND
 from engine.cluster.connecting.connection import APPLY_PATCH, JSON, Connection
-from engine.cluster.connecting.identity import unreachable
+from engine.cluster.connecting.identity import unreachable_error
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
-from engine.cluster.inspection.refusals import refused
+from engine.cluster.inspection.refusals import rejection_error
 from engine.cluster.inspection.rights import ARBITRATING, Right
 from engine.cluster.sync.copies import MANAGER
 from engine.cluster.timing import Clock
@@ -31,7 +31,7 @@ _TERMINATING = "NamespaceTerminating"
 Write = Callable[[], None]
 
 
-class _EndsError(Exception):
+class _NamespaceTerminatingError(Exception):
     """Raised when the namespace is being deleted: that may take days, and is not reported."""
 
 
@@ -71,7 +71,7 @@ class AllocationWriter:
             try:
                 for step in todo[namespace]:
                     step()
-            except _EndsError:
+            except _NamespaceTerminatingError:
                 self._ending[namespace] = self._clock.steady_s() + AGAIN_S
                 continue
             except ClusterError as error:
@@ -126,7 +126,7 @@ class AllocationWriter:
     def _send(self, right: Right, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> None:
         """Send a write; ignore a namespace that no longer exists and a Consumer that exists already.
 
-        Raises _EndsError for a namespace that is being deleted.
+        Raises _NamespaceTerminatingError for a namespace that is being deleted.
         """
         query: dict[str, str | int] = {"fieldManager": MANAGER}
         if media == APPLY_PATCH:
@@ -135,11 +135,11 @@ class AllocationWriter:
             self._connection.request(method, path, query=query, body=body, content_type=media)
         except ApiFailure as error:
             if _TERMINATING in error.causes:
-                raise _EndsError from None
+                raise _NamespaceTerminatingError from None
             if error.code not in (NOT_FOUND, CONFLICT):
-                raise refused(self._connection, error, right) from None
+                raise rejection_error(self._connection, error, right) from None
         except ConnectionFailure as error:
-            raise unreachable(self._connection, error) from None
+            raise unreachable_error(self._connection, error) from None
 
 
 def _right(verb: str, resource: str) -> Right:

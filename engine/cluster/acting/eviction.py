@@ -9,7 +9,7 @@ _BUDGET_CAUSE = "DisruptionBudget"
 _TWO_BUDGETS = "more than one PodDisruptionBudget"
 
 
-class Evicting:
+class PodEvictions:
     """The evictions of one cluster; safe to share between threads."""
 
     def __init__(self, connection: Connection) -> None:

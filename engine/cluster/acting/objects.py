@@ -46,7 +46,7 @@ class Objects:
         self._connection.request("DELETE", path, body={"preconditions": guard})
 
 
-def settled(step: Callable[[], Result]) -> Result:
+def retry_on_conflict(step: Callable[[], Result]) -> Result:
     """Run a step, again from its first read while others change the object; turn failures into results."""
     for attempt in range(_ATTEMPTS):
         try:

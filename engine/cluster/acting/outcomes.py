@@ -75,7 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is OperationOutcome.DONE
 
 
-class KeptBy(StrEnum):
+class ReservationMethod(StrEnum):
     """How freed capacity is reserved for its pending pod until the pod is bound there."""
 
     TAINT = "taint"
@@ -93,14 +93,14 @@ class KeptBy(StrEnum):
 class ReservationTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The terms on which a node is reserved."""
 
-    kept_by: KeptBy = KeptBy.TAINT
+    kept_by: ReservationMethod = ReservationMethod.TAINT
     until_ms: int
     """When the reservation ends at the latest, in milliseconds since 1970; it is also written to the node."""
     decision: str
     """Where the decision can be read."""
 
 
-class Swept(msgspec.Struct, frozen=True, kw_only=True):
+class SweepResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a sweep."""
 
     freed: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Swept(msgspec.Struct, frozen=True, kw_only=True):
         return not self.sentence
 
 
-Forgotten = Callable[[Collection[str]], Collection[str]]
+ForgottenPods = Callable[[Collection[str]], Collection[str]]
 """Takes UIDs of pending pods without an open decision; returns those whose decision is not known here to have ended."""
 
 
@@ -131,8 +131,8 @@ class Executor(Protocol):
         """Remove our taint for this pending pod from the node; DONE when there is none."""
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
-    ) -> Swept:
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+    ) -> SweepResult:
         """Remove all our taints that belong to none of these pending pods.
 
         ``thorough`` lists the nodes from the API server, as the watch may still be behind. Reservations for pods that

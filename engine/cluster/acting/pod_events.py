@@ -3,7 +3,7 @@
 import hashlib
 from datetime import UTC, datetime
 
-from engine.cluster.acting.objects import CONFLICT, Json, Objects, pod_path, settled
+from engine.cluster.acting.objects import CONFLICT, Json, Objects, pod_path, retry_on_conflict
 from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure
@@ -21,7 +21,7 @@ _CUT = "…"
 _LONGEST_NAME = 253
 
 
-def clipped(text: str, most: int) -> str:
+def clip_text(text: str, most: int) -> str:
     """Return a text cut to ``most`` bytes of UTF-8, if possible after a whole clause, or else after a whole word."""
     if len(text.encode()) <= most:
         return text
@@ -40,11 +40,11 @@ class PodEventWriter:
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         """Record an Event of a pod; see Executor.event."""
-        return settled(lambda: self._count_event(pod, reason, clipped(message, LONGEST_MESSAGE), type_))
+        return retry_on_conflict(lambda: self._count_event(pod, reason, clip_text(message, LONGEST_MESSAGE), type_))
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
         """Mark a victim with a condition; see Executor.mark."""
-        return settled(lambda: self._set_condition(victim, reason, clipped(message, LONGEST_MESSAGE)))
+        return retry_on_conflict(lambda: self._set_condition(victim, reason, clip_text(message, LONGEST_MESSAGE)))
 
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
         found = self._objects.get(pod_path(victim))

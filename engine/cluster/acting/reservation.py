@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from engine.cluster.acting.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
+from engine.cluster.acting.objects import NOT_FOUND, Json, Objects, node_path, pod_path, retry_on_conflict
 from engine.cluster.acting.outcomes import (
-    Forgotten,
-    KeptBy,
+    ForgottenPods,
     OperationOutcome,
     PodRef,
+    ReservationMethod,
     ReservationTerms,
     Result,
-    Swept,
+    SweepResult,
     reserved_for,
 )
 from engine.cluster.connecting.connection import Connection, Query
@@ -34,7 +34,7 @@ RESERVED_UNTIL = "scheduler-admin.io/reserved-until"
 _EFFECT = "NoSchedule"
 
 
-class Holding:
+class NodeReservations:
     """The reservations of one cluster; safe to share between threads."""
 
     def __init__(
@@ -60,12 +60,12 @@ class Holding:
 
         The taint is removed again if the pod turns out not to be pending.
         """
-        if terms.kept_by is KeptBy.TAINT:
-            result = settled(lambda: self._taint(node, ask.uid, terms))
+        if terms.kept_by is ReservationMethod.TAINT:
+            result = retry_on_conflict(lambda: self._taint(node, ask.uid, terms))
             if not result.done:
                 return result
             self._reached("tainted")
-        result = settled(lambda: self._admit(node, ask, terms.kept_by))
+        result = retry_on_conflict(lambda: self._admit(node, ask, terms.kept_by))
         if result.outcome in (OperationOutcome.GONE, OperationOutcome.BOUND, OperationOutcome.REFUSED):
             undone = self.release(node, ask.uid)
             return result if undone.done else undone
@@ -73,25 +73,25 @@ class Holding:
 
     def release(self, node: str, ask_uid: str) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return settled(lambda: self._untaint(node, lambda owner: owner == ask_uid))
+        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner == ask_uid))
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
-    ) -> Swept:
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+    ) -> SweepResult:
         """Release stale reservations; see Executor.sweep. A node that can't be freed now is left to the next sweep."""
         kept = frozenset(open_ask_uids)
         try:
             nodes = self._listed() if thorough or self._seen is None else self._seen()
             stale = {node.name: uids for node in nodes if (uids := reserved_for(node) - kept)}
         except ClusterError as error:
-            return Swept(sentence=str(error))
+            return SweepResult(sentence=str(error))
         spared = frozenset(forgotten(frozenset().union(*stale.values()))) if forgotten and stale else frozenset[str]()
         results = {name: self._sweep(name, kept, spared) for name in sorted(stale)}
         left = next((result.sentence for result in results.values() if not result.done), "")
-        return Swept(freed=tuple(name for name, result in results.items() if result.done), sentence=left)
+        return SweepResult(freed=tuple(name for name, result in results.items() if result.done), sentence=left)
 
     def _sweep(self, node: str, kept: frozenset[str], spared: frozenset[str]) -> Result:
-        return settled(lambda: self._untaint(node, lambda owner: owner not in kept, spared))
+        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner not in kept, spared))
 
     def _taint(self, node: str, ask_uid: str, terms: ReservationTerms) -> Result:
         found = self._objects.get(node_path(node))
@@ -138,20 +138,20 @@ class Holding:
             return False
         return at.tzinfo is not None and at.timestamp() * 1000 > self._clock.wall_ms()
 
-    def _admit(self, node: str, ask: PodRef, kept_by: KeptBy) -> Result:
+    def _admit(self, node: str, ask: PodRef, kept_by: ReservationMethod) -> Result:
         """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
         found = self._objects.get(pod_path(ask))
         if found["metadata"].get("uid") != ask.uid or found["metadata"].get("deletionTimestamp"):
             return Result(outcome=OperationOutcome.GONE, sentence="the ask is gone")
         if bound := found.get("spec", {}).get("nodeName"):
             return Result(outcome=OperationOutcome.BOUND, sentence=f"the ask runs on {bound} already")
-        if kept_by is KeptBy.TAINT:
+        if kept_by is ReservationMethod.TAINT:
             found = self._tolerate(ask, found)
             self._reached("tolerated")
-        if kept_by is not KeptBy.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
+        if kept_by is not ReservationMethod.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
             self._objects.patch(f"{pod_path(ask)}/status", found, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
-            settled(lambda: self._make_way(node, found))
+            retry_on_conflict(lambda: self._make_way(node, found))
         return Result(outcome=OperationOutcome.DONE)
 
     def _make_way(self, node: str, ask: Json) -> Result:

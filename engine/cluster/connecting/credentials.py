@@ -104,7 +104,7 @@ def as_kubeconfig(address: str, token: str, ca: str = "") -> dict[str, Any]:
     return _document(name, cluster, {"token": token})
 
 
-def alone(entry: ContextEntry) -> dict[str, Any]:
+def single_context(entry: ContextEntry) -> dict[str, Any]:
     """Return a kubeconfig that contains only the given context."""
     return _document(entry.context, dict(entry.cluster), dict(entry.user))
 

@@ -22,7 +22,7 @@ LIMIT_S = 20.0
 """How many seconds anything may take that a person waits for."""
 LATELY_S = 60.0
 """How many seconds a successful check of the cluster's identity remains valid."""
-STRANGER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
+OTHER_CLUSTER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 Found = TypeVar("Found")
 
@@ -31,11 +31,11 @@ class UnreachableError(ClusterError):
     """Raised when the API server gave no usable answer."""
 
 
-class StrangerError(ClusterError):
+class OtherClusterError(ClusterError):
     """Raised for the API server of another cluster: none of its answers are about the cluster that is watched."""
 
 
-class SameCluster:
+class ClusterIdentity:
     """Checks whether an API server still belongs to the watched cluster; safe to share between threads."""
 
     def __init__(self, connection: Connection, uid: str = "", clock: Clock | None = None) -> None:
@@ -57,7 +57,7 @@ class SameCluster:
     def check(self) -> None:
         """Read the UID and compare it with the known one; continue without it where it may not be read.
 
-        Raises StrangerError, ApiFailure and ConnectionFailure.
+        Raises OtherClusterError, ApiFailure and ConnectionFailure.
         """
         try:
             found = _uid(self._connection)
@@ -73,10 +73,10 @@ class SameCluster:
         self._checked_s = None if self.stranger else self._clock.steady_s()
         if self.stranger:
             self._connection.sign_in_anew()
-            raise StrangerError(STRANGER)
+            raise OtherClusterError(OTHER_CLUSTER)
 
 
-def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
+def run_with_timeout(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
     """Return what ``work`` returns, or raise its ClusterError. Raises UnreachableError after ``limit_s`` seconds.
 
     It runs in a thread of its own, as a program that signs in may hang, and can't be interrupted.
@@ -115,7 +115,7 @@ def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple
         connection = Connection(settings)
         return cluster_uid(connection), connection.credentials
 
-    return bounded(work, limit_s)
+    return run_with_timeout(work, limit_s)
 
 
 def cluster_uid(connection: Connection) -> str:
@@ -125,9 +125,9 @@ def cluster_uid(connection: Connection) -> str:
     except ApiFailure as error:
         if error.code == _FORBIDDEN and not _anonymous(error):
             return ""
-        raise explained(connection, error, "list namespaces") from None
+        raise api_error(connection, error, "list namespaces") from None
     except ConnectionFailure as error:
-        raise unreachable(connection, error) from None
+        raise unreachable_error(connection, error) from None
     except UNDECODABLE:
         message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
         raise UnreachableError(message, address=connection.address) from None
@@ -140,13 +140,13 @@ def _uid(connection: Connection) -> str:
     return next((meta.uid or "" for meta in found if meta.name == SYSTEM), "")
 
 
-def unreachable(connection: Connection, error: ConnectionFailure) -> UnreachableError:
+def unreachable_error(connection: Connection, error: ConnectionFailure) -> UnreachableError:
     """Return the error for a request that got no whole answer."""
     message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
     return UnreachableError(message, address=connection.address, why=str(error))
 
 
-def explained(connection: Connection, error: ApiFailure, what: str) -> UnreachableError:
+def api_error(connection: Connection, error: ApiFailure, what: str) -> UnreachableError:
     """Return the error for an API server that could not do ``what`` for another reason than a missing right."""
     if error.code != _UNAUTHORIZED and not _anonymous(error):
         message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.cluster.connecting.identity import LIMIT_S, bounded, explained, unreachable
+from engine.cluster.connecting.identity import LIMIT_S, api_error, run_with_timeout, unreachable_error
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.rights import REVIEWING
 from engine.formats.undecodable import UNDECODABLE
@@ -56,15 +56,15 @@ def review(
             answer = connection.request("POST", _REVIEWS, body=body).body
             status = msgspec.json.decode(answer, type=_Review).status
         except ApiFailure as error:
-            raise explained(connection, error, str(REVIEWING[0])) from None
+            raise api_error(connection, error, str(REVIEWING[0])) from None
         except ConnectionFailure as error:
-            raise unreachable(connection, error) from None
+            raise unreachable_error(connection, error) from None
         except UNDECODABLE:
             failure = ConnectionFailure("the API server's answer can't be read")
-            raise unreachable(connection, failure) from None
+            raise unreachable_error(connection, failure) from None
         # An API server without support for audiences returns none: then the token may be meant for any service.
         if not status.authenticated or not status.user.username or set(audiences).isdisjoint(status.audiences):
             return None
         return Bearer(status.user.username, status.user.groups)
 
-    return bounded(work, limit_s)
+    return run_with_timeout(work, limit_s)

@@ -12,9 +12,24 @@ from engine.cluster.acting.lease import holder_of
 from engine.cluster.acting.outcomes import reserved_for
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.cluster.connecting.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
+from engine.cluster.connecting.identity import (
+    LIMIT_S,
+    OTHER_CLUSTER,
+    api_error,
+    cluster_uid,
+    run_with_timeout,
+    unreachable_error,
+)
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
-from engine.cluster.inspection.rights import APPLYING, ARBITRATING, REVIEWING, WRITING_CLASSES, Right, granted, needed
+from engine.cluster.inspection.rights import (
+    APPLYING,
+    ARBITRATING,
+    REVIEWING,
+    WRITING_CLASSES,
+    Right,
+    is_granted,
+    required_rights,
+)
 from engine.cluster.inspection.scan import read
 from engine.cluster.timing import Clock, sent_at_s
 from engine.formats.undecodable import UNDECODABLE
@@ -115,7 +130,7 @@ def check(
     """Check everything within ``limit_s`` seconds. Never raises: an error becomes a result."""
     lines: list[CheckResult] = []
     try:
-        bounded(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
+        run_with_timeout(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
     except ClusterError as error:
         lines.append(_line("connection", CheckLevel.ERROR, error.message, **error.params))
     return Report(expected.mode, tuple(lines))
@@ -142,16 +157,16 @@ class _Check:
             yield self._credentials()
             rights = self._asked()
         except ConnectionFailure as error:
-            raise unreachable(self._connection, error) from None
+            raise unreachable_error(self._connection, error) from None
         except ApiFailure as error:
-            raise explained(self._connection, error, "be asked what we may do") from None
+            raise api_error(self._connection, error, "be asked what we may do") from None
         yield from self._rights({right: rights[right] for right in self._needed()})
         yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
         yield self._tree([right for right in APPLYING if not rights[right]])
         yield self._consumers([right for right in ARBITRATING if not rights[right]])
         if self._expected.reviews:
             yield self._reviews(may=all(rights[right] for right in REVIEWING))
-        if all(rights[right] for right in needed("observe") if not right.without):
+        if all(rights[right] for right in required_rights("observe") if not right.without):
             yield from self._contents(read(self._connection, self._until_s - self._clock.steady_s(), self._clock))
         if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
             yield self._lease()
@@ -159,12 +174,12 @@ class _Check:
     def _asked(self) -> dict[Right, bool]:
         """Return which rights are granted: those of pages and the REST API to the caller, the others to the engine."""
         ours = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
-        found = {right: granted(self._connection, right) for right in ours}
+        found = {right: is_granted(self._connection, right) for right in ours}
         engines = (*self._needed(), *APPLYING, *ARBITRATING)
-        return found | {right: granted(self._connection, right, self._expected.engine) for right in engines}
+        return found | {right: is_granted(self._connection, right, self._expected.engine) for right in engines}
 
     def _needed(self) -> tuple[Right, ...]:
-        return needed(self._expected.mode, publish=self._expected.publish)
+        return required_rights(self._expected.mode, publish=self._expected.publish)
 
     # The server and the credentials
 
@@ -197,7 +212,7 @@ class _Check:
     def _identity(self) -> CheckResult:
         uid, wanted = cluster_uid(self._connection), self._expected.uid
         if uid and wanted and uid != wanted:
-            return _line("identity", CheckLevel.ERROR, STRANGER)
+            return _line("identity", CheckLevel.ERROR, OTHER_CLUSTER)
         if not uid:
             message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
             return _line("identity", CheckLevel.WARNING, message)

@@ -9,15 +9,15 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import (
     LIMIT_S,
-    STRANGER,
+    OTHER_CLUSTER,
     UnreachableError,
-    bounded,
+    api_error,
     cluster_uid,
-    explained,
-    unreachable,
+    run_with_timeout,
+    unreachable_error,
 )
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
-from engine.cluster.inspection.refusals import UnknownError, refused, unanswered
+from engine.cluster.inspection.refusals import UnknownError, no_answer_error, rejection_error
 from engine.cluster.inspection.rights import WRITING_CLASSES
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes.convert import NEVER
@@ -76,7 +76,7 @@ class PriorityClasses:
         try:
             return step()
         except ConnectionFailure as error:
-            raise unanswered(str(error)) from None
+            raise no_answer_error(str(error)) from None
         except DecodeError as error:
             message = gettext_noop("The API server's answer can't be read (%(why)s): whether it was done is not known.")
             raise UnknownError(message, why=error.sentence) from None
@@ -84,7 +84,7 @@ class PriorityClasses:
             if name and error.code in (CONFLICT, NOT_FOUND):
                 raise ChangedError(self._now(name)) from None
             right = next(one for one in WRITING_CLASSES if one.verb == verb)
-            raise refused(self._connection, error, right) from None
+            raise rejection_error(self._connection, error, right) from None
 
     def _now(self, name: str) -> PriorityClass | None:
         try:
@@ -92,9 +92,9 @@ class PriorityClasses:
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 return None
-            raise explained(self._connection, error, "get priorityclasses") from None
+            raise api_error(self._connection, error, "get priorityclasses") from None
         except ConnectionFailure as error:
-            raise unreachable(self._connection, error) from None
+            raise unreachable_error(self._connection, error) from None
 
 
 def write(
@@ -116,12 +116,12 @@ def write(
         connection = Connection(settings)
         found = cluster_uid(connection)
         if uid and found and found != uid:
-            raise SettingsError(STRANGER)
+            raise SettingsError(OTHER_CLUSTER)
         if clock.steady_s() > last_s:
             raise UnreachableError(gettext_noop("Signing in took too long: nothing was done."))
         return act(PriorityClasses(connection))
 
-    return bounded(work, limit_s)
+    return run_with_timeout(work, limit_s)
 
 
 def _path(name: str) -> str:

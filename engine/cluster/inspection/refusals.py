@@ -2,9 +2,9 @@
 
 from engine.cluster.acting.objects import CONFLICT
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.identity import explained
+from engine.cluster.connecting.identity import api_error
 from engine.cluster.errors import ApiFailure, ClusterError
-from engine.cluster.inspection.rights import Right, granted
+from engine.cluster.inspection.rights import Right, is_granted
 from engine.model.notes import gettext_noop
 
 _FORBIDDEN, _INVALID = 403, 422
@@ -19,17 +19,17 @@ class UnknownError(ClusterError):
     """Raised when no answer came, so that nobody knows whether it was done."""
 
 
-def refused(connection: Connection, error: ApiFailure, right: Right) -> ClusterError:
+def rejection_error(connection: Connection, error: ApiFailure, right: Right) -> ClusterError:
     """Return why a request failed that needs a right: it is missing, the request is rejected, or the server fails."""
     if error.code == _FORBIDDEN and not _allowed(connection, right):
         message = gettext_noop("The credentials may not %(right)s. %(manifest)s grants it.")
         return ApiRefusedError(message, right=str(right), manifest=right.manifest)
     if error.code in _REFUSALS:
         return ApiRefusedError(gettext_noop("The API server refuses it: %(why)s."), why=str(error).rstrip("."))
-    return explained(connection, error, str(right))
+    return api_error(connection, error, str(right))
 
 
-def unanswered(why: str) -> UnknownError:
+def no_answer_error(why: str) -> UnknownError:
     """Return the error for a write that got no whole answer."""
     message = gettext_noop("No answer came from the API server (%(why)s): whether it was done is not known.")
     return UnknownError(message, why=why)
@@ -38,6 +38,6 @@ def unanswered(why: str) -> UnknownError:
 def _allowed(connection: Connection, right: Right) -> bool:
     """Return whether the right is granted, or can't be checked; admission rejects with the same code."""
     try:
-        return granted(connection, right)
+        return is_granted(connection, right)
     except ClusterError:
         return True

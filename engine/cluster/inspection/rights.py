@@ -141,7 +141,7 @@ ARBITRATING = tuple(
 """The rights for publishing in the cluster what namespaces deserve; no mode needs them."""
 
 
-def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
+def required_rights(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
     """Return the rights that a mode needs; ``publish``: whether Events are written in advise."""
     if mode == "enforce":
         return (*OBSERVING, *ACTING)
@@ -156,7 +156,7 @@ class _Review(msgspec.Struct):
     status: _Status
 
 
-def granted(connection: Connection, right: Right, account: str = "") -> bool:
+def is_granted(connection: Connection, right: Right, account: str = "") -> bool:
     """Return whether the API server would allow a right, to us or to a service account ``NAMESPACE/NAME``.
 
     Raises ApiFailure and ConnectionFailure.

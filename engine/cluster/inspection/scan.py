@@ -9,7 +9,14 @@ import msgspec
 
 from engine.cluster.connecting.connection import Connection, Query
 from engine.cluster.connecting.credentials import ConnectionSettings
-from engine.cluster.connecting.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
+from engine.cluster.connecting.identity import (
+    LIMIT_S,
+    SYSTEM,
+    UnreachableError,
+    api_error,
+    run_with_timeout,
+    unreachable_error,
+)
 from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.inspection.refusals import ApiRefusedError
@@ -68,7 +75,7 @@ class MissingRightsError(SurveyError):
 
 def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> ClusterScan:
     """Sign in and read a cluster. Raises ClusterError with a sentence; never later than after ``limit_s`` seconds."""
-    return bounded(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
+    return run_with_timeout(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
 
 
 def read(connection: Connection, limit_s: float, clock: Clock) -> ClusterScan:
@@ -221,7 +228,7 @@ class _Surveyor:
         try:
             yield
         except ConnectionFailure as error:
-            raise unreachable(self._connection, error) from None
+            raise unreachable_error(self._connection, error) from None
 
     def _left_s(self) -> float:
         left_s = self._until_s - self._clock.steady_s()
@@ -233,7 +240,7 @@ class _Surveyor:
         if error.code == _NOT_FOUND:
             message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
             return SurveyError(message, address=self._connection.address, what=what)
-        return explained(self._connection, error, what)
+        return api_error(self._connection, error, what)
 
 
 def _resource(path: str) -> str:

@@ -38,7 +38,7 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str = ""
 
 
-def running(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
+def scheduler_versions(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
     """Return the version of each scheduler, as far as it is known; ``own``: a pod of each scheduler.
 
     A kube-scheduler without a visible pod, as in a managed cluster, has the API server's version. Never raises for the
@@ -50,7 +50,7 @@ def running(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
     return found
 
 
-def tag_of(image: str) -> str:
+def version_of_image(image: str) -> str:
     """Return the version that an image is tagged with; empty where it has none."""
     _name, _colon, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
     return kept_text(tag.removeprefix(_PREFIX), LONGEST)
@@ -67,7 +67,7 @@ def _of_pod(connection: Connection, pod: Pod) -> str:
         listed = msgspec.json.decode(answer.body, type=_Pods).items
     except (ApiFailure, ConnectionFailure, *UNDECODABLE):
         return ""
-    tags = (tag_of(container.image) for one in listed for container in one.spec.containers)
+    tags = (version_of_image(container.image) for one in listed for container in one.spec.containers)
     return next(filter(None, tags), "")
 
 

@@ -7,11 +7,11 @@ import msgspec
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Objects
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.identity import unreachable
+from engine.cluster.connecting.identity import unreachable_error
 from engine.cluster.errors import ApiFailure, ConnectionFailure
-from engine.cluster.inspection.refusals import refused, unanswered
+from engine.cluster.inspection.refusals import no_answer_error, rejection_error
 from engine.cluster.inspection.rights import APPLYING_YUNIKORN, CONFIG, Right
-from engine.cluster.sync.copies import MANAGER, ClusterCopy, MovedError, Rewrite
+from engine.cluster.sync.copies import MANAGER, ClusterCopy, CopyChangedError, Rewrite
 from engine.formats.kubernetes.managed_fields import last_writer
 from engine.formats.kubernetes.wire import ConfigMapObject
 from engine.formats.undecodable import UNDECODABLE
@@ -30,9 +30,9 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Cluste
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 continue
-            raise refused(connection, error, _at(_READING, namespace)) from None
+            raise rejection_error(connection, error, _at(_READING, namespace)) from None
         except ConnectionFailure as error:
-            raise unreachable(connection, error) from None
+            raise unreachable_error(connection, error) from None
         found = _decoded(connection, answer.body)
         if found is not None:
             return found
@@ -42,20 +42,20 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Cluste
 def write_config_map(connection: Connection, there: ClusterCopy, asked: Rewrite) -> ClusterCopy:
     """Replace the queues.yaml if the copy is unchanged since it was seen, and return the new copy.
 
-    Raises MovedError, ApiRefusedError, UnknownError, and UnreachableError.
+    Raises CopyChangedError, ApiRefusedError, UnknownError, and UnreachableError.
     """
     if there.version != asked.onto:
-        raise MovedError
+        raise CopyChangedError
     uid, _, version = there.version.partition("/")
     found, query = {"metadata": {"uid": uid, "resourceVersion": version}}, {"fieldManager": MANAGER}
     try:
         made = Objects(connection).patch(_path(there.namespace), found, {"data": {KEY: asked.text}}, query=query)
     except ConnectionFailure as error:
-        raise unanswered(str(error)) from None
+        raise no_answer_error(str(error)) from None
     except ApiFailure as error:
         if error.code in (CONFLICT, NOT_FOUND):
-            raise MovedError from None
-        raise refused(connection, error, _at(_WRITING, there.namespace)) from None
+            raise CopyChangedError from None
+        raise rejection_error(connection, error, _at(_WRITING, there.namespace)) from None
     return _decoded(connection, msgspec.json.encode(made)) or replace(there, text=asked.text, version="")
 
 
@@ -74,7 +74,7 @@ def _decoded(connection: Connection, body: bytes) -> ClusterCopy | None:
     try:
         found = msgspec.json.decode(body, type=ConfigMapObject)
     except UNDECODABLE as error:
-        raise unreachable(connection, ConnectionFailure("the ConfigMap can't be read")) from error
+        raise unreachable_error(connection, ConnectionFailure("the ConfigMap can't be read")) from error
     meta, text = found.metadata, (found.data or {}).get(KEY)
     if text is None:
         return None

@@ -71,7 +71,7 @@ class Rewrite:
     """Fields of other managers that they agreed to take over."""
 
 
-class MovedError(ClusterError):
+class CopyChangedError(ClusterError):
     """Raised when the copy has changed since it was seen, or no longer exists."""
 
     def __init__(self) -> None:

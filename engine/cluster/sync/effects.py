@@ -13,7 +13,7 @@ import msgspec
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError
 from engine.cluster.sync.copies import CopyEffect, SchedulerAnswer
-from engine.cluster.watching.yunikorn import LARGEST, explained, proxy_path
+from engine.cluster.watching.yunikorn import LARGEST, failure_text, proxy_path
 from engine.formats.kueue.object_kinds import KUEUE
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.untrusted_text import kept_text
@@ -95,7 +95,7 @@ def _ask(connection: Connection, service: str, method: str, path: str, answer: t
         found = connection.request(method, f"{proxy_path(service)}{path}", content_type=_YAML, largest=LARGEST, **sent)
         return msgspec.json.decode(found.body, type=answer)
     except ApiFailure as error:
-        raise ClusterError(explained(error)) from None
+        raise ClusterError(failure_text(error)) from None
     except UNDECODABLE:
         raise ClusterError(str(ForeignAnswerError())) from None
 

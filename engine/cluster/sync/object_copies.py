@@ -13,11 +13,18 @@ import msgspec
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND
 from engine.cluster.connecting.connection import APPLY_PATCH, MERGE_PATCH, Connection
-from engine.cluster.connecting.identity import unreachable
+from engine.cluster.connecting.identity import unreachable_error
 from engine.cluster.errors import ApiFailure, ConnectionFailure
-from engine.cluster.inspection.refusals import refused, unanswered
+from engine.cluster.inspection.refusals import no_answer_error, rejection_error
 from engine.cluster.inspection.rights import APPLYING, Right
-from engine.cluster.sync.copies import MANAGER, ClusterCopy, FieldConflict, FieldConflictError, MovedError, Rewrite
+from engine.cluster.sync.copies import (
+    MANAGER,
+    ClusterCopy,
+    CopyChangedError,
+    FieldConflict,
+    FieldConflictError,
+    Rewrite,
+)
 from engine.formats.kubernetes.managed_fields import Writer, applied_by, last_writer
 from engine.formats.kubernetes.wire import FieldsOfManager
 from engine.formats.tree_objects import Family, TreeObject, after_apply, apply_body, manifest, parse, removal_patch
@@ -62,8 +69,8 @@ def _when(writer: Writer) -> str:
 def write_objects(family: Family, connection: Connection, asked: Rewrite) -> ClusterCopy:
     """Write the differences, object by object, and return the new copy.
 
-    Each object must be as it was before, or already as wanted. Raises MovedError, FieldConflictError, ApiRefusedError,
-    UnknownError, and UnreachableError.
+    Each object must be as it was before, or already as wanted. Raises CopyChangedError, FieldConflictError,
+    ApiRefusedError, UnknownError, and UnreachableError.
     """
     there = _there(family, connection) or {}
     before, wanted = parse(family, asked.before), parse(family, asked.text)
@@ -81,16 +88,16 @@ def write_objects(family: Family, connection: Connection, asked: Rewrite) -> Clu
         _delete(family, connection, there[key], before[key])
     made = read_objects(family, connection)
     if made is None:
-        raise MovedError
+        raise CopyChangedError
     return made
 
 
 def _check(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> None:
-    """Raise MovedError for an object that is neither as it was shown nor partly or fully written."""
+    """Raise CopyChangedError for an object that is neither as it was shown nor partly or fully written."""
     now = there.found if there else None
     begun = before is not None and wanted is not None and now == after_apply(family, before, wanted)
     if now != before and not begun and not _is_done(family, there, before, wanted):
-        raise MovedError
+        raise CopyChangedError
 
 
 def _is_done(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> bool:
@@ -127,7 +134,7 @@ def _clashes(
         for field, message in error.fields:
             yield FieldConflict(wanted.title, field, message)
     except ConnectionFailure as error:
-        raise unreachable(connection, error) from None
+        raise unreachable_error(connection, error) from None
 
 
 def _write(
@@ -151,7 +158,7 @@ def _write(
                 query = {"fieldManager": MANAGER}
                 connection.request("PATCH", _path(family, wanted), query=query, body=gone, content_type=MERGE_PATCH)
         except ConnectionFailure as error:
-            raise unanswered(str(error)) from None
+            raise no_answer_error(str(error)) from None
         except ApiFailure as error:
             if error.code != CONFLICT or error.fields:
                 raise _refused(family, connection, error, "patch", wanted) from None
@@ -159,7 +166,7 @@ def _write(
             return
         there = (_there(family, connection) or {}).get(wanted.key)
         _check(family, there, before, wanted)
-    raise MovedError
+    raise CopyChangedError
 
 
 def _delete(family: Family, connection: Connection, there: _There, before: TreeObject) -> None:
@@ -169,7 +176,7 @@ def _delete(family: Family, connection: Connection, there: _There, before: TreeO
         try:
             connection.request("DELETE", _path(family, there.found), body={"preconditions": guard})
         except ConnectionFailure as error:
-            raise unanswered(str(error)) from None
+            raise no_answer_error(str(error)) from None
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 return
@@ -182,7 +189,7 @@ def _delete(family: Family, connection: Connection, there: _There, before: TreeO
         if now is None:
             return
         there = now
-    raise MovedError
+    raise CopyChangedError
 
 
 def _apply(family: Family, connection: Connection, one: TreeObject, body: Mapping[str, Any], **query: str) -> None:
@@ -191,7 +198,7 @@ def _apply(family: Family, connection: Connection, one: TreeObject, body: Mappin
 
 
 def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, one: TreeObject) -> Exception:
-    return refused(connection, error, _right(family, verb, one.kind))
+    return rejection_error(connection, error, _right(family, verb, one.kind))
 
 
 def _right(family: Family, verb: str, kind: str) -> Right:
@@ -223,14 +230,14 @@ def _listed(family: Family, connection: Connection, kind: str) -> list[_There] |
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 continue
-            raise refused(connection, error, _right(family, "list", kind)) from None
+            raise rejection_error(connection, error, _right(family, "list", kind)) from None
         except ConnectionFailure as error:
-            raise unreachable(connection, error) from None
+            raise unreachable_error(connection, error) from None
         try:
             listed = msgspec.json.decode(answer.body, type=_List).items
         except UNDECODABLE:
             why = ConnectionFailure(f"the list of {family.resources[kind]} can't be read")
-            raise unreachable(connection, why) from None
+            raise unreachable_error(connection, why) from None
         named = {"apiVersion": f"{family.group}/{version}", "kind": kind}
         return [_There(TreeObject.of({**one, **named}), one["metadata"]) for one in listed]
     return None

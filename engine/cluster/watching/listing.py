@@ -182,7 +182,7 @@ class Lister:
         try:
             obj = self._table.read(item)
         except DecodeError as error:
-            name = told(error)
+            name = object_label(error)
             found.odd[name] = error.sentence
             try:
                 found.unread[self._table.key(self.identity(item))] = item.copy()
@@ -197,6 +197,6 @@ class Lister:
         return self._named.decode(item).metadata
 
 
-def told(error: DecodeError) -> str:
+def object_label(error: DecodeError) -> str:
     """Return ``Kind namespace/name`` of the object that could not be decoded."""
     return f"{error.kind} {error.name}".strip()

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import msgspec
 
 from engine.cluster.connecting.connection import Connection, Query, ResponseStream
-from engine.cluster.connecting.identity import StrangerError
+from engine.cluster.connecting.identity import OtherClusterError
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
 from engine.cluster.timing import BackOff, Clock
-from engine.cluster.watching.listing import Lister, ReflectorSettings, told
+from engine.cluster.watching.listing import Lister, ReflectorSettings, object_label
 from engine.cluster.watching.supervised import Supervised
 from engine.cluster.watching.tables import WatchedKind
 from engine.formats.kubernetes.decode import DecodeError
@@ -138,7 +138,7 @@ class Reflector:
             if error.code in _REFUSED and self._table.without:
                 self._refuse(error.code)
             return self._pause(str(error), error.retry_after_s)
-        except StrangerError as error:
+        except OtherClusterError as error:
             self._version = ""  # what was read last may already be from the other cluster
             return self._pause(str(error), None)
         except ClusterError as error:
@@ -256,9 +256,9 @@ class Reflector:
         try:
             found = self._table.read(obj)
         except DecodeError as error:
-            if told(error) not in self.health.odd:
+            if object_label(error) not in self.health.odd:
                 log.warning("skipped: %s", error)
-            self.health.odd = {**self.health.odd, told(error): error.sentence}
+            self.health.odd = {**self.health.odd, object_label(error): error.sentence}
             self._sink.put_unread(self._table, key, obj)
         else:
             if found is not None:

@@ -17,7 +17,7 @@ of 700, collecting takes 5 % of a pass.
 """
 
 
-def suit_a_cluster() -> None:
+def tune_runtime() -> None:
     """Apply these runtime settings to this process."""
     sys.setswitchinterval(_SWITCH_S)
     gc.set_threshold(*_COLLECTIONS)

@@ -336,8 +336,8 @@ QUOTAS = WatchedKind(
 )
 """Quotas that limit the use of priority classes: only displayed. No pass reads them."""
 
-TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
+PREEMPTION_EVENTS = (PREEMPTED, YUNIKORN, VOLCANO)
 """The events that report preemptions."""
-BESIDE = (*TOLD, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
+OPTIONAL_KINDS = (*PREEMPTION_EVENTS, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
 """The kinds that no pass depends on."""
-EVERY = (*TABLES, *PLACING, *BESIDE)
+EVERY = (*TABLES, *PLACING, *OPTIONAL_KINDS)

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.connecting.identity import STRANGER, SameCluster
+from engine.cluster.connecting.identity import OTHER_CLUSTER, ClusterIdentity
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import KindHealth, Reflector
-from engine.cluster.watching.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, WatchedKind
+from engine.cluster.watching.tables import ARBITRATED, EVERY, KUEUE, OPTIONAL_KINDS, PREEMPTION_EVENTS, WatchedKind
 from engine.formats.yunikorn.preemption_message import to_preempted
 from engine.formats.yunikorn.rest import Record
 from engine.model.objects import Node, Pod, Workload
@@ -80,12 +80,12 @@ class ClusterWatcher:
         ``uid``: the cluster's UID, if it is known; no other cluster is read in its place.
         """
         self._connection = connection
-        self._same = SameCluster(connection, uid, clock)
+        self._same = ClusterIdentity(connection, uid, clock)
         self._clock = clock or Clock()
         self._state = ClusterState()
         self._lock = threading.Condition()
         """Notified whenever a kind has been read completely, or turned out to be unavailable."""
-        self._unsynced = {table.kind for table in EVERY if table not in BESIDE}
+        self._unsynced = {table.kind for table in EVERY if table not in OPTIONAL_KINDS}
         self._reflectors = [
             Reflector(
                 connection,
@@ -129,7 +129,7 @@ class ClusterWatcher:
     def health(self) -> Health:
         """Return how far the cluster's state can be trusted now."""
         now_s = self._clock.steady_s()
-        every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in BESIDE}
+        every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in OPTIONAL_KINDS}
         kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
         seen = [min(now_s, one.last_event_at + one.spare_s) for one in kinds if one.last_event_at is not None]
         troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
@@ -140,7 +140,7 @@ class ClusterWatcher:
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
             missing={one.kind: one.error for one in every if one.error and one not in kinds and not one.absent},
-            stranger=STRANGER if self._same.stranger else "",
+            stranger=OTHER_CLUSTER if self._same.stranger else "",
             odd={name: why for one in every for name, why in one.odd.items()},
             quota_known=_quota_known([one for one in every if one.kind in _KUEUE]),
             arbitrated=all(one.synced and not one.refused for one in every if one.kind in _ARBITRATED),
@@ -235,7 +235,7 @@ class ClusterWatcher:
 
     def refuse(self, table: WatchedKind) -> None:
         """Drop a kind that may not be read, as it may have changed; events of past preemptions are kept."""
-        if table not in TOLD:
+        if table not in PREEMPTION_EVENTS:
             self.replace(table, {}, {})
 
     def _depart(self, gone: Iterable[Any]) -> None:

@@ -111,7 +111,7 @@ class YunikornReader:
         try:
             self.ask()
         except ApiFailure as error:
-            return explained(error)
+            return failure_text(error)
         except (ClusterError, ForeignAnswerError) as error:
             return str(error).rstrip(".")
         return ""
@@ -152,7 +152,7 @@ def proxy_path(service: str) -> str:
     return f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
 
 
-def explained(error: ApiFailure) -> str:
+def failure_text(error: ApiFailure) -> str:
     """Return why YuniKorn can't be queried, as a sentence without its full stop."""
     if error.code == _FORBIDDEN:
         return "the credentials may not use services/proxy there; deploy/yunikorn.yaml grants it"

@@ -126,17 +126,17 @@ _WRITTEN_OUT = 4
 """How many subtrahends are written one by one; more are added up."""
 
 
-def law(which: Invariant, policy: str) -> Message:
+def invariant_text(which: Invariant, policy: str) -> Message:
     """What a law demands."""
     return Message(texts_of(policy).laws.get(which, SENTENCES[which]))
 
 
-def unmet(which: Invariant, policy: str) -> Message:
+def rejection_text(which: Invariant, policy: str) -> Message:
     """Why a decision was refused."""
     return Message(texts_of(policy).broken.get(which, BROKEN[which]))
 
 
-def against(which: Invariant) -> Message:
+def broken_invariant_text(which: Invariant) -> Message:
     """That another scheduler breaks it."""
     return Message(AGAINST[which])
 
@@ -175,7 +175,7 @@ def _worth_showing(which: Invariant, of: Line) -> bool:
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
-def in_order(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
+def sort_checks(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
     """The numbered laws first, in their order, then the other conditions as they were checked."""
     return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
 

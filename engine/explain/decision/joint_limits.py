@@ -49,7 +49,7 @@ TIER_BUDGET = ngettext_noop(
 def limited_node(limit: JointLimit, candidates: int) -> Message:
     """Return why a node was not chosen, although ``candidates`` pods there may be evicted one by one."""
     count = {"count": str(candidates)} if limit.queue else {}
-    return _told(limit, NODE_GUARANTEE, NODE_BUDGET, **count)
+    return _limit_message(limit, NODE_GUARANTEE, NODE_BUDGET, **count)
 
 
 def limited_decision(decision: Decision) -> Message | None:
@@ -58,15 +58,17 @@ def limited_decision(decision: Decision) -> Message | None:
     if first is None or not first.limit:
         return None
     wanted = {name: value for name, value in decision.ask.requests.items() if value > 0}
-    return _told(first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=format_amount_list(wanted), node=Name(first.node))
+    return _limit_message(
+        first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=format_amount_list(wanted), node=Name(first.node)
+    )
 
 
 def limited_tier(limit: JointLimit, node: str) -> Message:
     """Return why a pending pod waits for a node."""
-    return _told(limit, TIER_GUARANTEE, TIER_BUDGET, node=Name(node))
+    return _limit_message(limit, TIER_GUARANTEE, TIER_BUDGET, node=Name(node))
 
 
-def _told(limit: JointLimit, guarantee: str, budget: tuple[str, str], **params: Param) -> Message:
+def _limit_message(limit: JointLimit, guarantee: str, budget: tuple[str, str], **params: Param) -> Message:
     if not limit.queue:
         return plural_message(budget, limit.left, budget=Name(limit.budget), **params)
     amounts: dict[str, Param] = {

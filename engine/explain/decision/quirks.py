@@ -103,12 +103,16 @@ NOTHING_AS_IT_FITS_SOON = gettext_noop(
 )
 
 
-def quirk(effect: QuirkEffect, decision: Decision | None = None) -> tuple[Message, ...]:
+def quirk_messages(effect: QuirkEffect, decision: Decision | None = None) -> tuple[Message, ...]:
     """Return what YuniKorn does, with numbers of the ``decision`` where they help, and the outcome without it."""
-    return (Message(RULES[effect.quirk]), *(_numbers(effect.quirk, decision) if decision else ()), _without(effect))
+    return (
+        Message(RULES[effect.quirk]),
+        *(_numbers(effect.quirk, decision) if decision else ()),
+        _outcome_without(effect),
+    )
 
 
-def _without(effect: QuirkEffect) -> Message:
+def _outcome_without(effect: QuirkEffect) -> Message:
     node, pods = Name(effect.node or ""), names(effect.victims)
     if effect.outcome is Outcome.FITS:
         soon = effect.reason is Reason.FITS_SOON

@@ -81,7 +81,7 @@ VICTIM_OWN: Single = {
         "decision was stopped."
     ),
 }
-ASKER: Single = {
+PREEMPTOR: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s gave theirs."
     ),
@@ -161,14 +161,14 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
     return Message((VICTIM_OWN if own else VICTIM_BORROWED)[tense], params)
 
 
-def asker_sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
+def preemptor_sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
     """Return the sentence that says at whose cost this pod got quota."""
     params: dict[str, Param] = {
         "pod": Name(decision.ask.name),
         "asker": short_name(decision.ask.queue),
         "queues": short_names(queues),
     }
-    return Message(ASKER[tense], _only(ASKER[tense], params | numbers(decision)))
+    return Message(PREEMPTOR[tense], _only(PREEMPTOR[tense], params | numbers(decision)))
 
 
 def granted(decision: Decision) -> Message | None:

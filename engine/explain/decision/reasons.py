@@ -188,7 +188,7 @@ def reason(decision: Decision) -> Message:
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 
 
-def scheduler_says(decision: Decision) -> Message | None:
+def scheduler_message(decision: Decision) -> Message | None:
     """Return why the pod is pending in the words of the cluster's own scheduler; None where there are none."""
     if not decision.ask.unschedulable or decision.outcome in (Outcome.FITS, Outcome.PREEMPT):
         return None

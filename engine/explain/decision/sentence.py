@@ -7,28 +7,28 @@ from engine.explain.decision import deserved, priority, quota
 from engine.explain.decision.figures import asked, decisive, figures, queues_of, shortfall, surplus
 from engine.explain.decision.sentence_texts import (
     ABOVE,
-    ASKER,
-    ASKER_PRIORITY,
-    ASKER_REASON,
     BELOW,
     DAEMONSET,
     FITTING,
     LEAVING,
-    NO_ASK,
+    NO_PREEMPTOR,
     NOTHING,
     PLAIN,
+    PREEMPTOR,
+    PREEMPTOR_PRIORITY,
+    PREEMPTOR_REASON,
     PRIORITY,
     VICTIM,
     VICTIM_PLAIN,
     VICTIM_PRIORITY,
-    VICTIM_UNTOLD,
+    VICTIM_UNDISCLOSED,
     Tense,
 )
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import Message, Name, Param, amount, plural_message, short_name, short_names
 from engine.model.quantities import format_amount
 
-__all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
+__all__ = ["Tense", "preemptor_sentence", "sentence", "victim_sentence"]
 
 
 def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
@@ -49,7 +49,7 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         "lower": str(max((verdict.pod.priority for verdict in decision.to_evict), default="")),
     }
     if not decision.ask.name:
-        return plural_message(NO_ASK, count, **_only(params, NO_ASK))
+        return plural_message(NO_PREEMPTOR, count, **_only(params, NO_PREEMPTOR))
     if resource is None:
         return plural_message(PLAIN[tense], count, **_only(params, PLAIN[tense]))
     params |= {"needed": amount(resource, asked(decision)[resource]), "resource": resource}
@@ -97,10 +97,10 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: 
         return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
     names = ("pod", "node", "asker", "queue") if tells_queue else ("pod", "node", "queue")
     told = {name: params[name] for name in names}
-    return Message((VICTIM if tells_queue else VICTIM_UNTOLD)[tense], {**told, "over": amount(*chosen)})
+    return Message((VICTIM if tells_queue else VICTIM_UNDISCLOSED)[tense], {**told, "over": amount(*chosen)})
 
 
-def asker_sentence(decision: Decision, tense: Tense) -> Message:
+def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
     """Return why this pod is pending, or at whose cost it got room.
 
     It has the numbers of its own queue, and of the others only the queues' names.
@@ -108,7 +108,7 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
     if not decision.to_evict:
         return _without(decision)
     if decision.by_quota:
-        return quota.asker_sentence(decision, queues_of(decision), tense)
+        return quota.preemptor_sentence(decision, queues_of(decision), tense)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
     params: dict[str, Param] = {
@@ -117,12 +117,12 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
         "queues": short_names(queues_of(decision)),
     }
     if decision.policy == priority.POLICY:
-        return Message(ASKER_PRIORITY[tense], {name: params[name] for name in ("pod", "node")})
+        return Message(PREEMPTOR_PRIORITY[tense], {name: params[name] for name in ("pod", "node")})
     if resource is None or claim is None or claim[1] <= 0:
-        return Message(ASKER_REASON[tense], params)
+        return Message(PREEMPTOR_REASON[tense], params)
     needed = amount(resource, asked(decision)[resource])
     numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
-    return Message(ASKER[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+    return Message(PREEMPTOR[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
 
 
 def _without(decision: Decision) -> Message:

@@ -187,7 +187,7 @@ PLAIN: Forms = {
     ),
 }
 """The trace has no numbers for a reason."""
-NO_ASK = ngettext_noop(
+NO_PREEMPTOR = ngettext_noop(
     "%(by)s evicted %(count)s pod of %(queues)s from %(node)s.",
     "%(by)s evicted %(count)s pods of %(queues)s from %(node)s.",
 )
@@ -215,7 +215,7 @@ VICTIM: Single = {
     ),
 }
 """For a victim's tenant, where guarantees decided."""
-VICTIM_UNTOLD: Single = {
+VICTIM_UNDISCLOSED: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s was evicted from %(node)s because another queue stood below its guarantee while %(queue)s stood "
         "%(over)s above its own."
@@ -276,7 +276,7 @@ VICTIM_PRIORITY: Single = {
     ),
 }
 """For a victim's tenant, where priority decided."""
-ASKER: Single = {
+PREEMPTOR: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
         "%(node)s was made at the cost of %(queues)s."
@@ -299,7 +299,7 @@ ASKER: Single = {
     ),
 }
 """For the preemptor's tenant."""
-ASKER_REASON: Single = {
+PREEMPTOR_REASON: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of %(queues)s."),
     Tense.EVICTING: gettext_noop("For %(pod)s, room on %(node)s is being made at the cost of %(queues)s."),
     Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of %(queues)s."),
@@ -311,7 +311,7 @@ ASKER_REASON: Single = {
     ),
 }
 """For the preemptor's tenant, where no guarantee was claimed."""
-ASKER_PRIORITY: Single = {
+PREEMPTOR_PRIORITY: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of pods with lower priorities."),
     Tense.EVICTING: gettext_noop(
         "For %(pod)s, room on %(node)s is being made at the cost of pods with lower priorities."

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from engine.audit import Invariant, failed_checks
-from engine.explain.decision.invariants import against
+from engine.explain.decision.invariants import broken_invariant_text
 from engine.explain.observed import kueue, volcano
 from engine.model.decision import Reason
 from engine.model.message import (
@@ -109,7 +109,7 @@ INFERRED = gettext_noop(
     "That it was for %(ask)s is told by its nomination alone: no other pod of a higher priority was to go to %(node)s "
     "just then."
 )
-SAID = gettext_noop("The node says: %(said)s")
+NODE_MESSAGE = gettext_noop("The node says: %(said)s")
 UNSEEN = ngettext_noop(
     "Of %(count)s victim no more than the name is known: it had gone before it was seen.",
     "Of %(count)s victims no more than the names are known: they had gone before they were seen.",
@@ -147,9 +147,9 @@ VICTIM_EVICTED: dict[EvictionSource, str] = {
     EvictionSource.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
     EvictionSource.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
 }
-ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
-ASKER_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
-ASKER_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes at the cost of %(queues)s.")
+PREEMPTOR = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
+PREEMPTOR_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
+PREEMPTOR_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes at the cost of %(queues)s.")
 _NAMED_UP_TO = 3
 
 
@@ -195,10 +195,10 @@ def observed_reason(seen: Observed) -> str:
     return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
 
 
-def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
+def observed_causes(seen: Observed, *, by: str) -> tuple[Message, ...]:
     """Return what the sentence omits: the rules and invariants that it broke, and what is not known."""
-    rules = kueue.because(seen) if seen.source is EvictionSource.KUEUE else ()
-    found = [*rules, *_flags(seen, by), *_against(seen), *_said(seen)]
+    rules = kueue.causes(seen) if seen.source is EvictionSource.KUEUE else ()
+    found = [*rules, *_flags(seen, by), *_against(seen), *_node_messages(seen)]
     if seen.ask and seen.ask_inferred:
         found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
     if seen.nominated:
@@ -215,20 +215,22 @@ def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], b
     told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
     victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
     own = msgspec.structs.replace(seen, victims=victims)
-    rules = kueue.because_plain(taken[0]) if taken and seen.source is EvictionSource.KUEUE else ()
-    return (*rules, *_flags(own, by), *_said(own))
+    rules = kueue.tenant_causes(taken[0]) if taken and seen.source is EvictionSource.KUEUE else ()
+    return (*rules, *_flags(own, by), *_node_messages(own))
 
 
-def _said(seen: Observed) -> Iterable[Message]:
+def _node_messages(seen: Observed) -> Iterable[Message]:
     """Return the reasons in the words of the node, each once."""
     words = dict.fromkeys(one.said for one in seen.victims if one.said)
-    return (Message(SAID, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
+    return (Message(NODE_MESSAGE, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
 
 
 def _against(seen: Observed) -> Iterable[Message]:
     """Return the invariants that it broke, except those that its flags report with numbers."""
     flags = {each.flag for one in seen.victims for each in one.flags}
-    return (against(one.law) for one in failed_checks(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
+    return (
+        broken_invariant_text(one.law) for one in failed_checks(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags
+    )
 
 
 def _flags(seen: Observed, by: str) -> Iterable[Message]:
@@ -292,11 +294,11 @@ def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = Tr
     return Message(template, {**params, "by": by, "asker": asker})
 
 
-def observed_asker(seen: Observed, *, by: str) -> Message:
+def observed_preemptor(seen: Observed, *, by: str) -> Message:
     """Return at whose cost a pod got room, for its own tenant: of the others only the queues' names."""
     name = seen.ask.name if seen.ask else ""
     params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
     queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)
     if not seen.node:
-        return Message(ASKER_SEVERAL, {"pod": params["pod"], "by": by, "queues": queues})
-    return Message(ASKER, {**params, "queues": queues}) if queues else Message(ASKER_PLAIN, params)
+        return Message(PREEMPTOR_SEVERAL, {"pod": params["pod"], "by": by, "queues": queues})
+    return Message(PREEMPTOR, {**params, "queues": queues}) if queues else Message(PREEMPTOR_PLAIN, params)

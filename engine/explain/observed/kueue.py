@@ -71,7 +71,9 @@ WHY_PLAIN: dict[str, str] = {
     ),
 }
 """For ClusterQueues that are unknown or not disclosed."""
-ASKER = gettext_noop("That workload is of %(owner)s in the namespace %(namespace)s, and has the priority %(priority)s.")
+PREEMPTOR = gettext_noop(
+    "That workload is of %(owner)s in the namespace %(namespace)s, and has the priority %(priority)s."
+)
 WORD = gettext_noop("Kueue’s own word for why: %(why)s.")
 PLACE = gettext_noop("of ClusterQueue %(queue)s")
 VICTIM = gettext_noop("%(pod)s was preempted by %(by)s, so that a workload of %(asker)s gets its quota.")
@@ -86,11 +88,11 @@ def sentence(seen: Observed, by: str) -> Message:
     return plural_message(FOR_WORKLOAD, count, by=by, ask=Name(seen.ask.name or seen.ask.uid))
 
 
-def because(seen: Observed) -> Iterable[Message]:
+def causes(seen: Observed) -> Iterable[Message]:
     """Yield what is known of the preemptor, and the rules, each once for each ClusterQueue of victims."""
     if seen.ask and seen.ask_known:
         of = {"owner": Name(seen.ask.application), "namespace": Name(seen.ask.namespace)}
-        yield Message(ASKER, {**of, "priority": str(seen.ask.priority)})
+        yield Message(PREEMPTOR, {**of, "priority": str(seen.ask.priority)})
     for why, place in dict.fromkeys((one.why, one.place) for one in seen.victims):
         if why in WHY and place and seen.ask_place:
             template = WITHIN_BY_SETTING.get(seen.ask_takes, WHY[why]) if why == WITHIN else WHY[why]
@@ -99,7 +101,7 @@ def because(seen: Observed) -> Iterable[Message]:
             yield from _plain(why)
 
 
-def because_plain(taken: ObservedVictim) -> Iterable[Message]:
+def tenant_causes(taken: ObservedVictim) -> Iterable[Message]:
     """The same for the victim's own tenant."""
     return _plain(taken.why)
 

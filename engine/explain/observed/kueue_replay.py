@@ -50,7 +50,7 @@ NOT_SPARED = gettext_noop("What would have spared it is not worked out: there we
 _NAMED_UP_TO = 5
 
 
-def weighed_lines(weighed: WorkloadReplay) -> Iterator[Message]:
+def kueue_replay_lines(weighed: WorkloadReplay) -> Iterator[Message]:
     """The answer, how it is known by which rules, who goes in ours and why, and where the two differ."""
     yield _answer(weighed)
     yield Message(KNOWN[weighed.known_by])

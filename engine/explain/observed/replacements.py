@@ -46,7 +46,7 @@ def grace(given_s: int, took_s: float | None, took: str) -> Message:
     return plural_message(IN_TIME, given_s, took=took)
 
 
-def thrown_away(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
+def lost_work_sentence(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
     """Return how much work is lost.
 
     ``time`` of ``held`` (what it requested), in total ``work``; ``saved``: whether a checkpoint saved a part of it.
@@ -61,12 +61,12 @@ def odd_checkpoint(annotation: str, said: str) -> Message:
     return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": said})
 
 
-def again(application: str, times: int) -> Message:
+def repeated_preemptions(application: str, times: int) -> Message:
     """That an application was preempted so often in a day."""
     return plural_message(AGAIN, times, application=Name(application))
 
 
-def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:
+def replacement_sentence(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:
     """Return what the victim's controller (``Kind/name``, empty: none) did.
 
     ``after``: how long after the eviction it created the successor, ``then``: how long after it that started; empty:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from engine.explain.decision.quirks import quirk
+from engine.explain.decision.quirks import quirk_messages
 from engine.explain.decision.reasons import SCHEDULER_SAYS, reason
-from engine.explain.observed.kueue_replay import NOT_SPARED, weighed_lines
+from engine.explain.observed.kueue_replay import NOT_SPARED, kueue_replay_lines
 from engine.model.decision import Decision, PodFacts
 from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop, plural_message, short_name
 from engine.observation.evictions import (
@@ -119,7 +119,7 @@ CAUSES_OF_VOLCANO: dict[Cause, str] = {
     ),
 }
 _CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: CAUSES_OF_VOLCANO}
-UNTOLD: dict[NotReplayedReason, str] = {
+NOT_REPLAYED: dict[NotReplayedReason, str] = {
     NotReplayedReason.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
     ),
@@ -136,7 +136,7 @@ UNTOLD: dict[NotReplayedReason, str] = {
         "It was not decided again: there were so many preemptions at once that it would have taken too long."
     ),
 }
-QUIRKS_UNTOLD = gettext_noop(
+QUIRKS_UNKNOWN = gettext_noop(
     "Which of them changed this was not worked out: where there are so many pods it would take too long."
 )
 OF_A_MAX = gettext_noop(
@@ -155,21 +155,21 @@ NOT_KEPT = gettext_noop(
 _NAMED_UP_TO = 5
 
 
-def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
+def replay_lines(seen: Observed) -> tuple[Message, ...]:
     """Return the scheduler's own message, its rules' answer, and where the two differ, with the cause if it is known.
 
     Nothing for evictions by other components than schedulers.
     """
     if seen.weighed is not None:
-        return tuple(weighed_lines(seen.weighed))
+        return tuple(kueue_replay_lines(seen.weighed))
     found = compare_with_replay(seen)
     if seen.hindsight is None or found is None:
-        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+        return (Message(NOT_REPLAYED[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
     return (*said, *_differing(found, seen, seen.hindsight))
 
 
-def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
+def no_counterfactuals_reason(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
     """Return why no change that would have spared a scheduler's victim is shown; nothing where one can be computed.
 
     ``kept``: whether the cluster as it was just before is still stored.
@@ -179,7 +179,7 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
     if seen.weighed is not None:
         return _unspared_by_quota(seen.weighed)
     if seen.hindsight is None:
-        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+        return (Message(NOT_REPLAYED[seen.untold]),) if seen.untold else ()
     if seen.source is EvictionSource.VOLCANO:
         return (Message(NOBODY_NAMED),)
     if not agrees(seen):
@@ -193,14 +193,14 @@ def _unspared_by_quota(weighed: WorkloadReplay) -> tuple[Message, ...]:
     return (Message(NOT_SPARED),) if weighed.spared is None else ()
 
 
-def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
+def quirk_effects(seen: Observed) -> tuple[tuple[Message, ...], ...]:
     """Return where YuniKorn's departures from its own design changed its answer, each in one or more sentences."""
     hindsight = seen.hindsight
     if hindsight is None or seen.source is not EvictionSource.YUNIKORN:
         return ()
     if hindsight.quirks is None:
-        return ((Message(QUIRKS_UNTOLD),),)
-    return tuple(quirk(effect, hindsight.decision) for effect in hindsight.quirks)
+        return ((Message(QUIRKS_UNKNOWN),),)
+    return tuple(quirk_messages(effect, hindsight.decision) for effect in hindsight.quirks)
 
 
 def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> list[Message]:
@@ -208,7 +208,7 @@ def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> li
     if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
         lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
     elif source is EvictionSource.VOLCANO and hindsight.decision.evicts:
-        lines.append(_for_whom(hindsight.decision))
+        lines.append(_preemptors(hindsight.decision))
     elif found.agreement is Agreement.NO_PREEMPTION and source is not EvictionSource.VOLCANO:
         lines.append(reason(hindsight.decision))
     if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
@@ -223,7 +223,7 @@ def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> li
     return lines
 
 
-def _for_whom(decision: Decision) -> Message:
+def _preemptors(decision: Decision) -> Message:
     """Return the preemptors by Volcano's rules, which Volcano itself does not report."""
     pods = _names((decision.ask, *decision.together))
     return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})

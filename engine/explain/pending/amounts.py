@@ -18,35 +18,35 @@ class LimitTexts(NamedTuple):
     above: str
 
 
-def limited(tier: Tier, forms: LimitTexts) -> Message:
+def limit_sentence(tier: Tier, forms: LimitTexts) -> Message:
     """Return the sentence for a tier that compares a pending pod with the limits of queues."""
-    worst = min(tier.needs, key=part, default=None)
+    worst = min(tier.needs, key=obtainable_ratio, default=None)
     if worst is None:
         return Message(forms.none if tier.passes else forms.above)
     if worst.missing == 0 and not tier.passes:
         return Message(forms.above)
-    params = {"queue": short_name(worst.where), "left": left(worst)}
+    params = {"queue": short_name(worst.where), "left": available_amount(worst)}
     if worst.missing:
         return Message(forms.short, {**params, "asked": amount(worst.resource, worst.required)})
     return Message(forms.room if worst.available >= worst.required else forms.made, params)
 
 
-def part(need: Need) -> Fraction:
+def obtainable_ratio(need: Need) -> Fraction:
     """Return the available and evictable amount as a fraction of the request."""
     return Fraction(need.available + need.evictable, need.required)
 
 
-def there(need: Need) -> Fraction:
+def available_ratio(need: Need) -> Fraction:
     """Return the available amount as a fraction of the request."""
     return Fraction(need.available, need.required)
 
 
-def left(need: Need) -> Param:
+def available_amount(need: Need) -> Param:
     """Return the available amount; nothing where more is used already."""
     return amount(need.resource, max(0, need.available))
 
 
-def amounts_told(amounts: Mapping[str, int]) -> Param:
+def amounts_text(amounts: Mapping[str, int]) -> Param:
     """Return a single amount with its resource, or a list of several."""
     if len(amounts) == 1:
         ((resource, value),) = amounts.items()

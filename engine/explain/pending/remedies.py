@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.analysis.pending_reasons import Remedy
-from engine.explain.pending.amounts import amounts_told
+from engine.explain.pending.amounts import amounts_text
 from engine.model.change import Change
 from engine.model.message import Message, Param, gettext_noop, is_shorter, short_name
 from engine.model.quantities import Amounts, format_amount
@@ -89,7 +89,7 @@ def remedy_sentence(remedy: Remedy) -> Message:
         return _several(remedy, queues)
     params: dict[str, Param] = {"priority": str(remedy.priority), "above": short_name(remedy.unkept)}
     if remedy.smaller:
-        params["amounts"] = amounts_told(remedy.smaller)
+        params["amounts"] = amounts_text(remedy.smaller)
     for path, amounts in queues.items():
         params |= {"queue": short_name(path), "amounts": _plain(amounts)}
     template = _template(remedy, rounder=rounder)

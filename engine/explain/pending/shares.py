@@ -2,7 +2,7 @@
 
 from engine.analysis.pending_reasons import Tier, TierName
 from engine.explain.decision.verdicts import POD_LABELS
-from engine.explain.pending.amounts import LimitTexts, limited, there
+from engine.explain.pending.amounts import LimitTexts, available_ratio, limit_sentence
 from engine.model.decision import PodReason, Reason
 from engine.model.message import (
     Message,
@@ -67,11 +67,11 @@ _STAYING = {**POD_LABELS, **TEXTS.pod_labels}
 
 
 def _hard(tier: Tier, _priority: int) -> Message:
-    return limited(tier, _HARD)
+    return limit_sentence(tier, _HARD)
 
 
 def _deserved(tier: Tier, _priority: int) -> Message:
-    worst = min(tier.needs, key=there)
+    worst = min(tier.needs, key=available_ratio)
     template = DESERVED_ENOUGH if tier.passes else REASONS[Reason.BEYOND_DESERVED]
     return Message(
         template,
@@ -126,7 +126,7 @@ SENTENCES = {
 }
 
 
-def staying_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
+def kept_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
     """Return why pods of the queues that could give back are kept, with counts, the most frequent reason first."""
     ordered = sorted(tier.staying.items(), key=lambda one: (-one[1], one[0]))
     return tuple((Message(_STAYING[PodReason(reason)]), count) for reason, count in ordered)

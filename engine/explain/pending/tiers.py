@@ -4,7 +4,14 @@ from engine.analysis.pending_reasons import BORROWS, FLAVORS, NODES, WORKLOADS, 
 from engine.explain.decision.joint_limits import limited_tier
 from engine.explain.decision.verdicts import NODE_LABELS
 from engine.explain.pending import shares, workloads
-from engine.explain.pending.amounts import LimitTexts, amounts_told, left, limited, part, there
+from engine.explain.pending.amounts import (
+    LimitTexts,
+    amounts_text,
+    available_amount,
+    available_ratio,
+    limit_sentence,
+    obtainable_ratio,
+)
 from engine.model.decision import NodeReason
 from engine.model.message import (
     Message,
@@ -130,7 +137,7 @@ def tier_sentence(tier: Tier, priority: int) -> Message:
 
 
 def _quota(tier: Tier, _priority: int) -> Message:
-    return limited(tier, _MAX)
+    return limit_sentence(tier, _MAX)
 
 
 def _guarantee(tier: Tier, _priority: int) -> Message:
@@ -143,14 +150,14 @@ def _guarantee(tier: Tier, _priority: int) -> Message:
     if any(need.required > 1 for need in tier.needs):
         return _whole(tier)
     if tier.passes:
-        return Message(GUARANTEE_LEFT, {**params, "left": left(worst)})
+        return Message(GUARANTEE_LEFT, {**params, "left": available_amount(worst)})
     return Message(GUARANTEE_USED, {**params, "resource": worst.resource})
 
 
 def _whole(tier: Tier) -> Message:
     """Return the sentence for a dialect in which the guarantee must cover the whole request."""
-    worst = min(tier.needs, key=part if not tier.passes else there)
-    params = {"queue": short_name(worst.where), "left": left(worst)}
+    worst = min(tier.needs, key=obtainable_ratio if not tier.passes else available_ratio)
+    params = {"queue": short_name(worst.where), "left": available_amount(worst)}
     if tier.passes and worst.available < worst.required:
         return Message(GUARANTEE_MADE, params)
     params["asked"] = amount(worst.resource, worst.required)
@@ -171,7 +178,7 @@ def _fence(tier: Tier, _priority: int) -> Message:
 
 def _priority(tier: Tier, priority: int) -> Message:
     if any(need.resource == WORKLOADS for need in tier.needs):
-        return workloads.who_may_go(tier, priority)
+        return workloads.preemptable_workloads(tier, priority)
     if tier.shut:
         return Message(PRIORITY_NEVER, {"name": Name(tier.shut)})
     params = {"priority": str(priority)}
@@ -199,7 +206,7 @@ def _node(tier: Tier, _priority: int) -> Message:
     missing = _missing(tier)
     if not missing:
         return Message(NODE_TOGETHER, {"node": node})
-    return Message(NODE_NEAREST, {"node": node, "missing": amounts_told(missing)})
+    return Message(NODE_NEAREST, {"node": node, "missing": amounts_text(missing)})
 
 
 def _everywhere(tier: Tier) -> Message:
@@ -207,7 +214,7 @@ def _everywhere(tier: Tier) -> Message:
     if tier.passes:
         return Message(NODES_MADE)
     missing = _missing(tier)
-    return Message(NODES_SHORT, {"missing": amounts_told(missing)}) if missing else Message(NODES_TOGETHER)
+    return Message(NODES_SHORT, {"missing": amounts_text(missing)}) if missing else Message(NODES_TOGETHER)
 
 
 def _missing(tier: Tier) -> dict[str, int]:
@@ -215,8 +222,8 @@ def _missing(tier: Tier) -> dict[str, int]:
 
 
 def _most(tier: Tier, _priority: int) -> Message:
-    worst = min(tier.needs, key=there)
-    params = {"queue": short_name(worst.where), "left": left(worst)}
+    worst = min(tier.needs, key=available_ratio)
+    params = {"queue": short_name(worst.where), "left": available_amount(worst)}
     if tier.passes:
         return Message(MOST_ENOUGH, params)
     return Message(MOST_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
@@ -225,8 +232,8 @@ def _most(tier: Tier, _priority: int) -> Message:
 def _quota_left(tier: Tier, _priority: int) -> Message:
     if not tier.needs:
         return Message(LEFT_NONE)
-    worst = min(tier.needs, key=there)
-    params = {"queue": short_name(worst.where), "left": left(worst)}
+    worst = min(tier.needs, key=available_ratio)
+    params = {"queue": short_name(worst.where), "left": available_amount(worst)}
     if tier.shut == FLAVORS:
         return Message(LEFT_FLAVORS, {"queue": params["queue"]})
     if not tier.passes:
@@ -248,17 +255,17 @@ _SENTENCES = {
 }
 
 
-def refused_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
+def rejecting_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
     """Return why nodes can't take the pod, with the number of nodes, the most frequent reason first."""
     ordered = sorted(tier.refusing.items(), key=lambda one: (-one[1], one[0]))
     return tuple((Message(NODE_LABELS[NodeReason(reason)]), count) for reason, count in ordered)
 
 
-def asks_ahead(found: Ahead) -> Message:
+def pods_ahead(found: Ahead) -> Message:
     """How many are considered before it; whose is nobody's business."""
     return plural_message(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
 
 
-def together() -> Message:
+def all_remedies() -> Message:
     """Return the sentence about applying the first remedy of every tier together."""
     return Message(TOGETHER)

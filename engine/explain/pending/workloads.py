@@ -39,7 +39,7 @@ def considered(tier: Tier, _priority: int) -> Message:
     return Message(CONSIDERED if tier.passes else NOT_CONSIDERED[Inadmissible(tier.shut)])
 
 
-def who_may_go(tier: Tier, priority: int) -> Message:
+def preemptable_workloads(tier: Tier, priority: int) -> Message:
     """Return how many workloads may be preempted for one of this priority, as far as the reader may know it."""
     params = {"priority": str(priority)}
     if not tier.passes:

@@ -3,8 +3,8 @@
 from engine.planning.comparison.compared_sides import ComparedSide
 from engine.planning.comparison.figures import WHOLE, CoursePoint, SideFigures, Waits
 from engine.planning.comparison.forecast_figures import at_moment
-from engine.planning.comparison.recording import EmptyRecordError, Recording, looks, record
-from engine.planning.comparison.rerun import replayed
+from engine.planning.comparison.recording import EmptyRecordError, Recording, record, step_count
+from engine.planning.comparison.rerun import rerun_recording
 
 __all__ = [
     "WHOLE",
@@ -15,7 +15,7 @@ __all__ = [
     "SideFigures",
     "Waits",
     "at_moment",
-    "looks",
     "record",
-    "replayed",
+    "rerun_recording",
+    "step_count",
 ]

@@ -20,7 +20,7 @@ class ComparedSide(msgspec.Struct, frozen=True, kw_only=True):
     foreign: bool = False
 
 
-class Served:
+class ServedPods:
     """The pending pods (uids) that a foreign side has preempted for."""
 
     def __init__(self, side: ComparedSide) -> None:

@@ -90,7 +90,7 @@ class OutcomeCounts:
             below_ms=self._below_ms if timed else None,
             short=dict(sorted(standing.short.items())),
             shares=self._mean_shares() if timed else _shares(standing),
-            course=thinned(self._course),
+            course=sample_points(self._course),
         )
 
     def _mean_jain(self) -> int | None:
@@ -104,7 +104,7 @@ POINTS = 240
 """The most points of a course: more would share pixels."""
 
 
-def thinned(course: Iterable[CoursePoint]) -> tuple[CoursePoint, ...]:
+def sample_points(course: Iterable[CoursePoint]) -> tuple[CoursePoint, ...]:
     """Return at most POINTS of the points, evenly spaced, with the last one, as sums run up to it."""
     points = list(course)
     if len(points) <= POINTS:

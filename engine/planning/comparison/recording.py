@@ -16,7 +16,7 @@ from engine.planning.comparison.figures import SideFigures
 from engine.planning.comparison.outcome_counts import OutcomeCounts
 from engine.planning.comparison.pod_lives import Life, Lives
 from engine.planning.comparison.queue_demand import QueueDemand
-from engine.planning.forecast.rolling import unreserved
+from engine.planning.forecast.rolling import without_reservations
 from engine.planning.journal import PassInputs
 
 STEPS = 1_000
@@ -93,7 +93,7 @@ def record(
     return recorder.recording()
 
 
-def looks(since_ms: int, until_ms: int) -> int:
+def step_count(since_ms: int, until_ms: int) -> int:
     """Return the number of steps of a time, where it is recorded from its beginning."""
     return -(-(until_ms - since_ms) // _step_ms(since_ms, until_ms))
 
@@ -139,7 +139,7 @@ class _Recorder:
         else:
             self._lives.see(before, state.pods, at_ms)
         for uid in self._evicted:
-            if uid in before and uid not in self._went and _leaves(before[uid], state.pods.get(uid)):
+            if uid in before and uid not in self._went and _is_ending(before[uid], state.pods.get(uid)):
                 self._evict(uid, at_ms)
         for uid, pod in state.pods.items():
             if pod.node is not None and before.get(uid) is not pod and _unbound(before.get(uid)):
@@ -166,10 +166,10 @@ class _Recorder:
         self._columns = columns
 
     def _column(self, name: str) -> dict[Any, Any]:
-        return unreserved(self._state.nodes) if name == "nodes" else getattr(self._state, name)
+        return without_reservations(self._state.nodes) if name == "nodes" else getattr(self._state, name)
 
     def _waiting(self) -> set[str]:
-        return {self._lives.key(uid) for uid, pod in self._state.pods.items() if asks(pod)}
+        return {self._lives.key(uid) for uid, pod in self._state.pods.items() if is_pending(pod)}
 
     def recording(self) -> Recording:
         """Return what was read; there was at least one step."""
@@ -184,12 +184,12 @@ class _Recorder:
         )
 
 
-def asks(pod: Pod) -> bool:
+def is_pending(pod: Pod) -> bool:
     """Return whether a pod waits for a node."""
     return pod.node is None and not (pod.gated or pod.finished or pod.terminating)
 
 
-def _leaves(before: Pod, after: Pod | None) -> bool:
+def _is_ending(before: Pod, after: Pod | None) -> bool:
     return not before.terminating and (after is None or after.terminating or after.finished)
 
 

@@ -16,15 +16,15 @@ import msgspec
 from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.planning.comparison.compared_sides import ComparedSide, Served
+from engine.planning.comparison.compared_sides import ComparedSide, ServedPods
 from engine.planning.comparison.figures import SideFigures
 from engine.planning.comparison.outcome_counts import OutcomeCounts
 from engine.planning.comparison.pod_lives import Life
 from engine.planning.comparison.queue_demand import QueueDemand
-from engine.planning.comparison.recording import RecordedStep, Recording, asks
+from engine.planning.comparison.recording import RecordedStep, Recording, is_pending
 from engine.planning.forecast import Round, origin
-from engine.planning.forecast.rolling import Rolling
-from engine.planning.forecast.scheduling import tries
+from engine.planning.forecast.rolling import RollingCluster
+from engine.planning.forecast.scheduling import placement_attempts
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 
@@ -32,7 +32,9 @@ PASSES = 5
 """The most passes at one time; they continue only while they move something."""
 
 
-def replayed(recording: Recording, side: ComparedSide, *, each: Callable[[], None] = lambda: None) -> SideFigures:
+def rerun_recording(
+    recording: Recording, side: ComparedSide, *, each: Callable[[], None] = lambda: None
+) -> SideFigures:
     """Return what would have happened under a side. ``each``: called at every step."""
     run = _Run(recording, side)
     for number, step in enumerate(recording.steps, 1):
@@ -43,8 +45,8 @@ def replayed(recording: Recording, side: ComparedSide, *, each: Callable[[], Non
 
 class _Run:
     def __init__(self, recording: Recording, side: ComparedSide) -> None:
-        self._side, self._served, self._tally = side, Served(side), OutcomeCounts()
-        self._rolling = Rolling(recording.state, recording.moment)
+        self._side, self._served, self._tally = side, ServedPods(side), OutcomeCounts()
+        self._rolling = RollingCluster(recording.state, recording.moment)
         self._lives = {life.key: life for life in recording.lives}
         self._to_come = deque(life for life in recording.lives if life.key not in recording.state.pods)
         self._to_delete = deque(
@@ -107,7 +109,7 @@ class _Run:
         while self._to_come and self._to_come[0].came_ms <= now_ms:
             life, came = self._to_come.popleft(), True
             if life.deleted_ms is None or life.deleted_ms > now_ms:
-                pods[life.key] = _as_ask(life)
+                pods[life.key] = _as_pending(life)
         return bool(ended) or came
 
     def _go_on(self, number: int) -> bool:
@@ -125,7 +127,7 @@ class _Run:
             return False
         seen = self._seen()
         in_turn = sorted(seen.asks, key=lambda ask: ask.turn)
-        bound = self._rolling.bind(tries(seen, in_turn, self._rolling.state))
+        bound = self._rolling.bind(placement_attempts(seen, in_turn, self._rolling.state))
         self._serve([uid for uid, _ in bound])
         return bool(bound)
 
@@ -168,7 +170,7 @@ class _Run:
             heappush(self._ends, (started_ms + life.run_ms, uid))
 
     def _waiting(self) -> set[str]:
-        return {origin(uid) for uid, pod in self._rolling.state.pods.items() if asks(pod)}
+        return {origin(uid) for uid, pod in self._rolling.state.pods.items() if is_pending(pod)}
 
     def _stands(self) -> QueueDemand:
         seen = self._seen()
@@ -183,7 +185,7 @@ class _Run:
         return self._tally.figures(self._standing, self._waiting())
 
 
-def _as_ask(life: Life) -> Pod:
+def _as_pending(life: Life) -> Pod:
     """Return a pod as it was created, whatever became of it in the record; a mirror pod keeps its node."""
     if life.pod.mirror:
         return life.pod

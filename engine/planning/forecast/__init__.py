@@ -29,11 +29,11 @@ from engine.planning.forecast.outcome import (
     Round,
     Settling,
     difference,
-    grouped,
+    group_evictions,
     origin,
 )
-from engine.planning.forecast.rolling import Rolling
-from engine.planning.forecast.unreached import Unreached, unreached
+from engine.planning.forecast.rolling import RollingCluster
+from engine.planning.forecast.unreached import UnreachedGuarantee, unreached_guarantees
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import Decide
@@ -49,12 +49,12 @@ __all__ = [
     "PlacedPod",
     "Round",
     "Settling",
-    "Unreached",
+    "UnreachedGuarantee",
     "difference",
     "forecast",
-    "grouped",
+    "group_evictions",
     "origin",
-    "unreached",
+    "unreached_guarantees",
 ]
 
 _SERVED = "served"
@@ -80,7 +80,7 @@ def forecast(
     scheduler's; for one pending pod it preempts only once, as YuniKorn does. ``happenings``: other changes; the
     forecast does not end before the last of them. ``state`` is unchanged.
     """
-    rolling, last = Rolling(state, moment), max((one.round for one in happenings), default=0)
+    rolling, last = RollingCluster(state, moment), max((one.round for one in happenings), default=0)
     rounds: list[Round] = []
     served: set[str] = set()
 

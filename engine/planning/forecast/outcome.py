@@ -182,7 +182,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
         return EvictionCount.of(self.evictions)
 
 
-def grouped(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
+def group_evictions(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
     """Return evictions summed up by preemptor's queue, victim's queue, namespace, application and node.
 
     They are in the order of their first round; within a round, the largest groups come first.

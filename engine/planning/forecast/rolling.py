@@ -12,17 +12,17 @@ from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.forecast.outcome import AGAIN, ClusterChange, PlacedPod, origin
-from engine.planning.forecast.scheduling import tries
+from engine.planning.forecast.scheduling import placement_attempts
 from engine.planning.forecast.signature import Shapes
 from engine.planning.journal import PassInputs
-from engine.planning.reclaim_notices import followed
+from engine.planning.reclaim_notices import updated_notices
 from engine.planning.scheduling_pass import AuditedDecision
 from engine.policies.common.safeguards import selects
 
 _A_LITTLE_MS = 1_000
 
 
-def unreserved(nodes: Mapping[str, Node]) -> dict[str, Node]:
+def without_reservations(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """Return the nodes by name, without any reservation."""
     return {name: _unreserved(node) for name, node in nodes.items()}
 
@@ -32,7 +32,7 @@ def _unreserved(node: Node) -> Node:
     return node if len(kept) == len(node.taints) else msgspec.structs.replace(node, taints=kept)
 
 
-class Rolling:
+class RollingCluster:
     """The cluster between two rounds. It begins as a copy; pods that come back are named after those they replace."""
 
     def __init__(self, state: ClusterState, moment: PassInputs) -> None:
@@ -65,7 +65,7 @@ class Rolling:
         granted quota run where there is enough room.
         """
         considered = tuple(considered)
-        told = followed(seen.notices, (one.decision for one in considered), seen.now_ms)
+        told = updated_notices(seen.notices, (one.decision for one in considered), seen.now_ms)
         self.moment = msgspec.structs.replace(self.moment, notices=told)
         decided = [one.decision for one in considered if not one.refused and not one.hold]
         taken = [decision for decision in decided if decision.evicts]
@@ -78,7 +78,7 @@ class Rolling:
         asks = {ask.uid: ask for ask in seen.asks}
         bound = self.bind((uid, node) for uid, node in wanted if uid in asks)
         admitted = (asks[pod.uid] for decision in decided for pod in decision.admits if pod.uid in asks)
-        bound += self.bind(tries(self._frozen(), admitted, self.state))
+        bound += self.bind(placement_attempts(self._frozen(), admitted, self.state))
         self._recount(left, [self.state.pods[uid] for uid, _ in bound])
         placed = tuple(PlacedPod(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
@@ -166,7 +166,7 @@ class Rolling:
 
     def _release_nodes(self) -> None:
         """Remove all reservations: their pods are bound, or never will be."""
-        self.state.nodes.update(unreserved(self.state.nodes))
+        self.state.nodes.update(without_reservations(self.state.nodes))
 
     def _frozen(self) -> Snapshot:
         """Return the part of the state that placement reads."""

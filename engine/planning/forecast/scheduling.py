@@ -10,7 +10,7 @@ from engine.model.snapshot import ClusterState, Snapshot
 _MILLION = 1_000_000
 
 
-def tries(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[tuple[str, str]]:
+def placement_attempts(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[tuple[str, str]]:
     """Yield pod (uid) and node, for one pod after the other, until ``state`` shows that it is bound.
 
     Nodes that open decisions reserve take no pods; pods whose rules can't be evaluated try no nodes.

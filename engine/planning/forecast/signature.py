@@ -36,11 +36,11 @@ class Shapes:
     def _shape(self, pod: Pod) -> int:
         first = origin(pod.uid)
         if first not in self._of:
-            self._of[first] = self._numbers.setdefault(_encoder.encode(_alike(pod)), len(self._numbers))
+            self._of[first] = self._numbers.setdefault(_encoder.encode(_without_identity(pod)), len(self._numbers))
         return self._of[first]
 
 
-def _alike(pod: Pod) -> Pod:
+def _without_identity(pod: Pod) -> Pod:
     return msgspec.structs.replace(
         pod,
         uid="",

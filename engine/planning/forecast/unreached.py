@@ -7,7 +7,7 @@ from engine.model.queue_tree import QueueTree
 from engine.planning.forecast.outcome import Forecast, Settling
 
 
-class Unreached(msgspec.Struct, frozen=True, order=True):
+class UnreachedGuarantee(msgspec.Struct, frozen=True, order=True):
     """A queue below its guarantee in the end, while one of its pods that requests the resource waits."""
 
     queue: str
@@ -17,7 +17,7 @@ class Unreached(msgspec.Struct, frozen=True, order=True):
     """Both amounts are in the resource's integer unit."""
 
 
-def unreached(found: Forecast, tree: QueueTree) -> tuple[Unreached, ...]:
+def unreached_guarantees(found: Forecast, tree: QueueTree) -> tuple[UnreachedGuarantee, ...]:
     """Return the guarantees that remain out of reach under the forecast's tree, by queue and resource.
 
     Nothing where the forecast does not reach a stable state: its end is unknown then.
@@ -33,7 +33,7 @@ def unreached(found: Forecast, tree: QueueTree) -> tuple[Unreached, ...]:
             by_leaf[ask.queue] = add(by_leaf.get(ask.queue, {}), ask.requests)
     wanted = tree.roll_up(by_leaf)
     missed = [
-        Unreached(path, resource, used[path].get(resource, 0), guaranteed)
+        UnreachedGuarantee(path, resource, used[path].get(resource, 0), guaranteed)
         for path in tree.walk()
         for resource, guaranteed in tree[path].guaranteed.items()
         if resource != PODS and used[path].get(resource, 0) < guaranteed and wanted[path].get(resource, 0)

@@ -18,10 +18,10 @@ from engine.planning.forecast import (
     Forecast,
     PlacedPod,
     Settling,
-    Unreached,
-    grouped,
+    UnreachedGuarantee,
+    group_evictions,
 )
-from engine.planning.journal import TornError
+from engine.planning.journal import CorruptJournalError
 from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
@@ -131,7 +131,7 @@ def _prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> P
         found = forecast_tree(
             cluster=cluster, tree=tree, policy=terms.policy, dialect=terms.dialect, parameters=terms.parameters
         )
-    except TornError:
+    except CorruptJournalError:
         return None
     return None if found is None else prospect_of(found, sees, enforced=cluster.mode == Cluster.Mode.ENFORCE)
 
@@ -140,7 +140,7 @@ def prospect_of(found: Outlook, sees: Scope, *, enforced: bool = False) -> Prosp
     """The same of a forecast that is there."""
     caused = found.change.caused
     own = [one for one in caused if sees.has_pod(one.victim.namespace, one.victim.queue)]
-    groups = Redaction.of(sees).groups(grouped(own))
+    groups = Redaction.of(sees).groups(group_evictions(own))
     return Prospect(
         at=found.at,
         lines=_lines(groups[:MOST]),
@@ -179,7 +179,7 @@ def _by_queue(placed: Iterable[PlacedPod], sees: Scope) -> list[tuple[str, int]]
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _short(one: Unreached) -> Short:
+def _short(one: UnreachedGuarantee) -> Short:
     used, guaranteed = (format_amount(one.resource, amount) for amount in (one.used, one.guaranteed))
     return Short(one.queue, one.resource, used, guaranteed)
 
