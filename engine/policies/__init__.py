@@ -51,27 +51,27 @@ __all__ = [
 
 
 def enforceable(name: str, dialect: str) -> bool:
-    """Return whether its decisions may be carried out here. Raises UnknownPolicyError."""
+    """Return whether decisions of a policy in a dialect may be carried out here. Raises UnknownPolicyError."""
     return find(name, dialect).enforceable
 
 
 def guarded(name: str, dialect: str, *, acting: bool) -> bool:
-    """Return whether a policy is given the safeguards to choose within. Raises UnknownPolicyError.
+    """Return whether a policy must choose victims within the safeguards. Raises UnknownPolicyError.
 
-    ``acting``: whether decisions are carried out or advised; else a dialect that reproduces a scheduler decides as it
-    does.
+    ``acting``: whether decisions are carried out or advised. Otherwise, a dialect that reproduces a scheduler decides
+    as that scheduler does, without safeguards.
     """
     one = find(name, dialect)
     return one.guarded or (acting and one.enforceable)
 
 
 def within_quotas(name: str, dialect: str) -> bool:
-    """Return whether nobody deserves more than the ResourceQuotas of its namespace. Raises UnknownPolicyError."""
+    """Return whether ResourceQuotas of a namespace limit what its leaf deserves. Raises UnknownPolicyError."""
     return find(name, dialect).within_quotas
 
 
 def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
-    """Return the function that decides by a policy, a dialect and a revision's parameters.
+    """Return the function that makes decisions for a policy, a dialect and a revision's parameters.
 
     Raises UnknownPolicyError, also where nothing is decided by the policy, and msgspec.ValidationError for parameters
     that the policy does not have.
@@ -91,7 +91,10 @@ def by_others(snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision)
 
 
 def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
-    """Return what may be set for a policy in a dialect: nothing for an unknown one, which a draft may name for now."""
+    """Return the parameters of a policy in a dialect.
+
+    An unknown policy or dialect, which a draft may name temporarily, has none.
+    """
     try:
         kind = find(name, dialect).parameters
     except UnknownPolicyError:
@@ -102,7 +105,8 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
 def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
     """Return which queues may preempt which under a policy with a revision's parameters. Raises UnknownPolicyError.
 
-    Of a dialect that reproduces a scheduler that is what its design says.
+    For a dialect that reproduces a scheduler, this is the reach that its design document describes. Raises
+    UnknownPolicyError.
     """
     return first_of(name).reach(parameters)
 

@@ -19,7 +19,7 @@ _REGISTERED: dict[tuple[str, str], Policy] = {}
 
 
 class UnknownPolicyError(LookupError):
-    """A policy or dialect that this version can't decide by. ``str()`` is a sentence."""
+    """Raised for a policy or dialect that this version can't use for decisions. ``str()`` gives a full sentence."""
 
     def __init__(self, name: str, dialect: str) -> None:
         known = " or ".join(known_dialects().get(name, ()))

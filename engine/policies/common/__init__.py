@@ -1,1 +1,1 @@
-"""What several policies share. Policies import nothing of each other."""
+"""Code that several policies share. Policies do not import from each other."""

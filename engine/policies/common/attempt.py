@@ -1,4 +1,4 @@
-"""One ask at one moment, and what was worked out for it or for asks of its shape."""
+"""Preemption for one pending pod at one moment, with results cached for pending pods of the same shape."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,24 +24,30 @@ _SHAPES_KEPT = 64
 
 
 class RequestShape:
-    """What asks have in common that differ in nothing but who they are."""
+    """The results that pending pods share if they differ only in identity (name, uid and timestamps)."""
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.columns = snapshot.columns
         self.spread = bool(ask.spread)
         self.feasibility = Feasibility(snapshot, ask)
         self.room: Flags = self.feasibility.refusing() == FITS
-        """Place -> whether the ask fits there as it is."""
+        """Place of a node -> whether the pending pod fits on that node without any eviction."""
         self.kept: dict[Hashable, Any] = {}
-        """What policies worked out for asks of this shape, by keys of their own."""
+        """Results that policies cached for pending pods of this shape, by keys that each policy chooses."""
 
     def holds_for(self, columns: Columns) -> bool:
-        """Whether it is the same at another moment: of a spread, pods on their way out no longer count."""
+        """Return whether this shape is still valid for the columns of another moment.
+
+        A pod with spread constraints has a new shape at every moment, because terminating pods no longer count.
+        """
         return not self.spread or self.columns is columns
 
 
 class PreemptionAttempt:
-    """One ask at one moment."""
+    """The state of preemption for one pending pod (``ask``) at one moment.
+
+    Arrays are indexed by the place of a node in the snapshot.
+    """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> None:
         self.snapshot, self.tree, self.ask, self.columns = snapshot, tree, ask, snapshot.columns
@@ -53,12 +59,15 @@ class PreemptionAttempt:
 
     @cached_property
     def restraints(self) -> Restraints:
-        """The safeguards that victims have to be within."""
+        """Return the safeguards that limit which pods may be victims."""
         return restraints_of(self.snapshot, self.tree)
 
     @cached_property
     def scope(self) -> Flags:
-        """Place -> whether the ask may run there at all: one node for a DaemonSet's, else every one."""
+        """Return for each node (by place) whether the pending pod is meant for it.
+
+        A DaemonSet pod is meant for one node, any other pod for every node.
+        """
         wanted = self.ask.required_node
         if wanted is None:
             return np.ones(len(self.columns.nodes), np.bool_)
@@ -66,12 +75,12 @@ class PreemptionAttempt:
 
     @cached_property
     def open(self) -> Flags:
-        """Place -> whether the ask may be sent there, were there room."""
+        """Return for each node (by place) whether the pending pod may be placed there, given enough room."""
         return self.scope & ~self.usage.kept & ~self.columns.not_ready
 
     @cached_property
     def emptying(self) -> Flags:
-        """Place -> whether a pod there is on its way out."""
+        """Return for each node (by place) whether it has a terminating pod."""
         emptying = np.zeros(len(self.columns.nodes), np.bool_)
         emptying[self.columns.node[self.columns.leaving]] = True
         return emptying
@@ -82,14 +91,20 @@ class PreemptionAttempt:
         return DepartingPods(self.columns, np.sort(self.columns.leaving))
 
     def node_with_room(self, *, leaving_counted: bool) -> str | None:
-        """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
+        """Return the first node where the pending pod fits without eviction, None if there is none.
+
+        With ``leaving_counted``, return the first node where it fits as soon as terminating pods are gone.
+        """
         fitting = self.open & (self.emptying if leaving_counted else self.shape.room)
         if leaving_counted and fitting.any():
             fitting &= self.feasibility.refusing(self.leaving) == FITS
         return self.columns.nodes[int(fitting.argmax())].name if fitting.any() else None
 
     def excess(self) -> dict[tuple[str, str], int]:
-        """Queue above the ask's own, and resource -> by how much the ask would exceed the max there; where it would."""
+        """Return by how much the pending pod would exceed each max above its own queue.
+
+        Keys are pairs of queue and resource. A max that would not be exceeded is left out.
+        """
         found = {}
         for path in self.tree.lineage(self.leaf)[1:]:
             for resource in self.tree[path].max:
@@ -98,26 +113,35 @@ class PreemptionAttempt:
         return found
 
     def over_max(self, path: str, resource: str) -> int:
-        """By how much a queue would be over its max of a resource with the ask; nothing where the ask wants none."""
+        """Return by how much the pending pod would take a queue over its max of a resource.
+
+        The result is negative below the max, and 0 if the pod does not request the resource.
+        """
         wanted = self.ask.requests.get(resource, 0)
         return self.used(path, resource) + wanted - self.tree[path].max[resource] if wanted > 0 else 0
 
     def used(self, path: str, resource: str) -> int:
-        """What a queue uses as an asker is measured."""
+        """Return a queue's usage of a resource as it counts for a preemptor: bound pods plus reservations."""
         return int(self.usage.of(self.usage.asking, resource)[self.ground.number[path]])
 
     @cached_property
     def entitling(self) -> dict[str, str]:
-        """E(r) of every resource that the ask requests and that is guaranteed somewhere above it."""
+        """Return E(r) for each requested resource: the nearest queue upwards that has a guarantee in it.
+
+        Resources that no queue from the leaf upwards guarantees are left out.
+        """
         asked = sorted(resource for resource, amount in self.ask.requests.items() if amount > 0)
         found = {resource: self.tree.entitling(self.leaf, resource) for resource in asked}
         return {resource: path for resource, path in found.items() if path is not None}
 
 
 def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
-    """The asks of a pass are of few shapes: those used last are kept."""
+    """Return the shape of a pending pod, from the cache if possible.
+
+    The pending pods of a pass have few shapes, so the cache keeps the most recently used ones.
+    """
     if ask.nominated_node or ask.own_claims or ask.uid in _kept_for(snapshot.columns):
-        return RequestShape(snapshot, ask)  # it counts who it is
+        return RequestShape(snapshot, ask)  # its identity affects where it fits
     shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], RequestShape])
     application = ground.applications.get((ask.namespace, ask.application), -1)
     nameless = msgspec.structs.replace(
@@ -134,7 +158,7 @@ def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
 
 
 def _kept_for(columns: Columns) -> frozenset[str]:
-    """Uids of the asks that some node is kept for."""
+    """Return the uids of the pending pods for which a node is reserved."""
     made: frozenset[str] = columns.once(
         "kept for",
         None,

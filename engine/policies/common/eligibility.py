@@ -1,4 +1,7 @@
-"""Who may preempt, by guarantees: each guard says why not, None when it lets the ask pass."""
+"""Guards that decide whether a pending pod may preempt, judged by guarantees of queues.
+
+Each guard returns why the pod may not preempt, or None if the pod passes.
+"""
 
 from collections.abc import Callable
 
@@ -7,7 +10,7 @@ from engine.model.decision import Reason
 from engine.policies.common.attempt import PreemptionAttempt
 
 Guard = Callable[[PreemptionAttempt], str | None]
-"""What the reason's sentence names, perhaps nothing; None: the ask may pass."""
+"""Returns the detail that the reason's sentence names (possibly an empty text), or None if the pending pod passes."""
 
 
 def _of_no_queue(attempt: PreemptionAttempt) -> str | None:
@@ -28,7 +31,10 @@ def _disabled(attempt: PreemptionAttempt) -> str | None:
 
 
 def _not_known(attempt: PreemptionAttempt) -> str | None:
-    """The queue whose usage counts for the ask and isn't known: a bound pod in it, or the ask, can't be read."""
+    """Return the queue whose usage counts for the pending pod but is unknown.
+
+    The usage is unknown if a bound pod in the queue, or the pending pod itself, can't be read.
+    """
     tree, leaf = attempt.tree, attempt.leaf
     counts = [path for path in tree.lineage(leaf) if tree[path].max or tree[path].guaranteed]
     within = ((path, pod) for path in (leaf, *counts) for pod in attempt.snapshot.unread_for(attempt.ask))
@@ -36,12 +42,15 @@ def _not_known(attempt: PreemptionAttempt) -> str | None:
 
 
 def _no_guarantee(attempt: PreemptionAttempt) -> str | None:
-    """Law 4, except for DaemonSets: something that is asked is guaranteed."""
+    """Return the leaf if none of the requested resources is guaranteed (invariant 4; DaemonSet pods are exempt)."""
     return None if attempt.entitling or attempt.ask.required_node is not None else attempt.leaf
 
 
 def _at_guarantee(attempt: PreemptionAttempt) -> str | None:
-    """Law 4, except for DaemonSets: the queue is below the entitling guarantee in every resource that has one."""
+    """Return the first entitling queue, and the resource, in which usage has reached the guarantee.
+
+    Invariant 4: usage must be below the guarantee in every resource that has one. DaemonSet pods are exempt.
+    """
     if attempt.ask.required_node is not None:
         return None
     for resource, path in attempt.entitling.items():
@@ -51,7 +60,10 @@ def _at_guarantee(attempt: PreemptionAttempt) -> str | None:
 
 
 def _over_max(attempt: PreemptionAttempt) -> str | None:
-    """The ask's own queue gives nothing that could make room under its max."""
+    """Return the pending pod's queue and the resource in which it would exceed its max.
+
+    Evictions can't help there, because no victims are taken from the pod's own queue.
+    """
     over = (name for name in attempt.tree[attempt.leaf].max if attempt.over_max(attempt.leaf, name) > 0)
     return next((f"{attempt.leaf} {name}" for name in over), None)
 
@@ -66,13 +78,13 @@ def _delayed(attempt: PreemptionAttempt) -> str | None:
 
 
 def due_ms(attempt: PreemptionAttempt) -> int | None:
-    """When the ask may preempt; None when it was not found unschedulable yet."""
+    """Return from when on the pending pod may preempt, None if the scheduler has not found it unschedulable yet."""
     since = attempt.ask.unschedulable_ms
     return None if since is None else since + attempt.tree.delay_ms(attempt.leaf)
 
 
 UNDECIDABLE: dict[Reason, Guard] = {Reason.NO_QUEUE: _of_no_queue, Reason.UNREAD_RULES: _unread_rules}
-"""Why nothing can be said of an ask at all."""
+"""Reasons why no decision is possible for a pending pod -> the guard that checks it."""
 
 GUARDS: dict[Reason, Guard] = {
     Reason.NEVER: _never,
@@ -82,7 +94,7 @@ GUARDS: dict[Reason, Guard] = {
     Reason.AT_GUARANTEE: _at_guarantee,
     Reason.OVER_MAX: _over_max,
 }
-"""Why an ask that fits nowhere may not preempt."""
+"""Reasons why a pending pod that fits on no node may not preempt -> the guard that checks it."""
 
 WAITS: dict[Reason, Guard] = {Reason.NOT_TRIED: _not_tried, Reason.DELAY: _delayed}
-"""Why it may not preempt yet: these pass by themselves."""
+"""Reasons why a pending pod may not preempt yet, which resolve with time -> the guard that checks it."""

@@ -1,4 +1,4 @@
-"""What a policy may be told by a revision: the fields of its ``Parameters``, for those who edit them."""
+"""Descriptions of the parameters that a revision may set for a policy, for forms that edit them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -9,17 +9,20 @@ Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter, its values as people choose them: ``true``, ``daemonset``; or names, typed with commas."""
+    """One parameter of a policy, with its values as text that a person chooses or types.
+
+    The value is one of the choices (``true``, ``daemonset``) or a list of names separated by commas.
+    """
 
     name: str
     choices: tuple[str, ...]
-    """None of one that is a list of names."""
+    """The possible values. Empty if the value is a list of names."""
     default: str
-    """The one that counts where a revision says nothing."""
+    """The value that applies if a revision does not set the parameter."""
 
 
 def described(kind: type[msgspec.Struct]) -> tuple[Parameter, ...]:
-    """The fields of a policy's ``Parameters``, in their order. Raises TypeError for one that is none of these."""
+    """Return the fields of a policy's ``Parameters`` in their order. Raises TypeError for an unsupported field type."""
     hints = get_type_hints(kind)
     return tuple(
         Parameter(field.name, _choices(hints[field.name]), text_of(field.default))
@@ -28,7 +31,7 @@ def described(kind: type[msgspec.Struct]) -> tuple[Parameter, ...]:
 
 
 def value_of(parameter: Parameter, text: str) -> Any:
-    """What a text means to the policy. Raises ValueError for one that is none of the choices."""
+    """Return the value of a parameter for a chosen or typed text. Raises ValueError if it is not one of the choices."""
     if not parameter.choices:
         return [name for name in map(str.strip, text.split(",")) if name]
     if text not in parameter.choices:
@@ -37,7 +40,7 @@ def value_of(parameter: Parameter, text: str) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """A value as it is chosen or typed; whatever no parameter can hold is written as JSON."""
+    """Return a value as the text that a person would choose or type. A value of any other type is written as JSON."""
     if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
         return ", ".join(value)
     return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()

@@ -1,4 +1,4 @@
-"""Bound pods under a queue tree, column by column: what stays as it is whoever is on the way out."""
+"""Columns of the bound pods under a queue tree, limited to facts that do not depend on which pods are terminating."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -19,13 +19,14 @@ from engine.model.snapshot import Snapshot
 
 _ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
 LIMITLESS = 2**62
-"""More than any sum on a node, where those are held by 64 bits."""
+"""More than any sum of amounts on a node that is stored in 64 bits."""
 
 
 class PodIndex:
-    """Queues by number, in the tree's order; ``nobody``, after the last, stands for no queue.
+    """The bound pods of a snapshot, indexed by queue and by kind.
 
-    Pods are of kinds: pods of one kind differ in nothing that decides whether they may be taken.
+    Queues are numbered in the tree's order. The number after the last, ``nobody``, means no queue. Pods of one kind are
+    equal in everything that decides whether they may be victims.
     """
 
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
@@ -36,43 +37,43 @@ class PodIndex:
         lineages = [[self.number[path] for path in reversed(tree.lineage(path))] for path in self.paths]
         self.depth = np.array([*map(len, lineages), 1], np.int64) - 1
         self.line = np.full((int(self.depth.max()) + 1, self.nobody + 1), self.nobody, np.intp)
-        """Depth -> queue -> the queue of that depth which it is or lies in, nobody where it is less deep."""
+        """Depth -> queue -> its ancestor (or itself) at that depth, ``nobody`` if the queue is less deep."""
         for number, lineage in enumerate(lineages):
             self.line[: len(lineage), number] = lineage
         self.kinds: ItemGroups = columns.once("kinds", "fence", lambda: _kinds(columns))
         one = self.kinds.each
         self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
-        """Kind -> how many pods there are of it."""
+        """Kind -> the number of pods of that kind."""
         self.queue: Rows = np.array([self.queue_of(pod.queue) for pod in one], np.intp)
-        """Kind -> the number of its queue."""
+        """Kind -> the number of the queue of its pods."""
         self.priority: Numbers = np.array([pod.priority for pod in one], np.int64)
         self.daemonset: Flags = self._flags(lambda pod: pod.daemonset)
         self.shielded: Flags = self._flags(lambda pod: bool(pod.shield))
         self.opted_out: Flags = self._flags(lambda pod: pod.opted_out)
         self.applications: dict[tuple[str, str], int] = {}
-        """By namespace and name."""
+        """Namespace and name of an application -> its number."""
         self.application: Rows = np.array(
             [self.applications.setdefault((pod.namespace, pod.application), len(self.applications)) for pod in one],
             np.intp,
         )
-        """Kind -> the number of its application."""
+        """Kind -> the number of the application of its pods."""
         self.row_queue: Rows = self.queue[self.kinds.of] if one else np.zeros(0, np.intp)
         self._amounts: dict[str, Numbers] = {}
 
     def queue_of(self, path: str | None) -> int:
-        """The number of a queue, ``nobody`` of one that the tree does not have."""
+        """Return the number of a queue, ``nobody`` if the tree does not contain it."""
         return self.number.get(path or "", self.nobody)
 
     def _flags(self, of_kind: Callable[[Pod], bool]) -> Flags:
         return np.fromiter(map(of_kind, self.kinds.each), np.bool_, len(self.kinds.each))
 
     def below(self, path: str) -> Flags:
-        """Queue -> whether it is this one or lies in its subtree."""
+        """Return for each queue (by number) whether it is the given queue or lies in its subtree."""
         number = self.number[path]
         return np.asarray(self.line[self.depth[number]] == number, np.bool_)
 
     def amounts(self, resource: str) -> Numbers:
-        """Kind -> what a pod of it requests of a resource."""
+        """Return for each kind how much of a resource one of its pods requests."""
         if resource not in self._amounts:
             found = [pod.requests.get(resource, 0) for pod in self.kinds.each]
             stray = sum(abs(pod.requests.get(resource, 0)) for pod in self.columns.stray)
@@ -82,12 +83,12 @@ class PodIndex:
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
-        """What some bound pod requests."""
+        """Return the resources that at least one bound pod requests, sorted."""
         pods = (*self.kinds.each, *self.columns.stray)
         return tuple(sorted({resource for pod in pods for resource in pod.requests}))
 
     def rolled_up(self, queues: Rows, amounts: Numbers) -> Numbers:
-        """Queue -> the sum of the amounts in its subtree."""
+        """Return for each queue (by number) the sum of the amounts in its subtree. ``queues``: the queue of each."""
         sums = np.zeros(self.nobody + 1, amounts.dtype)
         for level in self.line:
             np.add.at(sums, level[queues], amounts)
@@ -96,7 +97,7 @@ class PodIndex:
 
     @cached_property
     def bound(self) -> dict[str, Numbers]:
-        """Resource -> queue -> what all bound pods there request."""
+        """Return for each resource, by queue number, the total requests of the bound pods in the queue's subtree."""
         stray = np.array([self.queue_of(pod.queue) for pod in self.columns.stray], np.intp)
         found = {}
         for resource in self.resources:
@@ -108,7 +109,7 @@ class PodIndex:
 
     @cached_property
     def promised(self) -> dict[str, Numbers]:
-        """Resource that is guaranteed somewhere -> queue -> its guarantee; below nothing where there is none."""
+        """Return for each resource that any queue guarantees, by queue number, the guarantee; -1 if there is none."""
         names = {resource for queue in self.tree.queues.values() for resource in queue.guaranteed}
         found = {}
         for resource in sorted(names):
@@ -117,12 +118,12 @@ class PodIndex:
         return found
 
     def limitless(self, numbers: Numbers) -> Any:
-        """More than any sum of such numbers."""
+        """Return a number greater than any sum of these numbers. It depends on the type of the array."""
         return inf if numbers.dtype == object else LIMITLESS
 
     @cached_property
     def densest(self) -> dict[str, Numbers]:
-        """Resource that is guaranteed somewhere -> queue -> the most that its pods hold on one node."""
+        """Return for each guaranteed resource, by queue number, the most that the queue's pods hold on one node."""
         return {resource: self._densest(resource) for resource in self.promised}
 
     def _densest(self, resource: str) -> Numbers:
@@ -139,19 +140,22 @@ class PodIndex:
 
     @cached_property
     def above(self) -> Rows:
-        """Queue -> the queue right above it, nobody above the root."""
+        """Return for each queue (by number) its parent, ``nobody`` for the root."""
         numbers = np.arange(self.nobody + 1)
         above: Rows = np.where(self.depth > 0, self.line[self.depth - 1, numbers], self.nobody)
         return above
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """Queue -> its weight, nearly; at least 1."""
+        """Return for each queue (by number) its weight as a float, which may be rounded; at least 1."""
         return np.array([*(max(self.tree[path].weight, 1) for path in self.paths), 1], np.float64)
 
     @cached_property
     def disabled(self) -> Flags:
-        """Queue -> whether preemption is turned off there or above; on the root that has no effect."""
+        """Return for each queue (by number) whether it, or a queue above it, disables preemption.
+
+        Disabling preemption on the root has no effect.
+        """
         off = np.zeros(self.nobody + 1, np.bool_)
         for path, number in self.number.items():
             off[number] = path != self.tree.root and self.tree[path].preemption_policy is PreemptionPolicy.DISABLED
@@ -159,17 +163,17 @@ class PodIndex:
 
     @cached_property
     def priorities_narrowed(self) -> bool:
-        """Whether some queue has priority settings."""
+        """Return whether any queue has priority settings."""
         queues = self.tree.queues.values()
         return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
 
     @cached_property
     def order(self) -> "CandidateOrder":
-        """How expendable pods are."""
+        """Return the order of bound pods by how expendable they are."""
         return CandidateOrder(self)
 
     def distance(self, leaf: str) -> Numbers:
-        """Queue -> how many steps it is away from a leaf."""
+        """Return for each queue (by number) its distance from a leaf in steps through the tree."""
         own = self.number.get(leaf, 0)
         lineage = self.line[: self.depth[own] + 1]
         shared = (lineage == lineage[:, [own]]).sum(axis=0)
@@ -179,7 +183,7 @@ class PodIndex:
 
 
 class CandidateOrder:
-    """The rows of each node from the most expendable on, were it not for how far their queues are away."""
+    """The bound pods node by node, most expendable first, without regard to the distance between queues."""
 
     def __init__(self, ground: PodIndex) -> None:
         columns = ground.columns
@@ -187,16 +191,19 @@ class CandidateOrder:
         self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
         self.created: Numbers = columns.numbers(pod_fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
-        """Row -> how long the pod has run, in milliseconds: what is thrown away with it."""
+        """Row -> how long the pod has run, in milliseconds: the work that its eviction would lose."""
         by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)
         self.rows: Rows = np.lexsort(by)
         self.kind: Rows = ground.kinds.of[self.rows]
-        """In this order: the pod's kind."""
+        """Position in this order -> the kind of the pod there."""
         changes = np.zeros(len(self.rows), np.bool_)
         for one in by[3:]:
             changes |= np.diff(one[self.rows], prepend=one[self.rows[:1]]) != 0
         self.stretch: Numbers = np.empty(len(self.rows), np.int64)
-        """Row -> the number of its stretch of pods of one node that only nearness, work and age tell apart."""
+        """Row -> the number of its run of pods that differ only in distance, lost work and age.
+
+        The pods of a run are on the same node, and equal in opt-out, originator and priority.
+        """
         self.stretch[self.rows] = np.cumsum(changes)
 
 
@@ -205,5 +212,5 @@ def _kinds(columns: Columns) -> ItemGroups:
 
 
 def pod_index_of(snapshot: Snapshot, tree: QueueTree) -> PodIndex:
-    """The snapshot's ground under a tree, worked out once: all decisions of a pass share it."""
+    """Return the pod index of a snapshot under a tree. It is built once, and all decisions of a pass share it."""
     return snapshot.once("fence", tree, lambda: PodIndex(snapshot.columns, tree))

@@ -1,4 +1,4 @@
-"""Usage as the laws of policy ``fence`` count it, and a decision's figures before and after."""
+"""Usage of queues as the invariants of policy ``fence`` count it, and a decision's figures before and after."""
 
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -13,27 +13,30 @@ from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.common.pod_index import PodIndex
 
 Book = dict[str, Numbers]
-"""Resource -> queue -> amount, rolled up."""
+"""Resource -> queue number -> amount, which includes the queue's subtree."""
 
 
 class QueueUsage:
-    """What every queue uses at one moment, and which nodes are kept for an ask."""
+    """The usage of every queue at one moment, and the nodes that are reserved for pending pods."""
 
     def __init__(self, ground: PodIndex, snapshot: Snapshot) -> None:
         self.ground, self.columns, self.reservations = ground, snapshot.columns, snapshot.reservations
         columns = snapshot.columns
         self.asking: Book = dict(ground.bound)
-        """Bound pods plus the room that open decisions reserve: what an asker is measured by."""
+        """Usage that counts for a preemptor: bound pods plus the capacity that open decisions reserve."""
         self.giving: Book = dict(ground.bound)
-        """Bound pods less those on their way out: what a victim's queue is measured by."""
+        """Usage that counts for a victim's queue: bound pods without terminating pods."""
         self.kept: Flags = np.zeros(len(columns.nodes), np.bool_)
-        """Place -> whether a decision reserves the node."""
+        """Place of a node -> whether a decision reserves the node."""
         leaving = [columns.pods[row] for row in columns.leaving.tolist()]
         self._leave([*leaving, *(pod for pod in columns.stray if pod.terminating)])
         self._reserve(snapshot, snapshot.reservations)
 
     def moved(self, snapshot: Snapshot) -> "QueueUsage | None":
-        """The usage a little later in the same pass; None where that is not what the snapshot is."""
+        """Return the usage for a later snapshot of the same pass, updated incrementally from this one.
+
+        Return None if the snapshot does not continue the one of this usage.
+        """
         columns = snapshot.columns
         since = snapshot.reservations[len(self.reservations) :]
         if (*self.reservations, *since) != snapshot.reservations or columns.stray is not self.columns.stray:
@@ -44,7 +47,7 @@ class QueueUsage:
         later = copy(self)
         later.columns, later.reservations = columns, snapshot.reservations
         later.asking, later.giving, later.kept = dict(self.asking), dict(self.giving), self.kept.copy()
-        later._leave([columns.pods[row] for row in gone.tolist()])  # noqa: SLF001 - of its own kind
+        later._leave([columns.pods[row] for row in gone.tolist()])  # noqa: SLF001 - of the same class
         later._reserve(snapshot, since)  # noqa: SLF001
         return later
 
@@ -75,13 +78,14 @@ class QueueUsage:
             book[resource] = after
 
     def of(self, book: Book, resource: str) -> Numbers:
-        """Queue -> amount of a resource, also of one that nobody uses."""
+        """Return the amounts of a resource by queue number; zeros for a resource that no queue uses."""
         return book[resource] if resource in book else np.zeros(self.ground.nobody + 1, np.int64)
 
     def figures(self, leaf: str | None, asked: Amounts, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
-        """The ask's queue and all above it, then each victim's and all above, before and after; zeros left out.
+        """Return the figures before and after the decision, for the queues of the pending pod and of the victims.
 
-        The asker's lineage is measured on the asker's side, the others on the victims' side.
+        First the pending pod's queue (``leaf``) and all queues above it, then each victim's queue and all above that.
+        The preemptor's lineage is measured by ``asking``, the other queues by ``giving``. Zeros are left out.
         """
         tree, victims = self.ground.tree, tuple(victims)
         own = tree.lineage(leaf) if leaf else ()
@@ -112,7 +116,10 @@ def _is_used(pod: Pod | None) -> bool:
 
 
 def usage_of(ground: PodIndex, snapshot: Snapshot) -> QueueUsage:
-    """Who uses what in a snapshot that the ground is of; moved on from where it was asked for last."""
+    """Return the usage of queues in a snapshot, updated incrementally from the previous call of the same pass.
+
+    ``ground``: the snapshot's pod index.
+    """
     kept: dict[str, QueueUsage] = snapshot.once("fence usage", ground.tree, dict)
     latest = kept.get("latest")
     if latest and latest.columns is snapshot.columns and latest.reservations is snapshot.reservations:

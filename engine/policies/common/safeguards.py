@@ -1,7 +1,8 @@
-"""Which pods lasting safeguards keep from being evicted: budgets, as the Eviction API counts, and pauses.
+"""The pods that lasting safeguards protect from eviction: disruption budgets, pauses of queues, and the scope.
 
-A budget covers what it selects, an empty selector all pods of its namespace; a pod of two budgets can't be evicted at
-all. Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
+Budgets count as in the Eviction API. A budget covers the pods that it selects, and an empty selector covers all pods of
+its namespace. A pod that two budgets cover can't be evicted at all. Source: the Eviction API of Kubernetes
+(pkg/registry/core/pod/storage/eviction.go).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,24 +22,24 @@ from engine.model.snapshot import Safeguards, Snapshot
 
 
 class EvictionLimit(NamedTuple):
-    """Of some bound pods no more than so many may go together."""
+    """The largest number of some bound pods that may be evicted together."""
 
     covered: Rows
-    """The rows of those pods."""
+    """The rows of the pods that the limit covers."""
     allowed: int
 
 
 _WORKED_OUT = ("refused", "limits", "restrains", "_many", "_paused_rows", "_outside_rows", "_rows")
-"""What stays the same while the same is refused."""
+"""Cached attributes that stay valid while the same pods are refused."""
 
 
 class Restraints:
-    """The safeguards of a snapshot, held against its bound pods (rows). Without safeguards it restrains nothing."""
+    """The safeguards of a snapshot applied to its bound pods (rows). Without safeguards nothing is restrained."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, before: "Restraints | None" = None) -> None:
-        """Where the snapshot has no safeguards its disruption budgets are not looked at either.
+        """Apply the safeguards of a snapshot. Its disruption budgets are ignored if it has no safeguards.
 
-        ``before``: those of an earlier moment of the pass.
+        ``before``: the restraints of an earlier moment of the pass, whose cached results are reused if still valid.
         """
         given = snapshot.safeguards
         self._given, self._of = given, snapshot.budgets
@@ -48,17 +49,20 @@ class Restraints:
         self._budgets: Sequence[DisruptionBudget] = snapshot.budgets if given else ()
         self._covered = [_covered(self._columns, budget) for budget in self._budgets]
         self._left = [self._remaining(budget, rows) for budget, rows in zip(self._budgets, self._covered, strict=True)]
-        if before is not None and (before._of, before.key) == (self._of, self.key):  # noqa: SLF001 - of its own kind
+        if before is not None and (before._of, before.key) == (self._of, self.key):  # noqa: SLF001 - of the same class
             self.__dict__.update({name: before.__dict__[name] for name in _WORKED_OUT if name in before.__dict__})
 
     def holds_for(self, snapshot: Snapshot) -> bool:
-        """Whether they are those of a snapshot too: it has the same safeguards, and nobody else has begun to leave."""
+        """Return whether these restraints also apply to another snapshot.
+
+        They do if it has the same safeguards and budgets, and no further pods are terminating that budgets count.
+        """
         same = self._of is snapshot.budgets and self._given == snapshot.safeguards
         return same and (not self._budgets or self._columns.leaving is snapshot.columns.leaving)
 
     @cached_property
     def refused(self) -> Flags:
-        """Row -> whether the pod may not go, whoever else does."""
+        """Return for each pod (by row) whether it may not be evicted, regardless of which other pods are."""
         refused = self._many | self._paused_rows | self._outside_rows
         for rows, left in zip(self._covered, self._left, strict=True):
             if left <= 0:
@@ -67,60 +71,69 @@ class Restraints:
 
     @cached_property
     def limits(self) -> tuple[EvictionLimit, ...]:
-        """The budgets that allow for some of the pods that they cover, but perhaps not for all."""
+        """Return the limits of the budgets that allow eviction of some, but not all, of the pods that they cover."""
         found = zip(self._covered, self._left, strict=True)
         return tuple(EvictionLimit(rows, left) for rows, left in found if 0 < left < len(rows))
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Equal at two moments of a pass where the same is refused."""
+        """Return a key that is equal for two moments of a pass at which the same pods are refused."""
         return (self._paused, self._scope, *self._left)
 
     @cached_property
     def restrains(self) -> bool:
-        """Whether any pod is kept, alone or together with others."""
+        """Return whether any pod, or any combination of pods, may not be evicted."""
         return bool(self.limits) or bool(self.refused.any())
 
     @property
     def pauses(self) -> bool:
-        """Whether any queue is paused."""
+        """Return whether any queue is paused."""
         return bool(self._paused)
 
     def rows(self, reason: PodReason) -> Rows:
-        """The rows of those who are refused for a reason, the first of PAUSED, OUTSIDE_SCOPE and OVER_BUDGET."""
+        """Return the rows of the pods that are refused for a reason.
+
+        A pod counts under the first reason that applies, in the order PAUSED, OUTSIDE_SCOPE and OVER_BUDGET.
+        """
         return self._rows[reason]
 
     def why(self, row: int) -> tuple[PodReason, str]:
-        """Why a pod that is refused may not go, with the paused queue or the budgets meant."""
+        """Return the reason why a refused pod may not be evicted, and its detail as ``detail`` gives it."""
         reasons = (PodReason.PAUSED, PodReason.OUTSIDE_SCOPE)
         reason = next((one for one in reasons if row in self._rows[one]), PodReason.OVER_BUDGET)
         return reason, self.detail(row)
 
     def detail(self, row: int) -> str:
-        """The paused queue, or the budgets, that keep a pod; empty where none do."""
+        """Return what protects a pod from eviction, empty if nothing does.
+
+        This is the paused queue, or the pod's queue if it is outside the scope, or else the names of the budgets.
+        """
         if not self.refused[row]:
             return ""
         pod = self._columns.pods[row]
         return self.pause_of(pod.queue or "") or (pod.queue or "" if self.outside(pod) else self.budgets_of(row))
 
     def budgets_of(self, row: int) -> str:
-        """The names of the budgets that cover a pod."""
+        """Return the names of the budgets that cover a pod, separated by commas."""
         covering = zip(self._budgets, self._covered, strict=True)
         return ", ".join(budget.name for budget, rows in covering if row in rows)
 
     def pause_of(self, queue: str) -> str:
-        """The paused queue that a queue is, or lies in; empty: none."""
+        """Return the nearest paused queue from a queue upwards, empty if there is none."""
         if not self._paused:
             return ""
         lineage = self._tree.lineage(queue) if queue in self._tree else (queue,)
         return next((path for path in lineage if path in self._paused), "")
 
     def outside(self, pod: Pod) -> bool:
-        """Whether a pod is in none of the queues and namespaces that we act within."""
+        """Return whether a pod is outside the queues and namespaces to which evictions are limited."""
         return self._given is not None and not self._given.covers(pod.queue or "", pod.namespace)
 
     def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Safeguard | None:
-        """What holds back the eviction of all of these, or of anybody, for an ask; None: nothing that lasts."""
+        """Return the safeguard that holds back the eviction of these victims, or any eviction for a pending pod.
+
+        Return None if no lasting safeguard does.
+        """
         for pod in (ask, *victims):
             if pause := self.pause_of(pod.queue or ""):
                 return Safeguard(interlock=Interlock.QUEUE_PAUSED, detail=pause)
@@ -136,7 +149,10 @@ class Restraints:
         return Safeguard(interlock=Interlock.DISRUPTION_BUDGET, detail=", ".join(over)) if over else None
 
     def _beyond(self, rows: Rows, left: int) -> bool:
-        """Whether a budget that still allows for so many does not allow for these, which it covers."""
+        """Return whether evicting these pods violates a budget that covers them and allows ``left`` more evictions.
+
+        It also does if one of them is covered by two budgets.
+        """
         return len(rows) > max(left, 0) or bool(self._many[rows].any())
 
     @cached_property
@@ -150,7 +166,7 @@ class Restraints:
 
     @cached_property
     def _many(self) -> Flags:
-        """Row -> whether two budgets cover the pod."""
+        """Return for each pod (by row) whether two or more budgets cover it."""
         times = np.zeros(len(self._columns.pods), np.int64)
         for rows in self._covered:
             times[rows] += 1
@@ -171,7 +187,10 @@ class Restraints:
         return ~(within | self._columns.pod_kinds.flags(lambda pod: pod.namespace in namespaces))
 
     def _remaining(self, budget: DisruptionBudget, rows: Rows) -> int:
-        """What a budget still allows: those on their way out whom the cluster does not show so yet are promised."""
+        """Return how many more evictions a budget allows.
+
+        Pods that open decisions evict count as evicted, although the cluster does not show them as terminating yet.
+        """
         pods = self._columns.pods
         leaving = [pods[row] for row in self._promised.tolist() if row in rows] if len(self._promised) else []
         also = [pod for pod in self._columns.stray if _is_promised(pod) and selects(budget, pod)]
@@ -184,7 +203,7 @@ class Restraints:
 
 
 def selects(budget: DisruptionBudget, pod: Pod) -> bool:
-    """Whether a budget covers a pod: one without any requirement covers all of its namespace."""
+    """Return whether a budget covers a pod. A budget without requirements covers all pods of its namespace."""
     return pod.namespace == budget.namespace and matches(budget.expressions, pod.labels)
 
 
@@ -198,12 +217,12 @@ def _covered(columns: Columns, budget: DisruptionBudget) -> Rows:
 
 
 def _is_promised(pod: Pod) -> bool:
-    """Whether a pod is to go, and no budget counts it as gone yet."""
+    """Return whether a decision evicts a pod that no budget counts as disrupted yet."""
     return pod.terminating and pod.deleted_ms is None
 
 
 def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
-    """The restraints of a snapshot; what is worked out stays for as long as a pass refuses the same."""
+    """Return the restraints of a snapshot. Results are reused during a pass while the same pods are refused."""
     kept: dict[Safeguards | None, Restraints] = snapshot.once("restraints", tree, dict)
     known = snapshot.safeguards
     latest = kept.get(known)
@@ -216,13 +235,14 @@ def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
 def within_safeguards(
     snapshot: Snapshot, tree: QueueTree, ask: Pod, choose: Callable[[Snapshot], Decision], *, regardless: bool = False
 ) -> Decision:
-    """Choose victims that safeguards let go; where there are none, choose regardless, and say what holds those back.
+    """Choose victims that the safeguards allow.
 
-    ``regardless``: the policy wants no safeguard to have a say in whom it chooses.
+    If there are none, choose victims without the safeguards, and record in the decision which safeguard holds it back.
+    ``regardless``: whether the policy ignores the safeguards when it chooses victims.
     """
     restraints = restraints_of(snapshot, tree)
     free = snapshot.guarded(None)
-    if snapshot.safeguards is not None and restraints.outside(ask):  # for it nothing is done, and all is told
+    if snapshot.safeguards is not None and restraints.outside(ask):  # nothing is evicted, only shown
         snapshot = snapshot.guarded(snapshot.safeguards.everywhere)
     found, held = choose(free if regardless else snapshot), restraints.held(ask)
     if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains and not regardless:
@@ -231,7 +251,7 @@ def within_safeguards(
         pods = (snapshot.pod(one.pod.uid, found.node or one.pod.node) for one in found.to_evict)
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
     if restraints.outside(ask) and found.notices:
-        found = msgspec.structs.replace(found, notices=())  # nobody is told to give back where nothing is done
+        found = msgspec.structs.replace(found, notices=())  # no queue has to give back where nothing is evicted
     if held is None or not found.evicts:
         return found
     return msgspec.structs.replace(found, safeguard=held)

@@ -1,18 +1,19 @@
-"""Which pods of a node go together, where taking them one after the other comes to a standstill."""
+"""A search for sets of victims on a node, for use where the greedy choice of one pod after the other fails."""
 
 from collections.abc import Callable, Sequence
 
 Rows = tuple[int, ...]
 _TRIES = 500
-"""Sets tried on a node; among very many unlike pods one that may go can go unfound."""
+"""The largest number of sets tried on a node. Among many different pods, an allowed set may not be found."""
 
 
 class VictimSetSearch:
-    """Tries sets of pods depth first, the most expendable first, those like one that was left out left out too.
+    """A depth-first search over sets of pods that tries the most expendable pods first.
 
-    ``room``: whether the ask has room with some rows gone; given a second set, whether it may have, as only that one
-    is sure to go. ``may_go``: whether all of these may go together; never true of more where it is not of fewer.
-    ``alike``: whether it makes no difference which of two goes.
+    Once a pod is left out of a set, equivalent pods are left out too. ``room``: whether the pending pod fits without
+    some rows; given a second set, whether it possibly fits, as only the pods of that set are sure to be evicted.
+    ``may_go``: whether all of these pods may be evicted together; if it is false for a set, it is false for every
+    larger set. ``alike``: whether two pods are equivalent as victims.
     """
 
     def __init__(
@@ -23,17 +24,17 @@ class VictimSetSearch:
         may_go: Callable[[Rows], bool],
         alike: Callable[[int, int], bool],
     ) -> None:
-        """``rows``: the candidates, the most expendable first."""
+        """Prepare the search. ``rows``: the candidates, the most expendable first."""
         self._rows, self._room, self._may_go, self._alike = tuple(map(int, rows)), room, may_go, alike
         self._tries = _TRIES
 
     @property
     def gave_up(self) -> bool:
-        """Whether not all sets were tried, so that one may be there although none was found."""
+        """Return whether the search ended before all sets were tried, so that an allowed set may exist anyway."""
         return self._tries < 0
 
     def victims(self) -> tuple[list[int], list[int]] | None:
-        """Who goes, and who was taken too but may stay; None where no set was found."""
+        """Return the victims, and the pods that were selected at first but reprieved; None if no set was found."""
         taken = self._lawful((), self._rows)
         if taken is None:
             return None
@@ -46,10 +47,10 @@ class VictimSetSearch:
         return kept, put_back
 
     def _lawful(self, taken: Rows, rest: Rows) -> Rows | None:
-        """``taken`` with some of ``rest`` that together make room and may go, None when none was found.
+        """Return ``taken`` with pods of ``rest`` that make enough room and may be evicted together, None if not found.
 
-        Taking more never mends what a set may not do nor makes less room, so both bound the search; only a pod that
-        the ask wants to be near may be needed where it is.
+        A larger set never becomes allowed again and never makes less room, so both conditions bound the search. The
+        exception is a pod that the pending pod's affinity needs, which makes room only while it is kept.
         """
         if self._room(taken, None):
             return taken

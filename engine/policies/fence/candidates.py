@@ -1,4 +1,4 @@
-"""Who may be a victim under policy ``fence``, and why everybody else may not."""
+"""Guards that decide which pods may be victims under policy ``fence``, and why the others may not."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -17,43 +17,46 @@ from engine.policies.fence.preemptable_amounts import Spared
 
 
 class GuaranteeClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """What an ask is entitled to and how far it reaches."""
+    """The guarantees that a pending pod may claim, and the fence that limits where its victims may be."""
 
     ask: Pod
     leaf: str
     fence: str | None
     entitling: dict[str, str]
     opted_out: bool
-    """Whether pods that opted out may be taken: the last resort."""
+    """Whether pods that opted out may be victims, as a last resort."""
 
 
 def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> GuaranteeClaim:
-    """What the ask of a attempt may claim."""
+    """Return the guarantee claim of the pending pod of an attempt. A DaemonSet pod claims no guarantees."""
     ask, leaf = attempt.ask, attempt.leaf
     claims = attempt.entitling if ask.required_node is None else {}
     return GuaranteeClaim(ask=ask, leaf=leaf, fence=attempt.tree.fence(leaf), entitling=claims, opted_out=opted_out)
 
 
 class BoundPodKinds:
-    """The bound pods that a claim is held against, kind by kind."""
+    """The kinds of bound pods, judged as victims of one claim. Arrays of results are indexed by kind."""
 
     def __init__(self, ground: PodIndex, claim: GuaranteeClaim, spared: Spared) -> None:
         self.ground, self.claim, self.spared = ground, claim, spared
 
     @cached_property
     def reasons(self) -> Numbers:
-        """Kind -> the number in ``excluding`` of the first reason why its pods are no candidates, -1 when they are."""
+        """Return for each kind the index in ``excluding`` of the first reason that excludes its pods, -1 if none."""
         first = np.full(len(self.ground.kinds.each), -1, np.int64)
         for number, guard in reversed(tuple(enumerate(excluding().values()))):
             first[guard.refuses(self)] = number
         return first
 
     def of_queues(self, flags: Flags) -> Flags:
-        """Kind -> what is so of its queue."""
+        """Return for each kind the flag of its queue. ``flags``: one flag per queue number."""
         return flags[self.ground.queue]
 
     def short_of(self, pod: Pod) -> str:
-        """The first queue, from the pod's own upwards, that would be below its guarantee without the pod."""
+        """Return the first queue, from the pod's own upwards, that would be below its guarantee without the pod.
+
+        Return an empty text if there is none.
+        """
         for path in self.ground.tree.lineage(pod.queue or self.ground.tree.root):
             number = self.ground.number[path]
             if any(0 < pod.requests.get(name, 0) > spare[number] for name, spare in self.spared.items()):
@@ -62,12 +65,12 @@ class BoundPodKinds:
 
 
 class Guard(NamedTuple):
-    """Keeps pods from being candidates."""
+    """A rule that excludes pods from being candidates."""
 
     refuses: Callable[[BoundPodKinds], Flags]
-    """By kind."""
+    """Returns for each kind whether the rule excludes its pods."""
     detail: Callable[[BoundPodKinds, Pod], str] = lambda _field, _pod: ""
-    """The queue, priority or class that is meant."""
+    """Returns the queue, priority or class that explains why a pod is excluded."""
 
 
 def _nobodys(field: BoundPodKinds) -> Flags:
@@ -83,19 +86,22 @@ def _shielded(field: BoundPodKinds) -> Flags:
 
 
 def _in_own_queue(field: BoundPodKinds) -> Flags:
-    """Law 3, and preemption is between queues."""
+    """Return for each kind whether its pods are in the preemptor's own queue (invariant 3).
+
+    Preemption only happens between queues.
+    """
     return np.asarray(field.ground.queue == field.ground.queue_of(field.claim.leaf), np.bool_)
 
 
 def _of_own_application(field: BoundPodKinds) -> Flags:
-    """Law 3."""
+    """Return for each kind whether its pods belong to the preemptor's own application (invariant 3)."""
     ask = field.claim.ask
     own = field.ground.applications.get((ask.namespace, ask.application), -1)
     return np.asarray(field.ground.application == own, np.bool_)
 
 
 def _outside_fence(field: BoundPodKinds) -> Flags:
-    """Law 7."""
+    """Return for each kind whether its pods are outside the preemptor's fence (invariant 7)."""
     fence = field.claim.fence
     return field.of_queues(~field.ground.below(fence) if fence else np.zeros(field.ground.nobody + 1, np.bool_))
 
@@ -105,7 +111,7 @@ def _disabled(field: BoundPodKinds) -> Flags:
 
 
 def _of_higher_priority(field: BoundPodKinds) -> Flags:
-    """Law 6."""
+    """Return for each kind whether its pods have too high a priority to be victims (invariant 6)."""
     own = field.claim.ask.priority
     if not field.ground.priorities_narrowed:
         return np.asarray(field.ground.priority > own, np.bool_)
@@ -115,11 +121,11 @@ def _of_higher_priority(field: BoundPodKinds) -> Flags:
 
 
 def priority_limits(field: BoundPodKinds) -> dict[str, int]:
-    """Leaf -> the highest priority that may be taken there.
+    """Return for each leaf (by path) the highest priority that a victim there may have.
 
-    The pods' own priorities always bound it (law 6). YuniKorn's priority.policy and priority.offset may narrow that,
-    never widen it: offsets below the asker's fence are taken off on the way down, as yunikorn-core's
-    FindEligiblePreemptionVictims does.
+    A victim's priority never exceeds the preemptor's (invariant 6). YuniKorn's priority.policy and priority.offset may
+    lower the limit but never raise it: offsets below the preemptor's fence are subtracted on the way down, as
+    yunikorn-core's FindEligiblePreemptionVictims does.
     """
     tree, claim = field.ground.tree, field.claim
     own = claim.ask.priority
@@ -143,7 +149,7 @@ def priority_limits(field: BoundPodKinds) -> dict[str, int]:
             if child in on_path:
                 descend(child, on_path[child])
             elif queue.priority_policy is PriorityPolicy.FENCE:
-                # Behind a priority fence all are taken or none; law 6 still bounds each.
+                # Behind a priority fence, either all pods may be victims or none; invariant 6 still limits each pod.
                 whole = own if queue.priority_offset <= current else -(2**31)
                 limits.update({leaf: whole for leaf in tree.walk(child) if tree.is_leaf(leaf)})
             else:
@@ -154,7 +160,7 @@ def priority_limits(field: BoundPodKinds) -> dict[str, int]:
 
 
 def _entitled(field: BoundPodKinds) -> Flags:
-    """Law 4: nothing from inside the queue whose guarantee is claimed."""
+    """Return for each kind whether its pods are inside a queue whose guarantee is claimed (invariant 4)."""
     inside = np.zeros(field.ground.nobody + 1, np.bool_)
     for path in field.claim.entitling.values():
         inside |= field.ground.below(path)
@@ -167,14 +173,14 @@ def _claimant(field: BoundPodKinds, pod: Pod) -> str:
 
 
 def _opted_out(field: BoundPodKinds) -> Flags:
-    """Law 1."""
+    """Return for each kind whether its pods are excluded because they opted out (invariant 1)."""
     if field.claim.opted_out:
         return np.zeros(len(field.ground.kinds.each), np.bool_)
     return field.ground.opted_out
 
 
 def _at_guarantee(field: BoundPodKinds) -> Flags:
-    """Laws 2 and 5, of one pod alone."""
+    """Return for each kind whether the eviction of one pod would violate a guarantee (invariants 2 and 5)."""
     short = np.zeros(len(field.ground.kinds.each), np.bool_)
     for resource, spare in field.spared.items():
         amounts = field.ground.amounts(resource)
@@ -195,16 +201,16 @@ GUARDS: dict[PodReason, Guard] = {
     PodReason.ENTITLED_SUBTREE: Guard(_entitled, _claimant),
     PodReason.OPTED_OUT: Guard(_opted_out, lambda _, pod: pod.priority_class),
 }
-"""Why pods that are not on their way out are no candidates; the first reason is told."""
+"""Reason why pods that are not terminating are excluded -> its guard. The first reason that applies is reported."""
 
 
 def excluding() -> dict[PodReason, Guard]:
-    """The guards, and last what their queues can't spare of pods alone."""
+    """Return the guards by reason, in order. The last one excludes pods that their queues can't spare."""
     return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, BoundPodKinds.short_of)}
 
 
 def _because(reason: PodReason) -> Callable[[PreemptionAttempt], Rows]:
-    """The rows of those whom safeguards refuse for one reason."""
+    """Return a function that gives the rows of the pods that safeguards refuse for one reason."""
     return lambda attempt: attempt.restraints.rows(reason)
 
 
@@ -214,4 +220,7 @@ ROW_GUARDS: dict[PodReason, Callable[[PreemptionAttempt], Rows]] = {
     PodReason.OUTSIDE_SCOPE: _because(PodReason.OUTSIDE_SCOPE),
     PodReason.OVER_BUDGET: _because(PodReason.OVER_BUDGET),
 }
-"""The rows of those that are none before all others: what changes within a pass."""
+"""Reason -> function that gives the rows of the pods that it excludes. These change within a pass.
+
+They apply before the guards by kind.
+"""

@@ -1,4 +1,4 @@
-"""What keeps an ask out of nodes, line by line, and what pods that go from there give it."""
+"""Constraints that keep a pending pod from running on nodes, and how much each eviction relaxes them."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,11 @@ from engine.policies.common.attempt import PreemptionAttempt
 
 
 class Constraint:
-    """At each of some places the ask is kept out while ``over``, less the weight of each pod that goes, is above 0.
+    """One constraint on some nodes: the pending pod can't run on a node while the excess there (``over``) is above 0.
 
-    ``mends``: whether weights are below 0, of pods that the ask wants to be near. ``unless``: a second sum, of weight
-    ``unless_weight``, which lifts the line once it is down to nothing.
+    Each evicted pod lowers the excess on its node by its weight. ``mends``: whether weights are negative, for pods that
+    the pending pod's affinity wants nearby. ``unless``: a second sum, lowered by ``unless_weight``, which lifts the
+    constraint once it is down to 0.
     """
 
     def __init__(
@@ -28,22 +29,25 @@ class Constraint:
         self.weight, self.over, self.mends = weight, over, mends
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
         self.short: Flags = self.exceeded(np.arange(len(over))) & on_node
-        """Of the places, whether something is missing on the node itself to begin with."""
+        """For each node, whether the constraint is exceeded on the node itself before any eviction."""
 
     def exceeded(self, at: Rows) -> Flags:
-        """Of these places (as so many-th), whether the line keeps the ask out."""
+        """Return for each of these nodes whether the constraint keeps the pending pod out.
+
+        ``at``: indexes into the places of the constraint.
+        """
         exceeded = np.asarray(self.over[at] > 0, np.bool_)
         return exceeded if self.unless is None else exceeded & np.asarray(self.unless[at] > 0, np.bool_)
 
     def give(self, at: Rows, rows: Rows, times: int) -> None:
-        """One pod (row) of each of these places goes, or with ``times`` -1 comes back."""
+        """Subtract the weight of one evicted pod (row) on each of these nodes; with ``times`` -1, put it back."""
         self.over[at] -= self.weight[rows] * times
         if self.unless is not None:
             self.unless[at] -= self.unless_weight[rows] * times
 
 
 class Constraints:
-    """Whether the ask has room at some places, while pods go and come back."""
+    """All constraints on some nodes (places), updated incrementally while pods are evicted and put back."""
 
     def __init__(self, attempt: PreemptionAttempt, places: Rows) -> None:
         self.lines = [line for lines in LINES.values() for line in lines(attempt, places)]
@@ -54,21 +58,24 @@ class Constraints:
         self._none_short = none_short
 
     def shut(self, at: Rows) -> Flags:
-        """Of these places (as so many-th), whether the ask is kept out."""
+        """Return for each of these nodes (indexes into the places) whether the pending pod is kept out."""
         shut = np.zeros(len(at), np.bool_)
         for line in self.lines:
             shut |= line.exceeded(at)
         return shut
 
     def helps(self, at: Rows, rows: Rows) -> Flags:
-        """One pod (row) of each place: whether it holds something of what is missing there, if anything is."""
+        """Return for one pod (row) on each of these nodes whether its eviction helps.
+
+        It helps if the pod holds some of what is missing on the node, or if nothing is missing on the node itself.
+        """
         helps = self._none_short[at]
         for line in self.lines:
             helps = helps | (line.short[at] & np.asarray(line.weight[rows] > 0, np.bool_))
         return helps
 
     def wanted_near(self, at: Rows, rows: Rows) -> Flags:
-        """One pod (row) of each place: whether without it the ask would no longer be near what it wants to be near."""
+        """Return for one pod (row) on each of these nodes whether the pending pod's required affinity depends on it."""
         if not self._near:
             return np.zeros(len(at), np.bool_)
         before = self._far(at)
@@ -86,13 +93,13 @@ class Constraints:
         return far
 
     def give(self, at: Rows, rows: Rows, times: int = 1) -> None:
-        """One pod (row) of each of these places goes, or with ``times`` -1 comes back."""
+        """Update all constraints for the eviction of one pod (row) on each of these nodes; -1 puts it back."""
         for line in self.lines:
             line.give(at, rows, times)
 
 
 def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
-    """The limits of the nodes; room is left both with the pods nominated there and without."""
+    """Return the constraints of the nodes. The pending pod must fit both with the pods nominated there and without."""
     found = []
     gone = attempt.leaving if attempt.emptying[places].any() else None
     for limit in attempt.feasibility.limits:
@@ -120,7 +127,7 @@ def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
 
 
 def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
-    """Every max above the ask's own queue: what goes from below it makes room under it."""
+    """Return the constraints of every max above the pending pod's queue, relaxed by evictions from below that max."""
     ground = attempt.ground
     found = []
     for (path, resource), excess in attempt.excess().items():
@@ -132,4 +139,4 @@ def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
 
 
 LINES: dict[str, Callable[[PreemptionAttempt, Rows], list[Constraint]]] = {"node": _on_node, "max": _under_max}
-"""What has to give way for the ask to have room."""
+"""Source of constraints -> function that returns them for some nodes. All must hold for the pending pod to fit."""

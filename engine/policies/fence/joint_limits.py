@@ -1,4 +1,4 @@
-"""What stops the pods of a node that would make the room together, but may go only one by one."""
+"""The limit that forbids the eviction of several pods of a node together, although each alone may be evicted."""
 
 from engine.model.columns.node_columns import Rows
 from engine.model.decision import JointLimit
@@ -12,10 +12,11 @@ from engine.policies.fence.victim_selection import nearest_first
 def limit_on(
     attempt: PreemptionAttempt, node_candidates: NodeCandidates, candidates: Rows, place: int
 ) -> JointLimit | None:
-    """The guarantee or the disruption budget that stops the candidates of a node; None: they don't make the room.
+    """Return the guarantee or the disruption budget that forbids evicting the candidates of a node together.
 
-    It is looked for among the fewest pods that would make it, were there no limits: the first queue, from the leaves
-    upwards, that can't give them all, else the first budget. ``candidates``: rows, node by node.
+    Return None if even all of them don't make enough room. The limit is determined for a minimal set of pods that would
+    make enough room if there were no limits: it is the first queue, from the leaves upwards, that can't spare them all,
+    otherwise the first budget. ``candidates``: rows, node by node.
     """
     here = candidates[attempt.columns.node[candidates] == place]
     rows = nearest_first(attempt.ground, attempt.leaf, here)
@@ -55,7 +56,7 @@ def _budget(attempt: PreemptionAttempt, needed: tuple[int, ...]) -> JointLimit |
     for limit in attempt.restraints.limits:
         covered = [row for row in needed if row in limit.covered]
         if len(covered) > limit.allowed:
-            budget = attempt.restraints.budgets_of(covered[0])  # one alone: of two budgets it could not go at all
+            budget = attempt.restraints.budgets_of(covered[0])  # there is only one: two budgets would exclude the pod
             namespace = attempt.columns.pods[covered[0]].namespace
             return JointLimit(budget=f"{namespace}/{budget}", left=limit.allowed, held=len(covered))
     return None

@@ -1,4 +1,4 @@
-"""What policy ``fence`` would do on every node, all nodes at once."""
+"""The victims that policy ``fence`` would choose on every node, computed for all nodes at once."""
 
 from collections.abc import Callable
 
@@ -15,11 +15,11 @@ from engine.policies.fence.preemptable_amounts import Spared, spared
 from engine.policies.fence.victim_selection import NodeCandidateOrder, VictimSelection
 
 WHY = tuple(NodeReason)
-"""Why nobody would go from a node, by number."""
+"""The reasons why a node has no victims, by number."""
 
 
 class NodeCandidates:
-    """All nodes as asks of one shape find them."""
+    """The candidates, victims and costs on every node for pending pods of one shape."""
 
     def __init__(self, attempt: PreemptionAttempt, claim: GuaranteeClaim) -> None:
         columns, ground = attempt.columns, attempt.ground
@@ -27,26 +27,26 @@ class NodeCandidates:
         self.safeguards = attempt.restraints.key
         self.spared = spared(ground, attempt.usage, attempt.leaf, attempt.ask)
         self.reasons: Numbers = BoundPodKinds(ground, claim, self.spared).reasons
-        """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
+        """Kind -> the index in ``excluding`` of the reason why its pods are no candidates, -1 for candidates."""
         by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
-        self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
-        """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
+        self.excluded: Numbers = by_reason.astype(np.int64)  # floats are exact for these counts
+        """The number of bound pods that no guard by kind excludes, followed by the number excluded for each reason."""
         candidates = self.candidates(attempt)
         gone = DepartingPods(columns, candidates, also=attempt.leaving)
         self.counts = gone.counts
-        """Place -> how many candidates there are."""
+        """Place of a node -> its number of candidates."""
         self.refusing: Rows = attempt.feasibility.refusing(gone, surely=attempt.leaving)
-        """Place -> the number of the check that refuses the ask whichever candidates are gone."""
+        """Place -> the number of the check that refuses the pending pod whichever candidates are evicted, or FITS."""
         useful = attempt.scope & (self.counts > 0) & ~self.blocked(attempt)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
         turns = NodeCandidateOrder(ground, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
         sets = VictimSelection(attempt, turns, self.spared)
         self.victims: Rows = turns.rows[sets.victims]
-        """The rows of those who would go on each node, node by node."""
+        """The rows of the victims on each node, node by node."""
         self.costs = Costs(ground, attempt.leaf, self.victims)
         self.became, self.gave_up = sets.became, sets.gave_up
         self.why: Rows = self._why(attempt)
-        """Place -> the number in ``WHY`` of the reason why nobody would go there, were it not reserved."""
+        """Place -> the index in ``WHY`` of the reason why the node has no victims, apart from reservations."""
 
     def _why(self, attempt: PreemptionAttempt) -> Rows:
         why = np.where(self.counts > 0, WHY.index(NodeReason.NOT_ENOUGH), WHY.index(NodeReason.NO_CANDIDATES))
@@ -57,11 +57,11 @@ class NodeCandidates:
         return why
 
     def reason(self, place: int) -> NodeReason:
-        """Why nobody would go from a node, were it not reserved."""
+        """Return why a node (by place) has no victims, apart from reservations."""
         return WHY[int(self.why[place])]
 
     def candidates(self, attempt: PreemptionAttempt) -> Rows:
-        """The pods that may be evicted for the ask, node by node from the most expendable on."""
+        """Return the rows of the pods that may be evicted for the pending pod, node by node, most expendable first."""
         order = attempt.ground.order
         rows = order.rows[(self.reasons < 0)[order.kind]]
         for guard in ROW_GUARDS.values():
@@ -70,14 +70,17 @@ class NodeCandidates:
         return rows
 
     def blocked(self, attempt: PreemptionAttempt) -> Flags:
-        """Place -> whether nobody is evicted there, whatever it would give."""
+        """Return for each node (by place) whether a guard forbids evictions there."""
         blocked = np.zeros(len(attempt.columns.nodes), np.bool_)
         for guard in GUARDS.values():
             blocked |= guard(self, attempt)
         return blocked
 
     def holds_for(self, attempt: PreemptionAttempt) -> bool:
-        """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""
+        """Return whether these results are still valid for an attempt at a later moment.
+
+        They are if the moments differ only in newly reserved nodes and pods there that are terminating since.
+        """
         before, columns, kept = self.columns, attempt.columns, attempt.usage.kept
         if (self.kept & ~kept).any() or attempt.excess() != self.excess:
             return False
@@ -91,7 +94,7 @@ class NodeCandidates:
 
 
 def _alike(attempt: PreemptionAttempt, before: Spared, now: Spared) -> bool:
-    """Whether what queues may give differs only where no node could ever ask for so much."""
+    """Return whether the preemptable amounts differ only where they exceed what any node could take from a queue."""
     for resource, spare in now.items():
         scarce = np.minimum(spare, before[resource]) < attempt.ground.densest[resource]
         if np.any(scarce & np.asarray(spare != before[resource], np.bool_)):
@@ -100,7 +103,7 @@ def _alike(attempt: PreemptionAttempt, before: Spared, now: Spared) -> bool:
 
 
 def node_candidates_of(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> NodeCandidates:
-    """Return the candidates for an ask; those of one of the same shape a little earlier where they still hold."""
+    """Return the node candidates for a pending pod, from the cache of its shape if they are still valid."""
     kept = attempt.shape.kept
     of = (NodeCandidates, claim.opted_out, attempt.restraints.restrains)
     found: NodeCandidates | None = kept.get(of)
@@ -118,7 +121,7 @@ def _not_ready(_node_candidates: NodeCandidates, attempt: PreemptionAttempt) -> 
 
 
 def _refused(node_candidates: NodeCandidates, _question: PreemptionAttempt) -> Flags:
-    """The ask can't run there whichever candidates are gone."""
+    """Return for each node (by place) whether the pending pod can't run there whichever candidates are evicted."""
     return np.asarray(node_candidates.refusing != FITS, np.bool_)
 
 
@@ -127,4 +130,4 @@ GUARDS: dict[str, Callable[[NodeCandidates, PreemptionAttempt], Flags]] = {
     "not-ready": _not_ready,
     "refused": _refused,
 }
-"""Place -> why nobody is evicted there, whatever it would give."""
+"""Name of a guard -> function that returns for each node (by place) whether evictions there are forbidden."""

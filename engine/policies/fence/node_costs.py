@@ -1,4 +1,4 @@
-"""What the victims on every node would cost under policy ``fence``."""
+"""The cost of the victims on every node under policy ``fence``."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.pod_index import PodIndex
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
-"""What sets are compared by, in this order; the least wins."""
+"""The criteria by which sets of victims are compared, in this order. The smallest value wins."""
 
 
 class Costs:
-    """Every node with victims by ``CRITERIA``."""
+    """The costs of every node with victims, one value for each of ``CRITERIA``."""
 
     def __init__(self, ground: PodIndex, leaf: str, victims: Rows) -> None:
-        """``victims`` are rows, node by node."""
+        """Compute the costs. ``victims``: rows of the victims, node by node."""
         columns, order = ground.columns, ground.order
         node = columns.node[victims]
         first = np.flatnonzero(run_starts(node))
@@ -35,16 +35,16 @@ class Costs:
         self._by: Numbers = np.array(by)
 
     def ranked(self, without: Flags) -> Rows:
-        """The nodes, but those (places) that are of no use any more, cheapest first, by their number here."""
+        """Return the nodes, cheapest first, as indexes into ``places``. ``without``: flags of places to leave out."""
         return self._order[~without[self.places[self._order]]]
 
     def loses(self, many: Rows, best: int) -> list[str]:
-        """For each of these nodes the first of CRITERIA in which it is dearer than the best."""
+        """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
         differs = self._by[:, many] != self._by[:, [best]]
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 
 def _over(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
-    """The sums, or whatever it is, over the stretches that begin at ``first``."""
+    """Reduce the numbers of each node by ``what`` (sum, minimum or maximum). ``first``: where each node begins."""
     found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
     return found

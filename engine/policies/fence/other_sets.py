@@ -1,4 +1,4 @@
-"""Other sets on a node where greedy is stuck."""
+"""A search for sets of victims on nodes where the greedy choice of policy ``fence`` fails."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from engine.policies.fence.preemptable_amounts import Spared
 
 
 class Laws:
-    """What a set of pods (rows) of one node has to keep."""
+    """The rules that a set of victims (rows) on one node must satisfy."""
 
     def __init__(self, attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> None:
         self.attempt, self.spared = attempt, spared
@@ -20,13 +20,13 @@ class Laws:
             (frozenset(np.intersect1d(rows, limit.covered).tolist()), limit.allowed)
             for limit in attempt.restraints.limits
         ]
-        """The candidates that a disruption budget covers, and how many of them may go."""
+        """The candidates that each disruption budget covers, and how many of them may be evicted."""
         self.excess = [(ground.below(path), name, more) for (path, name), more in attempt.excess().items()]
 
     def room(self, rows: Rows, surely: Rows | None = None) -> bool:
-        """Whether the ask fits on the node and under every max above it.
+        """Return whether the pending pod fits on the node and under every max above it without these pods.
 
-        With ``surely`` whether it may, as more than those need not go.
+        With ``surely``, return whether it possibly fits, because only the pods in ``surely`` are sure to be evicted.
         """
         pods = [self.attempt.columns.pods[row] for row in rows]
         going = [*self.leaving, *(pod.uid for pod in pods)]
@@ -40,7 +40,7 @@ class Laws:
         )
 
     def may_go(self, rows: Rows) -> bool:
-        """Law 2, and what disruption budgets allow, for all of them together."""
+        """Return whether these pods may be evicted together, by invariant 2 and the disruption budgets."""
         budgets = all(len(covered.intersection(rows)) <= allowed for covered, allowed in self.limits)
         return budgets and self._keeps_guarantees(rows)
 
@@ -56,7 +56,7 @@ class Laws:
         return all(amount <= 0 or amount <= self.spared[name][number] for (name, number), amount in gone.items())
 
     def alike(self, one: int, other: int) -> bool:
-        """Whether it makes no difference to room, guarantees and budgets which of the two goes."""
+        """Return whether two pods are equivalent as victims, in freed capacity, guarantees and budgets."""
         first, second = (self.attempt.columns.pods[row] for row in (one, other))
         weights = self.spot.weights
         same = (first.queue, first.requests) == (second.queue, second.requests)
@@ -65,6 +65,6 @@ class Laws:
 
 
 def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> VictimSetSearch:
-    """The search of a node, of the candidates there, the most expendable first."""
+    """Return a search for victims on a node (by place). ``rows``: its candidates, the most expendable first."""
     laws = Laws(attempt, spared, place, rows)
     return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)

@@ -1,4 +1,4 @@
-"""What may be taken together, of one node at a time: of each queue (law 2), and of what a disruption budget covers."""
+"""Limits on what may be evicted together on one node: by queue (invariant 2) and by disruption budget."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,18 +11,19 @@ from engine.policies.common.queue_usage import QueueUsage
 from engine.policies.common.safeguards import EvictionLimit
 
 Spared = dict[str, Numbers]
-"""Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""
+"""Guaranteed resource -> queue number -> the amount that may be preempted from the queue's subtree."""
 
 
 def spared(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
-    """What may be taken for an ask of a leaf."""
+    """Return the preemptable amounts of all queues for a pending pod in a leaf."""
     return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
 
 
 def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
-    """What queues use beyond their guarantees, which is less than nothing where they are below.
+    """Return what each queue uses beyond its guarantee, negative if it uses less.
 
-    A queue above the asker too gets the ask in return, and may stay as far below as it was.
+    A queue above the preemptor also gains the pending pod's requests, and may remain as far below its guarantee as it
+    is. A queue without a guarantee in the resource has no limit.
     """
     mine = [ground.number[path] for path in ground.tree.lineage(leaf)]
     found = {}
@@ -34,11 +35,14 @@ def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod)
 
 
 GUARDS: dict[str, Callable[[PodIndex, QueueUsage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
-"""What of a queue is not to be taken."""
+"""Name of a guard -> function that returns the preemptable amounts that the guard leaves."""
 
 
 def scarce(ground: PodIndex, spared: Spared) -> Flags:
-    """Queue -> whether the pods of some node could together take more than it, or one above, has to spare."""
+    """Return for each queue (by number) whether its pods on one node could exceed a preemptable amount.
+
+    The amount may be that of the queue itself or of a queue above it.
+    """
     scarce = np.zeros(ground.nobody + 1, np.bool_)
     for resource, spare in spared.items():
         short = np.asarray(spare < ground.densest[resource], np.bool_)
@@ -47,18 +51,21 @@ def scarce(ground: PodIndex, spared: Spared) -> Flags:
 
 
 class Shared:
-    """What some pods (rows, node by node) may still give together, each node looked at by itself."""
+    """The amounts that may still be preempted from groups of pods (rows, node by node), separately for each node."""
 
     def __init__(self) -> None:
         self._groups: list[_Group] = []
 
     @property
     def binds(self) -> bool:
-        """Whether there is any limit."""
+        """Return whether any limit applies."""
         return bool(self._groups)
 
     def allows(self, index: Rows) -> Flags:
-        """Of pods of different nodes, by where they stand among the rows: whether they may go too."""
+        """Return for each of these pods whether it may be evicted too.
+
+        ``index``: positions of the pods among the rows, at most one pod per node.
+        """
         allowed = np.ones(len(index), np.bool_)
         for one in self._groups:
             held = one.held[index]
@@ -66,13 +73,13 @@ class Shared:
         return allowed
 
     def take(self, index: Rows) -> None:
-        """They go."""
+        """Subtract evicted pods from the remaining amounts. ``index``: positions of the pods among the rows."""
         for one in self._groups:
             np.subtract.at(one.left, one.group[index], one.held[index])
 
 
 class Allowance(Shared):
-    """What disruption budgets still allow of the pods that they cover."""
+    """The number of evictions that disruption budgets still allow, separately for each node."""
 
     def __init__(self, columns: Columns, rows: Rows, limits: Iterable[EvictionLimit]) -> None:
         super().__init__()
@@ -88,7 +95,7 @@ class Allowance(Shared):
 
 
 class PreemptableAmounts(Shared):
-    """What the queues of some pods (rows, node by node) may still give, each node looked at by itself."""
+    """The amounts that may still be preempted from the queues of some pods, separately for each node."""
 
     def __init__(self, ground: PodIndex, rows: Rows, spared: Spared) -> None:
         super().__init__()
@@ -109,9 +116,9 @@ class PreemptableAmounts(Shared):
 
 
 class _Group:
-    """Pods of one node below one queue: what each holds, its group, and what the groups may still give.
+    """Groups of pods that share a limit on one node: each pod's amount and group, and each group's remaining amount.
 
-    The last group, of pods that are of none, gives without limit.
+    The last group holds the pods without a limit.
     """
 
     def __init__(self, held: Numbers, group: Rows, left: Numbers) -> None:

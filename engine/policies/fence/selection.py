@@ -1,6 +1,6 @@
-"""The node and the victims that policy ``fence`` takes, and the trace of that.
+"""The node and the victims that policy ``fence`` chooses, and the trace that explains the choice.
 
-The trace is in full for the chosen node and the best others; the rest are counted.
+The trace has full details of the chosen node and the next best nodes. The remaining nodes are only counted.
 """
 
 from collections import Counter
@@ -20,26 +20,26 @@ from engine.policies.fence.joint_limits import limit_on
 from engine.policies.fence.node_candidates import WHY, NodeCandidates
 
 _NODES_IN_FULL = 20
-"""So many of the best nodes that were passed over are kept one by one; the rest are counted."""
+"""The number of nodes that were not chosen which a trace lists individually. The rest are counted."""
 _LIMITS_TOLD = 3
-"""The limit is worked out for so many nodes: it takes its time, and sentences name the first."""
+"""The number of nodes for which the joint limit is computed. It is slow, and explanations name only the first nodes."""
 
 
 class Selection:
-    """The cheapest node for an ask with its victims, among the candidates of all nodes."""
+    """The cheapest node for a pending pod, with its victims, among the candidates of all nodes."""
 
     def __init__(self, attempt: PreemptionAttempt, claim: GuaranteeClaim, node_candidates: NodeCandidates) -> None:
         self.attempt, self.claim, self.node_candidates = attempt, claim, node_candidates
         self.ranked = node_candidates.costs.ranked(node_candidates.blocked(attempt))
-        """The nodes with victims, cheapest first, by their number among the costs."""
+        """The nodes with victims, cheapest first, as indexes into the costs."""
         self.places = node_candidates.costs.places[self.ranked]
-        """The same by their places."""
+        """The places of the ranked nodes, cheapest first."""
         self.best = int(self.places[0]) if len(self.places) else None
-        """The place of the node to take; None where there is none."""
+        """The place of the chosen node, None if there is none."""
         self.victims, self.passed = node_candidates.became.on(self.best) if self.best is not None else ([], [])
-        """There: the victims (rows), and who may stay and why."""
+        """The victims (rows) on the chosen node, and the candidates there that are kept, with reasons."""
         self.counts = self._counts()
-        """PodReason -> number of bound pods that are no candidates."""
+        """PodReason -> the number of bound pods that it excludes from being candidates."""
         self.candidates = len(attempt.columns.pods) - sum(self.counts.values())
 
     def _counts(self) -> dict[PodReason, int]:
@@ -59,7 +59,7 @@ class Selection:
         return {reason: count for reason, count in counts.items() if count}
 
     def pods(self, rows: Iterable[int]) -> list[Pod]:
-        """Pods of the best node by their rows; none where there is no such node."""
+        """Return pods of the chosen node by their rows, an empty list if no node was chosen."""
         if self.best is None:
             return []
         columns = self.attempt.columns
@@ -68,25 +68,28 @@ class Selection:
 
     @cached_property
     def useless(self) -> Flags:
-        """Place -> whether nobody would go there."""
+        """Return for each node (by place) whether it is in scope but has no victims."""
         useless = self.attempt.scope.copy()
         useless[self.places] = False
         return useless
 
     @cached_property
     def rows(self) -> Rows:
-        """The candidates, node by node."""
+        """Return the rows of the candidates, node by node."""
         return self.node_candidates.candidates(self.attempt)
 
     @cached_property
     def limited(self) -> Rows:
-        """The places where nobody would go, though the ask could run there with all gone who may go one by one."""
+        """Return the places of nodes that have no victims although the evictable pods would make enough room.
+
+        Each of these pods may be evicted alone, but not all of them together.
+        """
         node_candidates = self.node_candidates
         together = (node_candidates.why == WHY.index(NodeReason.NOT_ENOUGH)) & (node_candidates.refusing == FITS)
         return np.flatnonzero(self.useless & ~self.attempt.usage.kept & together)
 
     def trace(self) -> Trace:
-        """The trace of the decision for the best node, or for none."""
+        """Return the trace of the decision, whether a node was chosen or not."""
         attempt = self.attempt
         stay = self.pods(row for row, _ in self.passed)
         nodes = _node_counts(self)
@@ -103,7 +106,7 @@ class Selection:
         )
 
     def why_none(self) -> tuple[Reason, str]:
-        """Why nobody goes."""
+        """Return the reason, and its detail, why there are no victims."""
         if self.candidates:
             return Reason.NO_ROOM, ""
         beyond = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE}
@@ -119,7 +122,7 @@ def _stays(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) ->
 
 
 def _excluded(told: Selection) -> Iterator[PodVerdict]:
-    """The pods of the chosen node that never were candidates, in the order of names."""
+    """Yield the pods of the chosen node that are no candidates, in the order of their names."""
     attempt, node_candidates = told.attempt, told.node_candidates
     field = BoundPodKinds(attempt.ground, told.claim, node_candidates.spared)
     columns, guards = attempt.columns, tuple(excluding().items())
@@ -141,7 +144,10 @@ def _among(rows: Rows, these: range) -> list[int]:
 
 
 def _passed_over(told: Selection) -> Iterator[NodeVerdict]:
-    """The next best nodes, cheapest first, then those of no use; of these first where pods may not go together."""
+    """Yield the nodes that were not chosen: the next best ones, cheapest first, then those without victims.
+
+    Of the nodes without victims, those come first whose pods may not be evicted together.
+    """
     costs, nodes = told.node_candidates.costs, told.attempt.columns.nodes
     dearer = told.ranked[1 : _NODES_IN_FULL + 1]
     lost = costs.loses(dearer, int(told.ranked[0])) if len(dearer) else []
@@ -171,7 +177,7 @@ def _verdict(told: Selection, place: int) -> NodeVerdict:
 
 
 def _node_counts(told: Selection) -> Counter[NodeReason]:
-    """Why nodes were passed over, counted: the same as every one's verdict."""
+    """Count the reasons why nodes were not chosen, as if every node had its own verdict."""
     node_candidates, kept = told.node_candidates, told.attempt.usage.kept
     counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
     counts[NodeReason.RESERVED] += int(np.count_nonzero(told.useless & kept))

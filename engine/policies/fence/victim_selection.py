@@ -1,4 +1,4 @@
-"""Which candidates go on each node under policy ``fence``: all nodes at once, one pod of each at a time."""
+"""The choice of victims on each node under policy ``fence``: for all nodes at once, one pod of each at a time."""
 
 from collections.abc import Callable
 
@@ -15,26 +15,26 @@ from engine.policies.fence.other_sets import search
 from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts, Spared
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
-"""What becomes of a candidate."""
+"""The possible outcomes for a candidate."""
 
 
 class NodeCandidateOrder:
-    """The candidates of some places, place by place from the most expendable on."""
+    """The candidates of some nodes (places), node by node, the most expendable first."""
 
     def __init__(self, ground: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
-        """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
+        """Sort the candidates. ``rows``: in the order of the pod index; ``count``: the number at each place."""
         self.places, self.count = places, count
         self.rows = nearest_first(ground, leaf, rows)
         self.start: Rows = running_sums(count)
         """Where the candidates of the place that is so many-th begin, and where all end."""
 
     def on(self, index: int) -> slice:
-        """Where the candidates of the place that is so many-th stand in ``rows``."""
+        """Return the slice of ``rows`` with the candidates of a node. ``index``: its index in ``places``."""
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
 def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
-    """The same rows, node by node; of those that nothing before it tells apart, the nearest queue's come first."""
+    """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
     steps = ground.distance(leaf)[ground.row_queue[rows]]
     turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
     if np.all(turn[1:] >= turn[:-1]):
@@ -43,33 +43,34 @@ def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
 
 
 class VictimSelection:
-    """The victims at each of the places.
+    """The victims on each of some nodes.
 
-    Greedy from the most expendable, then put back from the most valuable on. Where greedy is stuck, because what it
-    took leaves its queue too little for what would have made the room, or because what the ask wants to be near is in
-    the way, other sets are tried. Every set is inclusion-minimal: put any one back and the ask no longer has room.
+    Victims are chosen greedily, the most expendable first, and then reprieved, the most valuable first. The greedy
+    choice fails if its victims leave their queue too little for a pod that would have made enough room, or if a pod
+    that the pending pod's affinity needs is in the way. Then other sets are tried. Every set is minimal: if any victim
+    is put back, the pending pod no longer fits.
     """
 
     def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: Spared) -> None:
         self.attempt, self.turns, self.spared = attempt, turns, spared
         self._became = np.zeros(len(turns.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
-        """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
+        """Round by round, the nodes (indexes into ``places``) with a victim, and the victim's position in the rows."""
         self._room = Constraints(attempt, turns.places)
         self.gave_up = False
-        """Whether on some node not all sets were tried, and none was found."""
+        """Whether on some node no set was found and not all sets were tried."""
         stuck = self._take()
         for guard in GUARDS.values():
             guard(self, stuck)
         for index in np.flatnonzero(stuck):
             self._search(int(index))
         self.victims: Rows = np.flatnonzero(self._became == _TAKEN)
-        """Where they stand among the rows of ``turns``."""
+        """The positions of the victims among the rows of ``turns``."""
 
     def _take(self) -> Flags:
-        """Take in turn whom the laws, and what the ask wants to be near, let go, until there is room.
+        """Choose victims in order, as invariants, budgets and the pending pod's affinity allow, until it fits.
 
-        So many-th place -> whether there never is.
+        Return for each node (by index in ``places``) whether the greedy choice failed to make enough room.
         """
         turns, spare = self.turns, PreemptableAmounts(self.attempt.ground, self.turns.rows, self.spared)
         allowance = Allowance(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
@@ -99,7 +100,7 @@ class VictimSelection:
         return stuck
 
     def put_back(self, stuck: Flags) -> None:
-        """The most valuable first, each where the others make the room without it."""
+        """Reprieve victims, the most valuable first, if the others make enough room. ``stuck``: nodes to leave out."""
         for at, index in reversed(self._taken):
             rows = self.turns.rows[index]
             self._room.give(at, rows, -1)
@@ -108,7 +109,7 @@ class VictimSelection:
             self._became[index[~needed & ~stuck[at]]] = _PUT_BACK
 
     def _search(self, index: int) -> None:
-        """Other sets at the place that is so many-th."""
+        """Try other sets of victims on a node. ``index``: its index in ``places``."""
         here = self.turns.on(index)
         rows = self.turns.rows[here]
         over = search(self.attempt, self.spared, int(self.turns.places[index]), rows)
@@ -121,19 +122,19 @@ class VictimSelection:
 
     @property
     def became(self) -> "CandidateOutcomes":
-        """What became of them all, for as long as the candidates are kept."""
+        """Return the outcomes of all candidates, in a compact form that may be cached."""
         return CandidateOutcomes(self.turns, self._became)
 
 
 class CandidateOutcomes:
-    """What becomes of each place's candidates, the most expendable first: small enough to be kept for many shapes."""
+    """The outcomes of each node's candidates, the most expendable first, small enough to cache for many shapes."""
 
     def __init__(self, turns: NodeCandidateOrder, became: NDArray[np.int8]) -> None:
         self._places, self._start, self._became = turns.places, turns.start, became
         self._rows = turns.rows.astype(np.uint32)
 
     def on(self, place: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
-        """The victims (rows) on a node, and who may stay and why, as it came about."""
+        """Return the victims (rows) on a node, and the kept candidates with reasons, in the order of the selection."""
         index = int(np.searchsorted(self._places, place))
         here = slice(*self._start[index : index + 2].tolist())
         told = list(zip(self._rows[here].tolist(), self._became[here].tolist(), strict=True))
@@ -151,4 +152,4 @@ _PASSED = {
 }
 
 GUARDS: dict[str, Callable[[VictimSelection, Flags], None]] = {"minimal": VictimSelection.put_back}
-"""What keeps pods from going in vain; the flags are of places where greedy is stuck."""
+"""Name of a guard -> function that prevents needless evictions. Its flags mark nodes where the greedy choice failed."""

@@ -1,4 +1,4 @@
-"""What policy ``priority`` would evict on every node, all nodes at once, and which node it takes."""
+"""The victims that policy ``priority`` would choose on every node, for all nodes at once, and the best node."""
 
 from functools import cached_property
 
@@ -18,9 +18,9 @@ from engine.policies.priority.victims import BudgetViolations, Costs, ReprieveOr
 
 
 class NodeCandidates:
-    """One ask held against all nodes; the victims are worked out only when asked for.
+    """The candidates, victims and costs on every node for one pending pod, computed on demand.
 
-    Columns are by row of a bound pod or by place of a node.
+    Arrays are indexed by the row of a bound pod or by the place of a node.
     """
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
@@ -32,19 +32,19 @@ class NodeCandidates:
             [self.columns.place[held.node] for held in snapshot.reservations if held.node in self.columns.place]
         ] = True
         self.fits: Flags = (self.first == FITS) & ~self.reserved
-        """Place -> whether the ask fits there as it is."""
+        """Place -> whether the pending pod fits on that node without any eviction."""
         self.lower: Flags = self.columns.priority < ask.priority
         self.restraints = restraints_of(snapshot, snapshot.tree)
         may_go: Flags = self.lower & ~self.columns.shielded
         self.refused: Flags = self.restraints.refused
-        """Row -> whether a safeguard keeps a pod that may go but for that."""
+        """Row -> whether the pod would be a candidate but is protected by a safeguard."""
         if self.restraints.restrains:
             self.refused = may_go & self.refused & ~self.columns.terminating
             may_go = may_go & ~self.refused
         self.candidates: Flags = may_go
-        """Row -> whether the pod may be evicted for the ask."""
+        """Row -> whether the pod may be evicted for the pending pod."""
         self.gave_up = False
-        """Whether not all sets of pods were tried, and none was found."""
+        """Whether on some node no set of victims was found and not all sets were tried."""
 
     @cached_property
     def nowhere(self) -> bool:
@@ -52,7 +52,10 @@ class NodeCandidates:
         return first_unbound_claim(self.snapshot, self.ask) is not None or contradictory(self.ask)
 
     def waits_for_victims(self) -> bool:
-        """Whether room is being made already where the ask is nominated to; a node of no use does not count."""
+        """Return whether victims are already terminating on the node to which the pending pod is nominated.
+
+        A node where evictions can't help does not count.
+        """
         place = self.columns.place.get(self.ask.nominated_node)
         if place is None or not self.curable[place]:
             return False
@@ -61,7 +64,7 @@ class NodeCandidates:
 
     @cached_property
     def curable(self) -> Flags:
-        """Place -> whether evictions might help where the ask does not fit."""
+        """Return for each node (by place) whether the pending pod does not fit there but evictions might help."""
         curable = [check.reason in CURABLE for check in self.feasibility.checks]
         return np.array([*curable, False], np.bool_)[self.first]  # FITS is the last
 
@@ -72,18 +75,18 @@ class NodeCandidates:
 
     @cached_property
     def _without(self) -> Rows:
-        """Place -> the number of the check that refuses the ask even when all candidates are gone."""
+        """Return for each node (by place) the number of the check that fails even without all candidates, or FITS."""
         return self.feasibility.refusing(self.leaving)
 
     @cached_property
     def chosen(self) -> Flags:
-        """Place -> whether evictions there would make room."""
+        """Return for each node (by place) whether evicting all candidates there would make enough room."""
         helps = self.curable & ~self.reserved & (self.leaving.counts > 0)
         return helps & (self._without == FITS) if helps.any() else helps
 
     @cached_property
     def budgets(self) -> BudgetViolations:
-        """What disruption budgets say of the candidates."""
+        """Return the violations of disruption budgets by the candidates."""
         return BudgetViolations(self.columns, self.snapshot.budgets, self.candidates)
 
     @cached_property
@@ -92,10 +95,10 @@ class NodeCandidates:
 
     @cached_property
     def victims(self) -> Rows:
-        """The rows of the victims on every node that is ``useful``.
+        """Return the rows of the victims on every ``useful`` node.
 
-        Where disruption budgets do not allow for those of a node together, another node is taken; other sets are tried
-        only where there is none.
+        Nodes whose victims together would violate a disruption budget are left out. Only if no node remains are other
+        sets of victims tried.
         """
         greedy = np.flatnonzero(self._turns.victims(self.feasibility, self.leaving))
         over = self._over_budget(greedy)
@@ -106,13 +109,13 @@ class NodeCandidates:
 
     @cached_property
     def useful(self) -> Flags:
-        """Place -> whether there are victims there."""
+        """Return for each node (by place) whether it has victims."""
         useful = np.zeros(len(self.columns.nodes), np.bool_)
         useful[self.columns.node[self.victims]] = True
         return useful
 
     def _over_budget(self, victims: Rows) -> Flags:
-        """Place -> whether budgets do not allow for all of its victims together."""
+        """Return for each node (by place) whether evicting all of its victims together would violate a budget."""
         columns, over = self.columns, np.zeros(len(self.columns.nodes), np.bool_)
         for limit in self.restraints.limits:
             covered = victims[np.isin(victims, limit.covered) & ~columns.terminating[victims]]
@@ -120,7 +123,7 @@ class NodeCandidates:
         return over
 
     def _other_set(self, costs: Costs) -> Rows:
-        """The victims on the first node, the cheapest first, that has a set which budgets allow for."""
+        """Return the victims (rows) on the cheapest node that has a set of victims within all budgets."""
         for place in costs.in_order():
             found = search(self.feasibility, self.columns, self.restraints.limits, place, self._turns.on(place))
             victims = found.victims()
@@ -131,32 +134,35 @@ class NodeCandidates:
 
     @cached_property
     def _violating(self) -> Flags:
-        """Row -> whether taking the pod violates a budget: none does that may be taken within safeguards."""
+        """Return for each pod (by row) whether its eviction would violate a budget.
+
+        With safeguards this is always false, because they exclude the pods concerned from the candidates.
+        """
         if self.snapshot.safeguards is None:
             return self.budgets.violating
         return np.zeros(len(self.columns.pods), np.bool_)
 
     def order_on(self, place: int) -> list[int]:
-        """The candidates on a node that is ``chosen``, as they are put back."""
+        """Return the candidates (rows) on a ``chosen`` node in the order in which they may be reprieved."""
         return self._turns.on(place)
 
     def victims_on(self, place: int) -> list[int]:
-        """The victims on a node, most important first."""
+        """Return the victims (rows) on a node, the most important first."""
         low, high = np.searchsorted(self.victims, (self.columns.first[place], self.columns.first[place + 1]))
         return [int(row) for row in self.victims[low:high]]
 
     @cached_property
     def costs(self) -> Costs:
-        """What every node that is ``useful`` would cost."""
+        """Return the costs of every ``useful`` node."""
         return Costs(self.columns, self.victims, self._violating)
 
     @cached_property
     def best(self) -> int | None:
-        """The place of the node to take, None where there is none."""
+        """Return the place of the cheapest node, None if no node has victims."""
         return self.costs.ranked[0][0] if self.costs.ranked else None
 
     def verdict(self, place: int) -> NodeVerdict:
-        """Why a node is of no use."""
+        """Return why a node has no victims."""
         node = self.columns.nodes[place].name
         if self.reserved[place]:
             return NodeVerdict(node=node, reason=NodeReason.RESERVED)
@@ -172,7 +178,7 @@ class NodeCandidates:
         return NodeVerdict(node=node, reason=told.reason, detail=told.detail, victims=gone)
 
     def reasons(self) -> dict[NodeReason, int]:
-        """Why nodes are of no use, counted."""
+        """Count the nodes without victims by reason."""
         left = ~self.useful & ~self.fits
         counts: dict[NodeReason, int] = {}
 

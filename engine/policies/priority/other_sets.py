@@ -1,4 +1,4 @@
-"""Other sets on a node where those that kube-scheduler would take are beyond disruption budgets."""
+"""A search for other victims on nodes where those of kube-scheduler would violate disruption budgets."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,10 @@ from engine.policies.common.victim_search import Rows, VictimSetSearch
 def search(
     feasibility: Feasibility, columns: Columns, limits: Iterable[EvictionLimit], place: int, candidates: Sequence[int]
 ) -> VictimSetSearch:
-    """Return the search of a node (place): of its candidates (rows), the most important first, the others go first."""
+    """Return a search for victims on a node (by place) that tries the least important candidates first.
+
+    ``candidates``: rows, the most important first.
+    """
     spot = feasibility.on(place)
     mine = frozenset(row for row in candidates if not columns.terminating[row])
     covered = [(mine.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]

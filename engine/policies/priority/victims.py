@@ -1,4 +1,4 @@
-"""Who goes and who may stay on every node under policy ``priority``, and what each node would cost.
+"""The victims and the reprieved pods on every node under policy ``priority``, and the cost of each node.
 
 Source: SelectVictimsOnNode, filterPodsWithPDBViolation and pickOneNodeForPreemption of kube-scheduler.
 """
@@ -16,17 +16,17 @@ from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import DisruptionBudget, Pod
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
-"""What nodes are compared by, in this order."""
+"""The criteria by which nodes are compared, in this order."""
 RANKED = 21
-"""So many of the cheapest nodes are ranked: the best one, and those that a trace tells of beside it."""
+"""The number of cheapest nodes that are ranked: the best one, and those that a trace lists besides it."""
 PRIORITY_SHIFT = 2**31
-"""Added to every priority of a sum, so that one victim more always weighs more."""
+"""Added to every priority in a sum, so that each additional victim increases the sum."""
 
 
 class BudgetViolations:
-    """Which candidates the disruption budgets do not allow for.
+    """The candidates whose eviction would violate a disruption budget.
 
-    A budget is spent on all candidates of a node, the most important first, whether or not they have to go.
+    A budget's allowance is used up by all candidates of a node, the most important first, even if they are reprieved.
     """
 
     def __init__(self, columns: Columns, budgets: Sequence[DisruptionBudget], candidates: Flags) -> None:
@@ -34,14 +34,14 @@ class BudgetViolations:
 
     @cached_property
     def violating(self) -> Flags:
-        """Row -> whether some budget does not allow for the candidate."""
+        """Return for each pod (by row) whether it is a candidate whose eviction would violate a budget."""
         violating = np.zeros(len(self.columns.pods), np.bool_)
         for budget in self.budgets:
             violating[self._beyond(budget)] = True
         return violating
 
     def overdrawn(self, place: int) -> dict[int, list[str]]:
-        """Of the candidates (rows) of one node those that some budget does not allow for, with those budgets' names."""
+        """Return the candidates (rows) of a node whose eviction would violate budgets, with the budgets' names."""
         found: dict[int, list[str]] = {}
         ends = (self.columns.first[place], self.columns.first[place + 1])
         for budget in self.budgets:
@@ -61,7 +61,7 @@ class BudgetViolations:
 
 
 class _Covered:
-    """The rows that a budget covers, and for each the index of the first of its node among them."""
+    """The rows that a budget covers, and for each the index of the first covered row of the same node."""
 
     def __init__(self, rows: Rows, node: Rows) -> None:
         self.rows = rows
@@ -69,9 +69,10 @@ class _Covered:
 
 
 def covers(budget: DisruptionBudget, pod: Pod) -> bool:
-    """Whether a budget is spent on a pod.
+    """Return whether the eviction of a pod counts against a budget.
 
-    An empty selector covers nothing here, nor does a budget count pods whose eviction was let through already.
+    Here an empty selector covers no pods, and pods without labels are not covered. Pods whose eviction the API has
+    already accepted do not count either.
     """
     return pod.name not in budget.disrupted and _selects(budget, pod)
 
@@ -96,9 +97,9 @@ def _covered(columns: Columns, budget: DisruptionBudget) -> _Covered:
 
 
 class ReprieveOrder:
-    """The candidates of some nodes (places), node by node in the order in which they are put back.
+    """The candidates of some nodes (places), node by node in the order in which they may be reprieved.
 
-    Those whose budgets do not allow for them come first, else the most important.
+    Candidates whose eviction would violate a budget come first, then the others, each by importance.
     """
 
     def __init__(self, columns: Columns, places: Rows, candidates: Flags, violating: Flags) -> None:
@@ -111,7 +112,7 @@ class ReprieveOrder:
         self._groups = tuple(_Group(columns, group, places) for group in groups)
 
     def on(self, place: int) -> list[int]:
-        """The candidates on one of the nodes."""
+        """Return the candidates (rows) on one of the nodes, in the order in which they may be reprieved."""
         index = int(np.searchsorted(self.places, place))
         return [int(row) for group in self._groups for row in group.on(index)]
 
@@ -125,7 +126,7 @@ class ReprieveOrder:
 
 
 class _Group:
-    """Rows of pods, node by node; ``places`` are the nodes, of some of which there may be none."""
+    """Rows of pods, node by node. Some of the nodes in ``places`` may have none."""
 
     def __init__(self, columns: Columns, rows: Rows, places: Rows) -> None:
         self.rows = rows
@@ -133,13 +134,14 @@ class _Group:
         self.starts, self.counts = bounds[:-1][places], np.diff(bounds)[places]
 
     def on(self, index: int) -> Rows:
-        """The rows on the node that is so many-th in ``places``."""
+        """Return the rows on a node. ``index``: its index in ``places``."""
         return self.rows[self.starts[index] : self.starts[index] + self.counts[index]]
 
     def put_back(self, lines: Sequence[tuple[Numbers, Numbers]], victims: Flags) -> None:
-        """Put back one pod of each node at a time: it takes of the room in ``lines``, or is marked in ``victims``.
+        """Reprieve one pod of each node at a time if it fits, otherwise mark it in ``victims``.
 
-        The nodes with the most pods stand first, so that those still at it are a slice.
+        ``lines``: for each limit, the weights by row and the free capacity by node, from which reprieved pods are
+        subtracted. The nodes with the most pods come first, so that the nodes with pods left are always a slice.
         """
         longest_first = np.argsort(-self.counts, kind="stable")
         starts, fewer = self.starts[longest_first], -self.counts[longest_first]
@@ -159,14 +161,14 @@ class _Group:
 
 
 class Costs:
-    """What every node with victims would cost by CRITERIA."""
+    """The costs of every node with victims, one value for each of ``CRITERIA``."""
 
     def __init__(self, columns: Columns, victims: Rows, violating: Flags) -> None:
         node = columns.node[victims]
         first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
-        """In the order of names."""
-        top = victims[first]  # the most important one, and of its priority the one that started first
+        """The places of the nodes with victims, in the order of names."""
+        top = victims[first]  # the most important victim; among equal priorities the one that started first
         self.violations = _summed(violating[victims].astype(np.int64), first)
         self.counts: Numbers = np.diff(first, append=len(victims))
         self._by: tuple[Numbers, ...] = (
@@ -180,13 +182,17 @@ class Costs:
 
     @cached_property
     def ranked(self) -> list[tuple[int, int, int]]:
-        """The cheapest nodes in order: place, first of CRITERIA in which it loses to the best, number of victims."""
+        """Return the cheapest nodes in order.
+
+        Each item is the place, the index of the first of CRITERIA in which the node costs more than the best, and the
+        number of victims.
+        """
         order = np.lexsort(self._by[::-1])[:RANKED]
         best = order[0] if len(order) else 0
         return [(int(self.places[one]), self._loses(int(one), int(best)), int(self.counts[one])) for one in order]
 
     def in_order(self) -> list[int]:
-        """The places of all nodes, the cheapest first."""
+        """Return the places of all nodes with victims, the cheapest first."""
         in_order: list[int] = self.places[np.lexsort(self._by[::-1])].tolist()
         return in_order
 
@@ -195,6 +201,6 @@ class Costs:
 
 
 def _summed(numbers: Numbers, first: Rows) -> Numbers:
-    """The sums over the stretches that begin at ``first``."""
+    """Return the sums of consecutive runs of numbers. ``first``: the index at which each run begins."""
     summed: Numbers = np.add.reduceat(numbers, first) if len(first) else numbers
     return summed

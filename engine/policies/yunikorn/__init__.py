@@ -1,4 +1,4 @@
-"""Policy ``fence``, dialect ``yunikorn``: what YuniKorn decides, its departures from its own design included."""
+"""Policy ``fence``, dialect ``yunikorn``: the decisions of YuniKorn, including its deviations from its own design."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""How far an ask reaches under YuniKorn's rules: which leaves may be taken from, and up to which priority.
+"""The leaves in which a pending pod may find victims under YuniKorn's rules, and the highest priority of these victims.
 
 Source: FindEligiblePreemptionVictims of yunikorn-core.
 """
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from engine.model.columns.node_columns import Flags, Numbers
 
 ANY = 2**40
-"""Above every priority."""
+"""A limit above every priority. As a limit of a leaf, it means that pods of any priority may be victims."""
 
 
 class AttemptReach:
-    """In whose subtree victims are looked for; of every leaf why nothing may go, or up to which priority something."""
+    """The subtree that is searched for victims, and for each leaf a priority limit or a reason to exclude it.
+
+    Arrays are indexed by the leaf numbers of the pod table.
+    """
 
     def __init__(self, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaf: str) -> None:
         table, tree = books.table, books.tree
         self.root, priorities = _fence_root(tree, books, ask, leaf)
         inside = table.line[table.depth[table.queue[self.root]]] == table.queue[self.root]
         self.limits: Numbers = np.full(len(table.leaves) + 1, priorities[self.root], np.int64)
-        """Leaf -> the highest priority that may go there; ANY: any, -ANY: none."""
+        """Leaf -> the highest priority of a victim there. ANY allows any priority, -ANY allows none."""
         if table.priorities_set:
             limits = _limits(tree, self.root, priorities)
             self.limits[:-1] = [limits.get(path, 0) for path in table.leaves]
@@ -40,13 +43,13 @@ class AttemptReach:
             PodReason.DISABLED: table.disabled,
             PodReason.GUARANTEE: lines.within,
         }
-        """Why nothing may go, whatever its priority -> leaf -> whether it is so; the first that is so counts."""
+        """Reason -> leaf -> whether it excludes all pods of the leaf. The first reason that applies counts."""
         if not books.quirks.priorities_bend:
             self.limits = np.minimum(self.limits, ask.priority)
 
 
 def _fence_root(tree: QueueTree, books: QueueBalances, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
-    """The first queue upwards that stops the search, and the ask's priority as each queue on the way sees it."""
+    """Return the nearest queue upwards that limits the search, and the preemptor's priority at each queue up to it."""
     priorities: dict[str, int] = {}
     current = ask.priority
     for path in tree.lineage(leaf):
@@ -60,14 +63,17 @@ def _fence_root(tree: QueueTree, books: QueueBalances, ask: Pod, leaf: str) -> t
 
 
 def _full(books: QueueBalances, path: str, ask: Pod) -> bool:
-    """Whether the ask would take the queue over its max: then only what runs in it can make room."""
+    """Return whether the pending pod would take the queue over its max, so that only victims inside it can help."""
     if not books.quirks.max_fence:
         return False
     return not fits(add(books.allocated[path], ask.requests), books.effective_max(path), unlimited=True)
 
 
 def _limits(tree: QueueTree, root: str, priorities: dict[str, int]) -> dict[str, int]:
-    """Every leaf below ``root``, with the highest priority that may go there; -ANY: none, ANY: any, past a fence."""
+    """Return for each leaf below ``root`` the highest priority of a victim there.
+
+    -ANY allows no victims. ANY, for leaves behind a priority fence, allows any priority.
+    """
     found: dict[str, int] = {}
     pending = [(root, priorities[root], False)]
     while pending:

@@ -28,7 +28,7 @@ from engine.policies.yunikorn.victims import more, trimmed
 POLICY = "fence"
 DIALECT = "yunikorn"
 _BEYOND = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE, PodReason.NO_QUEUE}
-"""Why no pod may go where it is the fence that keeps the ask from them."""
+"""The reasons for excluded pods that together mean that the fence leaves no candidates."""
 
 
 def decide(
@@ -38,7 +38,10 @@ def decide(
     parameters: Parameters = Parameters(),  # noqa: B008 - frozen
     quirks: Quirks = ALL,
 ) -> Decision:
-    """Which pods YuniKorn would have go, on which node, for ``ask`` (a pending pod of the snapshot), or why none."""
+    """Decide which pods YuniKorn would evict, on which node, for ``ask`` (a pending pod of the snapshot), or why none.
+
+    ``quirks``: the deviations from YuniKorn's design that are in effect.
+    """
     case = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
@@ -59,7 +62,7 @@ def decide(
 
 
 class YuniKornAttempt:
-    """One ask, and what was worked out about it once: the snapshot, the tree, its books and what refuses it."""
+    """The state of preemption for one pending pod: the snapshot, the tree, queue balances and feasibility checks."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> None:
         self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
@@ -73,16 +76,20 @@ class YuniKornAttempt:
         self.reserved[[place[held.node] for held in snapshot.reservations if held.node in place]] = True
 
     def refusing(self, *, soon: bool) -> Rows:
-        """Place -> the number of the check that refuses the ask there; ``soon``: once those on their way out are gone.
+        """Return for each node (by place) the number of the check that refuses the pending pod there, or FITS.
 
-        In YuniKorn their room does not count before they are.
+        ``soon``: whether to count the capacity of terminating pods as free. YuniKorn itself does not (quirk
+        ``leaving_hold``).
         """
         if not soon or self.quirks.leaving_hold:
             return self.first
         return self.feasibility.refusing(DepartingPods(self.columns, self.columns.terminating))
 
     def node_with_room(self, *, soon: bool = False) -> str | None:
-        """A node where the ask fits without eviction."""
+        """Return the first node where the pending pod fits without eviction, None if there is none.
+
+        ``soon``: whether to count the capacity of terminating pods as free.
+        """
         places = np.flatnonzero((self.refusing(soon=soon) == FITS) & ~self.reserved & ~self.columns.unschedulable)
         return self.columns.nodes[places[0]].name if len(places) else None
 
@@ -119,12 +126,12 @@ class YuniKornAttempt:
         )
 
     def unwilling(self, pod: Pod) -> bool:
-        """Whether a pod would rather not be taken."""
+        """Return whether a pod opted out of preemption."""
         return opted_out(pod, own_annotation=self.quirks.own_annotation)
 
 
 def _not_eligible(case: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
-    """Why the ask may not preempt, None when it may."""
+    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
     ask = case.ask
     if not parameters.preemption:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
@@ -175,7 +182,10 @@ def _preempt(case: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision
 
 
 def _lacking(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
-    """Whether something besides amounts still keeps the ask out with the victims gone, as far as that is looked at."""
+    """Return whether something besides amounts on the node keeps the pending pod out once the victims are gone.
+
+    The quirks decide whether a max of its queues and the other rules of the node are checked.
+    """
     if not case.quirks.max_unchecked and not design_rules.within_max(case.books, case.ask, victims):
         return True
     place = case.columns.place[node]
@@ -184,7 +194,10 @@ def _lacking(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: S
 
 
 def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None) -> Decision:
-    """A DaemonSet's ask, which is for one node; ``full``: the queue and the resource in which it would exceed a max."""
+    """Decide for a DaemonSet pod, which is meant for the node ``name``.
+
+    ``full``: the queue and the resource in which the pod would exceed a max, None if it would not.
+    """
     ask = case.ask
     if full is not None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
@@ -213,7 +226,10 @@ def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None
 
 
 def reckoning(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
-    """What of every queue may be preempted, and what is left of its guarantee, as YuniKorn reckons and calls them."""
+    """Return the preemptable amounts and the remaining guarantee of every queue, as YuniKorn calculates them.
+
+    Resources have YuniKorn's names. ``asker``: the leaf of the preemptor, if any.
+    """
     books = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
     return {
         path: {

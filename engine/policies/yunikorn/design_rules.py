@@ -1,4 +1,4 @@
-"""The design's own rules, each for a quirk that is turned off."""
+"""The rules of YuniKorn's design document. Each rule applies if the quirk that deviates from it is turned off."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,20 +11,20 @@ from engine.policies.yunikorn.queue_balances import QueueBalances
 
 
 def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str, str]:
-    """Resource that is requested -> the nearest queue upwards that guarantees it: whose guarantee is claimed."""
+    """Return for each requested resource the queue whose guarantee is claimed: the nearest one upwards that has one."""
     wanted = (name for name, amount in requests.items() if amount > 0)
     return {name: path for name in wanted if (path := tree.entitling(leaf, name)) is not None}
 
 
 def entitled(books: QueueBalances, leaf: str, requests: Mapping[str, int]) -> bool:
-    """Law 4: every queue whose guarantee is claimed is below it now, and there is one."""
+    """Return whether a guarantee is claimed and every claimed guarantee is not used up yet (invariant 4)."""
     found = claims(books.tree, leaf, requests)
     below = (books.used(path, name) < books.tree[path].guaranteed[name] for name, path in found.items())
     return bool(found) and all(below)
 
 
 def count_leaving(books: QueueBalances, snapshot: Snapshot) -> None:
-    """Pods on their way out, and the room kept for other asks, count as usage again."""
+    """Add terminating pods, and the capacity reserved for other pending pods, to the usage of their queues."""
     for pod in snapshot.pods:
         if pod.node is not None and pod.terminating and pod.queue is not None and pod.queue in books.tree:
             books.add(pod.queue, pod.requests)
@@ -34,7 +34,7 @@ def count_leaving(books: QueueBalances, snapshot: Snapshot) -> None:
 
 
 def within_max(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
-    """Whether the ask is within the max of its leaf and of every queue above once the victims are gone."""
+    """Return whether the pending pod is within the max of its leaf and of every queue above without the victims."""
     for path in books.tree.lineage(ask.queue or ""):
         below = [pod for pod in victims if pod.queue is not None and books.tree.contains(path, pod.queue)]
         for name, most in books.tree[path].max.items():
@@ -45,7 +45,7 @@ def within_max(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
 
 
 def within_max_soon(books: QueueBalances, ask: Pod) -> bool:
-    """Whether the ask is within the max of its leaf and of every queue above once those on their way out are gone."""
+    """Return whether the pending pod is within the max of its leaf and every queue above without terminating pods."""
     return all(
         books.used(path, name) + ask.requests[name] <= most
         for path in books.tree.lineage(ask.queue or "")

@@ -1,4 +1,4 @@
-"""One ask held against all pods and nodes under YuniKorn's rules.
+"""The candidates for one pending pod, and its plan of victims on every node, under YuniKorn's rules.
 
 Source: tryNodes and checkPreemptionPredicates of yunikorn-core.
 """
@@ -27,17 +27,17 @@ from engine.policies.yunikorn.victim_counts import FITS, NONE, applies, indices
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 
 _BATCH = 10
-"""So many nodes are asked at once; the next ones only where none of them was good enough."""
+"""The number of nodes that are rated together. The next ones are rated only if none of these was good enough."""
 _GOOD_ENOUGH = 2**32
 _CHUNK = 1_000
-"""So many of all pods are looked at before it is known that more are needed."""
+"""The number of pods that are examined at a time, because the first ones are often enough."""
 _NODES_IN_FULL = 20
-"""So many nodes that were passed over are kept in a trace one by one; the rest are counted."""
+"""The number of nodes that were not chosen which a trace lists individually. The rest are counted."""
 _REASONS = tuple(PodReason)
 
 
 class NodeCandidates:
-    """Who may go for an ask, and what would go on which node."""
+    """The candidates for a pending pod, and the plan of victims on each node."""
 
     def __init__(
         self, snapshot: Snapshot, books: QueueBalances, feasibility: Feasibility, *, nodes_tried: bool
@@ -49,21 +49,24 @@ class NodeCandidates:
         self.lines = RemainingGuarantees(table, books, self.leaf)
         self.reach = AttemptReach(books, self.lines, ask, self.leaf)
         self.why = self._judged(self.reach.limits)
-        """Row -> the number of the reason why the pod may not go, -1 where it may."""
+        """Row -> the number of the reason why the pod may not be a victim, -1 if it may."""
         order = table.order_on_nodes
         self.candidates: Rows = order[self.why[order] < 0]
-        """The rows of those that may go, node by node, each node's in their order."""
+        """The rows of the candidates, node by node, in the order in which they are considered."""
         self._ends: Rows = np.searchsorted(self.columns.node[self.candidates], np.arange(len(snapshot.nodes) + 1))
 
     @property
     def within_reach(self) -> Flags:
-        """Row -> whether the pod may go, or may not for its priority alone."""
+        """Return for each pod (by row) whether it may be a victim, or is excluded by its priority alone."""
         of_any = np.full(len(self.table.leaves) + 1, ANY, np.int64)
         within: Flags = self._judged(of_any) < 0
         return within
 
     def _judged(self, limits: Numbers) -> Numbers:
-        """``limits``: leaf -> the highest priority that may go there."""
+        """Return for each pod (by row) the number of the reason why it may not be a victim, -1 if it may.
+
+        ``limits``: leaf -> the highest priority of a victim there.
+        """
         leaf, columns = self.table.leaf, self.columns
         of_leaf = np.full(len(self.table.leaves) + 1, -1, np.int64)
         for reason, flags in self.reach.reasons.items():
@@ -88,13 +91,16 @@ class NodeCandidates:
 
     @property
     def _own(self) -> Flags:
-        """Those of the asker's application, which may run in other queues too."""
+        """Return for each pod (by row) whether it belongs to the preemptor's application, in whatever queue."""
         own = self.table.applications.get((self.ask.namespace, self.ask.application), -1)
         return np.asarray(self.table.application == own, np.bool_)
 
     @property
     def _claimed(self) -> Flags:
-        """Leaf -> whether it lies inside a queue whose guarantee is claimed: of no account, in YuniKorn."""
+        """Return for each leaf whether it is inside a queue whose guarantee is claimed.
+
+        YuniKorn itself ignores this (quirk ``inside_claim``), so the result is then always false.
+        """
         tree, leaves = self.books.tree, self.table.leaves
         if self.books.quirks.inside_claim:
             return np.zeros(len(leaves) + 1, np.bool_)
@@ -103,16 +109,19 @@ class NodeCandidates:
 
     @property
     def _unwilling(self) -> Flags:
-        """Those that may not be taken since they opted out: none, in YuniKorn."""
+        """Return for each pod (by row) whether it may not be a victim because it opted out.
+
+        YuniKorn itself excludes no such pods (quirk ``opted_out_taken``).
+        """
         return np.zeros(len(self.table.leaf), np.bool_) if self.books.quirks.opted_out_taken else self.table.opted_out
 
     def excluded(self) -> dict[str, int]:
-        """Why pods may not go, counted."""
+        """Return the number of pods that may not be victims for each reason."""
         counts = np.bincount(self.why + 1, minlength=len(_REASONS) + 1)[1:]
         return dict(sorted((str(reason), int(n)) for reason, n in zip(_REASONS, counts, strict=True) if n))
 
     def entitled(self) -> bool:
-        """Whether what is left of the asker's guarantee holds the ask, now or with all candidates gone."""
+        """Return whether the pending pod fits into the remaining guarantee, now or with all candidates gone."""
         trial, asked = self.books.copy(), self.ask.requests
         if not trial.quirks.leaving_uncounted:
             design_rules.count_leaving(trial, self.snapshot)
@@ -125,9 +134,9 @@ class NodeCandidates:
         return remaining is not None and all(remaining.get(name, 0) >= 0 for name in asked)
 
     def left_of_guarantee(self) -> tuple[Amounts | None, Amounts | None]:
-        """What is left of the guarantees that count: now, and with the ask in and all candidates gone.
+        """Return what is left of the guarantees that count: now, and with the pending pod but without all candidates.
 
-        Negative where more is used; None: none counts.
+        An amount is negative if usage exceeds the guarantee. The result is None if no guarantee counts.
         """
         trial = self.books.copy()
         return trial.remaining(self.leaf, self.leaf), self._left_without(trial)
@@ -145,19 +154,22 @@ class NodeCandidates:
         return [self.columns.pods[row] for row in rows]
 
     def leaving(self, place: int) -> list[Pod]:
-        """The pods on a node whose room counts as free already, as they are on their way out: none, in YuniKorn."""
+        """Return the terminating pods on a node whose capacity already counts as free.
+
+        In YuniKorn itself none does (quirk ``leaving_hold``).
+        """
         if self.books.quirks.leaving_hold:
             return []
         return [self.columns.pods[row] for row in self.columns.rows(place) if self.columns.terminating[row]]
 
     def alone(self, place: int) -> Plan | None:
-        """What would go on one node, looked at by itself."""
+        """Return the plan of victims for one node alone, None if all candidates there don't make enough room."""
         node = self.columns.nodes[place]
         free = self.snapshot.free(node, without=self.leaving(place))
         return on_node(self.books, self.ask, node, free, self._here(place))
 
     def _free(self) -> Numbers:
-        """Place -> what is free of every resource that is asked, in the order of their names."""
+        """Return for each node (by place) the free amounts of the requested resources, in the order of their names."""
         names, columns = sorted(self.ask.requests), self.columns
         free = [columns.allocatable(name) - columns.held(name) for name in names]
         if not self.books.quirks.leaving_hold:
@@ -167,7 +179,10 @@ class NodeCandidates:
 
     @cached_property
     def index(self) -> Rows:
-        """Place -> with how many victims, less one, there is room; FITS: with none; NONE: with no number."""
+        """Return for each node (by place) the number of victims, minus one, that make enough room.
+
+        FITS means that no victims are needed, NONE that no number of victims is enough.
+        """
         leaves = np.flatnonzero(np.bincount(self.table.leaf[self.candidates]))
         if applies(self.table, self.books, self.lines, self.ask, leaves):
             found = indices(self.table, self.books, self.lines, self.ask, self.candidates, self._free())
@@ -178,7 +193,7 @@ class NodeCandidates:
 
     @cached_property
     def too_small(self) -> Flags:
-        """Place -> whether the node could not hold the ask if it were empty."""
+        """Return for each node (by place) whether it is too small for the pending pod even if it were empty."""
         asked = self.ask.requests.items()
         small = np.zeros(len(self.columns.nodes), np.bool_)
         for name, amount in asked:
@@ -186,7 +201,10 @@ class NodeCandidates:
         return small
 
     def best(self, reserved: Flags) -> Plan | None:
-        """The least of the first plans of which one is good enough: no victim opted out or first of its application."""
+        """Return the best plan of the first batch of nodes that has a good enough plan, or the best of all plans.
+
+        A plan is good enough if no victim opted out or is the originator of its application.
+        """
         self.reserved = reserved
         self.available = ~reserved & ~self.columns.unschedulable & ~self.too_small
         self.planned: Flags = self.available & ((self.index >= 0) | ((self.index == FITS) & (not self.nodes_tried)))
@@ -194,7 +212,7 @@ class NodeCandidates:
         self._refused: dict[int, NodeRefusal] = {}
         best: tuple[int, int, Plan] | None = None
         for batch in self._batches():
-            # What the node's rules demand beyond its index makes a plan worse, never better.
+            # Further victims that the node's rules require can only make a plan worse.
             rated = ((self._score(place, int(self.index[place])), rank, place) for rank, place in batch)
             for score, rank, place in sorted(rated):
                 if best is not None and best[:2] < (score, rank):
@@ -212,24 +230,27 @@ class NodeCandidates:
 
     @cached_property
     def _ranked(self) -> Rows:
-        """The places with a plan, the fewest victims first."""
+        """Return the places of the nodes with a plan, the fewest victims first."""
         places = np.flatnonzero(self.planned)
         return places[np.argsort(self.index[places], kind="stable")]
 
     def _batches(self) -> Iterator[list[tuple[int, int]]]:
-        """Rank and place of a few nodes, the fewest victims first."""
+        """Yield batches of nodes, as pairs of rank and place, the fewest victims first."""
         for start in range(0, len(self._ranked), _BATCH):
             yield list(enumerate(self._ranked[start : start + _BATCH].tolist(), start))
 
     def _score(self, place: int, index: int) -> int:
-        """The least is best. Looked at are the node's first candidates, though it may be others that would go."""
+        """Return the rating of a node; the smallest is the best.
+
+        As in YuniKorn, the node's first candidates are rated, although the plan may evict others.
+        """
         rows = self.candidates[self._ends[place] : self._ends[place + 1]]
         if not len(rows):
             return EMPTY
         return int(np.bitwise_or.reduce(self.table.dear[rows[: index + 1]], initial=0)) + index + 1
 
     def _with_all_rules(self, place: int) -> Plan | NodeRefusal:
-        """What would go so that all rules of the node let the ask in, or why they never do."""
+        """Return the plan with which all rules of the node admit the pending pod, or the reason why none does."""
         for number, check in enumerate(self.feasibility.checks):
             if isinstance(check, RuleCheck) and check.refused[place]:
                 return self.feasibility.refusal(number, place)
@@ -245,7 +266,7 @@ class NodeCandidates:
         return refusal if refusal is not None and (plan.index >= 0 or spot.refusal() is not None) else plan
 
     def others(self, chosen: Sequence[Pod]) -> Iterator[Pod]:
-        """All candidates but the chosen ones, in their order on whatever node."""
+        """Yield all candidates except the chosen ones, on any node, in the order in which they are considered."""
         uids = {pod.uid for pod in chosen}
         order = self.table.order
         for start in range(0, len(order), _CHUNK):
@@ -255,7 +276,7 @@ class NodeCandidates:
                     yield pod
 
     def passed_over(self, best: Plan | None) -> tuple[NodeVerdict, ...]:
-        """The next best nodes, then the first ones of no use."""
+        """Return verdicts on nodes that were not chosen: the next best ones, then the first ones without a plan."""
         own = None if best is None else self.columns.place[best.node.name]
         ranked = [place for place in self._ranked[: _NODES_IN_FULL + 1].tolist() if place != own]
         found = [self._passed(place, own) for place in ranked]
@@ -265,7 +286,7 @@ class NodeCandidates:
         return tuple(found[:_NODES_IN_FULL])
 
     def _passed(self, place: int, own: int | None) -> NodeVerdict:
-        """Why a node with a plan was passed over: a rule that was looked at late, or what its plan is rated."""
+        """Return why a node with a plan was not chosen: a rule that refused the pod, or the rating of its plan."""
         name = self.columns.nodes[place].name
         if own is None or place in self._refused:
             refused = self._refused[place]
@@ -286,7 +307,7 @@ class NodeCandidates:
         yield NodeReason.NOT_ENOUGH, ~empty
 
     def node_counts(self, best: Plan | None) -> dict[str, int]:
-        """Why nodes were passed over, counted."""
+        """Count the nodes that were not chosen by reason."""
         counts = Counter(refused.reason for refused in self._refused.values())
         counts[NodeReason.DEARER] = len(self._ranked) - len(self._refused) - (best is not None)
         left = ~self.planned
@@ -297,7 +318,7 @@ class NodeCandidates:
 
 
 def _criterion(best: int, other: int) -> str:
-    """By what a node loses against the best, of ``_score``; by name where both are rated the same."""
+    """Return the criterion by which a node's score is worse than the best; the name if both scores are equal."""
     for flag, criterion in ((OPTED_OUT, "opted-out"), (ORIGINATOR, "originators")):
         if other & flag != best & flag:
             return criterion

@@ -1,4 +1,4 @@
-"""Bound pods under a queue tree as YuniKorn looks at them, column by column: what holds whoever is on the way out."""
+"""Columns of the bound pods under a queue tree, as YuniKorn sees them, independent of which pods are terminating."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,15 +14,15 @@ from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.quirks import Quirks
 
 ORIGINATOR, OPTED_OUT = 2**33, 2**34
-"""What a victim is worse for than any number of others."""
+"""Penalties for a victim that outweigh any number of other victims: an originator, and a pod that opted out."""
 
 
 UNLIMITED = 2**62
-"""More than is ever left of a guarantee: there is none."""
+"""More than can ever be left of a guarantee. It means that there is no guarantee."""
 
 
 class PodTable:
-    """Leaves by number, in the tree's order; the last number stands for pods of no leaf. Rows are those of columns."""
+    """The bound pods by row, and the leaves by number in the tree's order. The last number is for pods of no leaf."""
 
     def __init__(self, columns: Columns, tree: QueueTree, *, own_annotation: bool) -> None:
         self.columns, self.leaves, self._tree = columns, tree.leaves, tree
@@ -34,11 +34,11 @@ class PodTable:
         self.leaf: Rows = leaf[self.kinds.of] if one else leaf
         """Row -> the number of the pod's leaf."""
         self.required: Flags = self.kinds.flags(lambda pod: pod.required_node is not None)
-        """Row -> whether the pod is for one node."""
+        """Row -> whether the pod requires one particular node."""
         self.daemonset: Flags = self.kinds.flags(lambda pod: pod.daemonset)
-        """Row -> whether a DaemonSet made it."""
+        """Row -> whether a DaemonSet created the pod."""
         self.applications: dict[tuple[str, str], int] = {}
-        """By namespace and name."""
+        """Namespace and name of an application -> its number."""
         codes = [self.applications.setdefault((pod.namespace, pod.application), len(self.applications)) for pod in one]
         self.application: Rows = np.array(codes, np.intp)[self.kinds.of] if one else leaf
         """Row -> the number of the pod's application."""
@@ -48,18 +48,22 @@ class PodTable:
 
     @cached_property
     def order(self) -> Rows:
-        """All rows, those first that would rather be taken: not opted out, not first of their application, newest."""
+        """Return all rows in the order in which YuniKorn prefers victims.
+
+        Pods that did not opt out come first, then pods that are not the originator of their application, then the
+        newest.
+        """
         created = self.columns.numbers(pod_fields.created) // 1000
         return np.lexsort((self.columns.told, -created, self.dear)).astype(np.intp)
 
     @cached_property
     def order_on_nodes(self) -> Rows:
-        """The rows node by node, each node's in that order."""
+        """Return all rows node by node, each node's rows in the order in which YuniKorn prefers victims."""
         return self.order[np.argsort(self.columns.node[self.order], kind="stable")]
 
     @cached_property
     def allocated(self) -> dict[str, Amounts]:
-        """Queue -> what its bound pods hold, those on their way out included."""
+        """Return for each queue (by path) what its bound pods hold, including terminating pods."""
         by_leaf: dict[str, Amounts] = {}
         for pod, times in zip(self.kinds.each, np.bincount(self.kinds.of).tolist(), strict=True):
             held = by_leaf.setdefault(pod.queue or "", {})
@@ -71,33 +75,33 @@ class PodTable:
 
     @cached_property
     def guaranteed(self) -> tuple[str, ...]:
-        """The resources that are guaranteed anywhere."""
+        """Return the resources that any queue guarantees, sorted."""
         return tuple(sorted({name for queue in self._tree.queues.values() for name in queue.guaranteed}))
 
     @cached_property
     def disabled(self) -> Flags:
-        """Leaf -> whether preemption is turned off there or above."""
+        """Return for each leaf whether it, or a queue above it, disables preemption."""
         return np.array([*(self._tree.disabled_by(leaf) is not None for leaf in self.leaves), False], np.bool_)
 
     @cached_property
     def priorities_set(self) -> bool:
-        """Whether some queue has priority settings."""
+        """Return whether any queue has priority settings."""
         queues = self._tree.queues.values()
         return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
 
     @cached_property
     def queue(self) -> dict[str, int]:
-        """Every queue by number, in the tree's order."""
+        """Return the number of each queue (by path), in the tree's order."""
         return {path: number for number, path in enumerate(self._tree.walk())}
 
     @cached_property
     def depth(self) -> Rows:
-        """Queue -> how deep it lies, the root at 0."""
+        """Return for each queue (by number) its depth. The root has depth 0."""
         return np.array([len(self._tree.lineage(path)) - 1 for path in self.queue], np.intp)
 
     @cached_property
     def line(self) -> Rows:
-        """Depth, leaf -> the queue of that depth in which the leaf lies, or which it is; -1 where it is less deep."""
+        """Return for each depth and leaf the leaf's ancestor (or itself) at that depth, -1 if the leaf is less deep."""
         found = np.full((int(self.depth.max()) + 1, len(self.leaves) + 1), -1, np.intp)
         for number, leaf in enumerate(self.leaves):
             for depth, path in enumerate(reversed(self._tree.lineage(leaf))):
@@ -106,7 +110,10 @@ class PodTable:
 
     @cached_property
     def counting(self) -> dict[str, tuple[str, ...]]:
-        """Queue -> the queues with guarantees from it upwards, as they count where the asker cuts nothing off."""
+        """Return for each queue (by path) the queues with guarantees from it upwards.
+
+        These are the guarantees that count for it, unless the preemptor's own guarantee cuts some of them off.
+        """
         return {
             path: tuple(above for above in self._tree.lineage(path) if self._tree[above].guaranteed)
             for path in self._tree.walk()
@@ -114,11 +121,14 @@ class PodTable:
 
     @cached_property
     def base_lines(self) -> list[Rows]:
-        """``lines_of`` all that count where the asker cuts nothing off."""
+        """Return ``lines_of`` the guarantees that count if the preemptor's own guarantee cuts none of them off."""
         return self.lines_of([self.counting[leaf] for leaf in self.leaves])
 
     def lines_of(self, counting: Sequence[Sequence[str]]) -> list[Rows]:
-        """Of the queues that count for each leaf, the first by leaf, the second and so on; -1 where there is none."""
+        """Return arrays of queue numbers by leaf: the first queue that counts for each leaf, the second, and so on.
+
+        -1 means that the leaf has no more queues. ``counting``: for each leaf, the queues that count.
+        """
         found = []
         for level in range(max(map(len, counting), default=0)):
             numbers = [self.queue[paths[level]] if level < len(paths) else -1 for paths in counting]
@@ -127,9 +137,9 @@ class PodTable:
 
     @cached_property
     def left(self) -> Numbers:
-        """Queue -> of each resource guaranteed anywhere, what is left of its guarantee; much where it has none.
+        """Return for each queue and guaranteed resource what is left of the guarantee, UNLIMITED if it has none.
 
-        Pods on their way out count as used.
+        Terminating pods count as usage.
         """
         found = [
             [
@@ -144,7 +154,7 @@ class PodTable:
         return np.array(found, np.int64 if safe else object).reshape(len(self.queue), len(self.guaranteed))
 
     def requesting(self, resource: str) -> Flags:
-        """Row -> whether the pod names a resource among its requests."""
+        """Return for each pod (by row) whether its requests name a resource."""
         made: Flags = self.columns.once("naming", (self._tree, resource), lambda: self._naming(resource))
         return made
 
@@ -152,7 +162,7 @@ class PodTable:
         return self.kinds.flags(lambda pod: resource in pod.requests)
 
     def leaving(self, snapshot: Snapshot) -> list[Pod]:
-        """The bound pods of leaves that are on their way out."""
+        """Return the terminating bound pods that are in a leaf."""
         columns = snapshot.columns
         rows = np.flatnonzero(columns.terminating & (self.leaf < len(self.leaves))).tolist()
         stray = [pod for pod in columns.stray if pod.terminating and pod.queue in self.number]
@@ -160,12 +170,15 @@ class PodTable:
 
 
 def opted_out(pod: Pod, *, own_annotation: bool) -> bool:
-    """Whether a pod would rather not be taken; ``own_annotation``: whether its own word counts before its class's."""
+    """Return whether a pod opted out of preemption.
+
+    ``own_annotation``: whether the pod's own annotation takes precedence over that of its PriorityClass.
+    """
     return pod.opted_out if pod.own_opt_out is None or not own_annotation else pod.own_opt_out
 
 
 def table_of(snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> PodTable:
-    """The snapshot's table under a tree, worked out once: all decisions of a pass share it."""
+    """Return the pod table of a snapshot under a tree. It is built once, and all decisions of a pass share it."""
     columns, own_annotation = snapshot.columns, quirks.own_annotation
     key = (tree, own_annotation)
     return snapshot.once("yunikorn", key, lambda: PodTable(columns, tree, own_annotation=own_annotation))
@@ -176,7 +189,7 @@ def _own_kind(pod: Pod) -> tuple[object, ...]:
 
 
 def _kind(pod: Pod, *, own_annotation: bool = False) -> tuple[object, ...]:
-    """Pods of one kind differ in nothing that this table tells."""
+    """Return the key of a pod's kind. Pods of one kind are equal in everything that the table stores."""
     unwilling = opted_out(pod, own_annotation=own_annotation)
     alike = (pod.queue, pod.namespace, pod.application, pod.originator, unwilling)
     return (*alike, pod.daemonset, pod.required_node is not None, *pod.requests.items())

@@ -1,7 +1,7 @@
-"""What YuniKorn reckons of its queues: what of each may be preempted, what is left of its guarantee.
+"""YuniKorn's calculations for queues: their usage, preemptable amounts and remaining guarantees.
 
-Amounts are by resource; ``None`` is nothing said, which is not the same as nothing. Source: QueuePreemptionSnapshot of
-yunikorn-core.
+Amounts are by resource. ``None`` means that no amount applies, which differs from an amount of 0. Source:
+QueuePreemptionSnapshot of yunikorn-core.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,54 +16,54 @@ from engine.policies.yunikorn.quirks import Quirks
 
 
 class QueueBalances:
-    """Usage of every queue at one moment, and what has gone or come since; ``copy`` to try something out."""
+    """The usage of every queue at one moment, with changes applied since. Use ``copy`` to try out changes."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, table: PodTable, quirks: Quirks) -> None:
         self.tree, self.quirks = tree, quirks
         self.allocated = table.allocated
-        """Queue -> what its bound pods hold, those on their way out included."""
+        """Queue -> what its bound pods hold, including terminating pods."""
         self.root_max = snapshot.capacity
         self.table, self._cuts = table, dict[str, frozenset[str]]()
         self._since: dict[str, Amounts] = {}
         self._first = self
-        """As they are at the beginning."""
+        """The initial balances, with which later usage is compared."""
         for pod in table.leaving(snapshot):
             self.remove(pod.queue or "", pod.requests)
 
     def copy(self) -> "QueueBalances":
-        """The same, to be changed without this one changing."""
+        """Return a copy of the balances that can be changed independently."""
         other = object.__new__(QueueBalances)
         other.__dict__ = self.__dict__ | {"_since": {path: dict(more) for path, more in self._since.items()}}
         return other
 
     def add(self, leaf: str, requests: Mapping[str, int]) -> None:
-        """More used in a leaf and all above it."""
+        """Add requests to the usage of a leaf and of all queues above it."""
         for path in self.tree.lineage(leaf):
             since = self._since.setdefault(path, {})
             for name, amount in requests.items():
                 since[name] = since.get(name, 0) + amount
 
     def remove(self, leaf: str, requests: Mapping[str, int]) -> None:
-        """Less used in a leaf and all above it."""
+        """Subtract requests from the usage of a leaf and of all queues above it."""
         self.add(leaf, {name: -amount for name, amount in requests.items()})
 
     def used(self, path: str, resource: str) -> int:
-        """What a queue uses of a resource, pods on their way out not counted."""
+        """Return a queue's usage of a resource. Terminating pods do not count."""
         since = self._since.get(path)
         return self.allocated[path].get(resource, 0) + (since.get(resource, 0) if since else 0)
 
     def gained(self, path: str, resource: str) -> int:
-        """How much more a queue uses of a resource than at the beginning."""
+        """Return how much a queue's usage of a resource has grown since the beginning."""
         return self.used(path, resource) - self._first.used(path, resource)
 
     def usage(self, path: str) -> Amounts:
-        """What a queue uses of everything."""
+        """Return a queue's usage of all resources."""
         return add(self.allocated[path], self._since.get(path, {}))
 
     def preemptable(self, path: str) -> Amounts | None:
-        """What is used beyond the guarantees of the queue and, in the same resources, of those above; None: nothing is.
+        """Return what a queue uses beyond its guarantee, limited by the excess, if any, of the queues above it.
 
-        Source: GetPreemptableResource.
+        Return None if the queue has no bound pods. Source: GetPreemptableResource.
         """
         if not self.allocated[path]:
             return None
@@ -74,10 +74,10 @@ class QueueBalances:
         return {name: min(amount, (above or {}).get(name, amount)) for name, amount in over.items()}
 
     def remaining(self, path: str, asker: str | None) -> Amounts | None:
-        """What is left of the guarantees that count for a queue, negative where used beyond; None: none does.
+        """Return what is left of the guarantees that count for a queue, None if no guarantee counts.
 
-        ``asker``: the leaf that preempts. Its own guarantee is not lowered by those above it. Source:
-        GetRemainingGuaranteedResource.
+        Amounts are negative if usage exceeds the guarantee. ``asker``: the preemptor's leaf, whose own guarantee is not
+        reduced by those above it. Source: GetRemainingGuaranteedResource.
         """
         found: Amounts = {}
         own = self.tree[path].guaranteed if path == asker else {}
@@ -89,9 +89,9 @@ class QueueBalances:
         return found or None
 
     def counting(self, path: str, asker: str | None) -> Iterator[str]:
-        """The queues, from one upwards, whose guarantees count for it.
+        """Yield the queues, from the given one upwards, whose guarantees count for it.
 
-        Where the asker has one of its own, those of the queues above it, and of all above these, are not passed down.
+        If the preemptor's leaf has its own guarantee, the guarantees of the queues above that leaf are not passed down.
         """
         cuts = () if asker is None else self.cuts(asker)
         for above in self.table.counting[path]:
@@ -100,7 +100,7 @@ class QueueBalances:
             yield above
 
     def cuts(self, asker: str) -> frozenset[str]:
-        """The queues whose guarantees are not passed down since the asker has one of its own."""
+        """Return the queues whose guarantees are not passed down because the preemptor's leaf has its own guarantee."""
         found = self._cuts.get(asker)
         if found is None:
             found = self._cuts[asker] = frozenset(self._cut_off(asker))
@@ -116,11 +116,11 @@ class QueueBalances:
 
     @property
     def changed(self) -> Iterable[str]:
-        """The queues in which more or less is used than is bound there."""
+        """Return the queues whose usage differs from what their bound pods hold."""
         return self._since
 
     def effective_max(self, path: str) -> Amounts:
-        """The least max of the queue and all above it; the root's is all that the nodes hold."""
+        """Return the smallest max of a queue and all queues above it. The root's max includes the nodes' capacity."""
         found: Amounts = {}
         for above in self.tree.lineage(path):
             for name, most in self.limits(above).items():
@@ -128,9 +128,9 @@ class QueueBalances:
         return found
 
     def full(self, leaf: str, requests: Mapping[str, int]) -> tuple[str, str] | None:
-        """The first queue upwards and its first resource that ``requests`` would take over a max, None where none is.
+        """Return the first queue upwards, and its first resource, that ``requests`` would take over a max.
 
-        Usage is what is bound, those on their way out included. Source: the headroom of a queue.
+        Return None if there is none. Usage includes terminating pods. Source: the headroom of a queue.
         """
         for path in self.tree.lineage(leaf):
             limits = self.limits(path)
@@ -141,20 +141,21 @@ class QueueBalances:
         return None
 
     def limits(self, path: str) -> Amounts:
-        """The queue's own max; the root's is also all that the nodes hold."""
+        """Return the queue's own max. The root's max is also limited by the total capacity of the nodes."""
         found = dict(self.root_max) if path == self.tree.root else {}
         for name, most in self.tree[path].max.items():
             found[name] = min(most, found.get(name, most))
         return found
 
     def keeps_leaf(self, pod: Pod) -> bool:
-        """Whether the pod's leaf stays at its guarantee when the pod goes, in every resource that it requests."""
+        """Return whether the pod's leaf would not be below its guarantee without it, in every requested resource."""
         return self._keeps(pod.queue or "", pod)
 
     def keeps_parents(self, pod: Pod, ask: Pod) -> bool:
-        """Whether every queue above the pod's leaf stays at its guarantee without it.
+        """Return whether no queue above the pod's leaf would be below its guarantee without the pod.
 
-        One that is above the asker's too gets the ask in return, and may stay as far below as it was.
+        A queue that is also above the preemptor gains the pending pod's requests in return, and may remain as far below
+        its guarantee as it was.
         """
         return all(self._keeps(path, pod, ask) for path in self.tree.lineage(pod.queue or "")[1:])
 
@@ -171,7 +172,10 @@ class QueueBalances:
 
 
 def fits(smaller: Mapping[str, int], larger: Mapping[str, int] | None, *, unlimited: bool = False) -> bool:
-    """Whether one fits into the other; less than nothing is nothing. ``unlimited``: what is not named has no limit."""
+    """Return whether the smaller amounts fit into the larger ones. Negative amounts of the larger count as 0.
+
+    ``unlimited``: whether a resource that the larger amounts don't name has no limit.
+    """
     larger = larger or {}
     return all(
         amount <= max(0, larger.get(name, 0)) for name, amount in smaller.items() if not unlimited or name in larger
@@ -179,7 +183,10 @@ def fits(smaller: Mapping[str, int], larger: Mapping[str, int] | None, *, unlimi
 
 
 def figures(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
-    """The ask's queue and all above it, then each victim's and all above, before and after."""
+    """Return the figures before and after the decision, for the queues of the pending pod and of the victims.
+
+    First the pending pod's queue and all queues above it, then each victim's queue and all above that.
+    """
     victims = tuple(victims)
     after = books.copy()
     if victims:

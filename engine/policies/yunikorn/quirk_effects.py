@@ -1,4 +1,4 @@
-"""Which of YuniKorn's departures from its design changed an answer: decided again, with each turned off alone."""
+"""The effects of YuniKorn's deviations from its design: each decision is made again with one deviation turned off."""
 
 import msgspec
 
@@ -33,20 +33,20 @@ _OF_OTHERS = tuple(
     if quirk not in (*_OF_DAEMONSETS_ALONE, Quirk.QUOTA_DEAREST_FIRST, Quirk.QUOTA_COUNTS_UNDERUSE)
 )
 _NOTHING = (Outcome.NO_CANDIDATE, Outcome.NOT_ELIGIBLE)
-"""Whichever of them it is, nothing comes of it."""
+"""The outcomes without evictions. A change from one of them to the other does not count as an effect."""
 
 
 class QuirkEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """One departure that changed an answer, and what would have been without it."""
+    """One deviation that changed a decision, and the decision without it."""
 
     quirk: Quirk
     outcome: Outcome
     reason: Reason
     detail: str = ""
-    """As in a decision; where a max was lowered, the queue."""
+    """The detail of the reason as in a decision; the queue if a max was lowered."""
     node: str | None = None
     victims: tuple[str, ...] = ()
-    """``namespace/name`` of each, in their order."""
+    """The victims as ``namespace/name``, in order."""
 
 
 def effects(
@@ -56,9 +56,9 @@ def effects(
     decision: Decision,
     parameters: Parameters = Parameters(),  # noqa: B008 - frozen
 ) -> tuple[QuirkEffect, ...]:
-    """The departures but for which the outcome, the node or the victims of this ``decision`` were others.
+    """Return the deviations without which ``decision`` would have another outcome, node or set of victims.
 
-    ``decision``: the dialect's own for ``ask`` on that snapshot.
+    ``decision``: this dialect's decision for ``ask`` on that snapshot.
     """
     can_matter = _OF_OTHERS if ask.required_node is None else _OF_DAEMONSETS
     without = ((quirk, decide(snapshot, tree, ask, parameters, ALL.without(quirk))) for quirk in can_matter)
@@ -81,7 +81,7 @@ def _told(quirk: Quirk, decision: Decision) -> QuirkEffect:
 
 
 def quota_effects(snapshot: Snapshot, tree: QueueTree) -> tuple[QuirkEffect, ...]:
-    """The departures but for which other pods went where a max was lowered, of every queue that is over its max."""
+    """Return the deviations that change the victims of a lowered max, for every queue that is over its max."""
     found = {one.queue: one for one in enforce(snapshot, tree)}
     return tuple(
         _lowered(quirk, without)

@@ -1,7 +1,7 @@
-"""Where YuniKorn, as it is implemented, departs from its own design: each departure by a name, each to be turned off.
+"""The quirks of YuniKorn: named deviations of its implementation from its own design, each of which can be turned off.
 
-With all of them on, the dialect decides as YuniKorn does. Each is turned off alone to see what it changes: then the
-design's rule holds in its place. docs/policies/yunikorn.md has an example of every one.
+With all quirks on, the dialect decides as YuniKorn does. To see the effect of a quirk, it is turned off alone, and the
+rule of the design applies instead. docs/policies/yunikorn.md has an example of every quirk.
 """
 
 from enum import StrEnum
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Quirk(StrEnum):
-    """A departure; the name of its field in Quirks, too."""
+    """The name of a deviation from the design, which is also the name of its field in ``Quirks``."""
 
     WHOLE_ASK = "whole_ask"
     VICTIMS_CHARGED = "victims_charged"
@@ -42,68 +42,71 @@ class Quirk(StrEnum):
 
 
 class Quirks(msgspec.Struct, frozen=True, kw_only=True):
-    """Which departures hold; all of them, unless it is asked what one of them changes."""
+    """The deviations that are in effect: all of them, unless the effect of one of them is examined."""
 
     whole_ask: bool = True
-    """The ask must fit wholly into what is left of the guarantee; it does not suffice to be below it (law 4).
+    """The pending pod must fit completely into the remaining guarantee; usage below it is not enough (invariant 4).
 
-    And a guarantee of the leaf's own is the only one that counts: those above it entitle to nothing and forbid nothing.
+    If the leaf has its own guarantee, it is the only one that counts: those above it neither entitle nor forbid.
     """
     victims_charged: bool = True
-    """What victims hold is charged to the asker's queue, not what it asks: the first one too large ends the search."""
+    """What victims hold, not what the pod requests, is charged to the preemptor's queue; an excess ends the search."""
     leaf_below: bool = True
-    """A leaf is looked at before its pod goes, not after, and one resource over the guarantee is enough (laws 2, 5)."""
+    """A leaf is checked before its pod is evicted, not after, and one resource over is enough (invariants 2, 5)."""
     parent_below: bool = True
-    """What the queues above a victim's leaf were promised is not kept (law 2)."""
+    """The guarantees of the queues above a victim's leaf are not protected (invariant 2)."""
     inside_claim: bool = True
-    """Pods are taken from inside the queue whose guarantee is claimed, which gains nothing by that (law 4)."""
+    """Pods inside the queue whose guarantee is claimed are evicted, although the queue gains nothing (invariant 4)."""
     leaving_uncounted: bool = True
-    """The asker's pods on their way out, and the room kept for its other asks, do not count as its usage (law 4)."""
+    """Terminating pods and reserved capacity of the preemptor's queue do not count as its usage (invariant 4)."""
     max_fence: bool = True
-    """A queue that the ask would take over its max is a fence."""
+    """A queue that the pending pod would take over its max acts as a fence."""
     name_prefix: bool = True
-    """A queue counts as above the asker's when its name begins alike: ``root.a`` as above ``root.ab``."""
+    """A queue counts as above the preemptor's if its path is a text prefix: ``root.a`` counts as above ``root.ab``."""
     priorities_bend: bool = True
-    """priority.policy and priority.offset let pods of higher priority be taken (law 6)."""
+    """The settings priority.policy and priority.offset let pods of higher priority be evicted (invariant 6)."""
     own_annotation: bool = True
-    """A pod's own annotation decides whether it opted out, before its PriorityClass's."""
+    """A pod's own annotation on opting out takes precedence over that of its PriorityClass."""
     opted_out_taken: bool = True
-    """Pods that opted out are taken for any ask; they only come later in the order."""
+    """Pods that opted out are evicted for any pending pod; they only come later in the order."""
     disabled_preempts: bool = True
-    """A queue that turned preemption off still preempts others."""
+    """A queue that disables preemption still preempts from other queues."""
     delay_from_creation: bool = True
-    """The delay counts from the ask's creation, not from when no room was found for it, and is inherited by leaves."""
+    """The delay counts from the pod's creation, not from when it was found unschedulable, and leaves inherit it."""
     two_victims: bool = True
-    """No victim is added once one resource of the ask is exceeded: every pod counts as one pod, so at most two go."""
+    """No victim is added once one requested resource is exceeded, so at most two pods are evicted.
+
+    The number of pods counts as a resource too: the pending pod requests one, which two victims exceed.
+    """
     free_space_ignored: bool = True
-    """The victims alone must cover the ask; what is free on the node does not count."""
+    """The victims alone must cover the pending pod's requests; free capacity on the node does not count."""
     leaving_hold: bool = True
-    """Room that pods on their way out are about to leave does not count, so that others go as well."""
+    """Capacity that terminating pods are about to free does not count, so that further pods are evicted."""
     no_reprieve: bool = True
-    """Victims are taken in their order until they suffice; none is spared that turns out not to be needed."""
+    """Victims are chosen in order until they suffice; none is reprieved that turns out not to be needed."""
     amounts_alone: bool = True
-    """In the end only amounts are looked at: who had to go for a port or an affinity is left out again."""
+    """The final check considers only amounts, so victims that were needed for a port or an affinity are dropped."""
     other_nodes: bool = True
-    """Where only the queue is full, pods on any node may go, though their going there makes no room for the ask."""
+    """If only the queue is full, pods on any node may be evicted, although that makes no room for the pending pod."""
     max_unchecked: bool = True
-    """It is not checked whether the ask is within the max of its queues once the victims are gone."""
+    """Whether the pending pod is within the max of its queues without the victims is not checked."""
     daemonset_below: bool = True
-    """For a DaemonSet's ask no guarantee is kept (law 2)."""
+    """For a DaemonSet pod, no guarantee is protected (invariant 2)."""
     daemonset_unbounded: bool = True
-    """For a DaemonSet's ask there is no fence, no turned off queue, no Never and no application of its own."""
+    """For a DaemonSet pod, fences, disabled queues, preemptionPolicy Never and its own application are ignored."""
     daemonset_spree: bool = True
-    """For a DaemonSet's ask pods go until they alone cover it; what is free on the node does not count."""
+    """For a DaemonSet pod, victims are added until they alone cover its requests; free capacity does not count."""
     daemonset_regardless: bool = True
-    """For a DaemonSet's ask only amounts are looked at: pods go though a taint keeps it out, none goes for a port."""
+    """For a DaemonSet pod, only amounts are checked: pods are evicted despite a taint, and none for a port."""
     daemonset_by_affinity: bool = True
-    """A DaemonSet's pod is left alone only where its affinity names its node."""
+    """A bound DaemonSet pod is exempt from eviction only if its affinity names its node."""
     quota_dearest_first: bool = True
-    """A lowered max takes the pods that opted out and the first ones of their applications before all others."""
+    """After a max is lowered, pods that opted out and originators of applications are evicted before all others."""
     quota_counts_underuse: bool = True
-    """A parent's lowered max is shared out also by what its queues lack of their guarantees."""
+    """The excess over a parent's lowered max is divided also by what its queues lack of their guarantees."""
 
     def without(self, quirk: Quirk) -> "Quirks":
-        """The same with one departure turned off."""
+        """Return the quirks with one of them turned off."""
         return msgspec.structs.replace(self, **{str(quirk): False})
 
 

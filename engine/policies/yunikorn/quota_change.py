@@ -1,4 +1,4 @@
-"""What goes when a queue's max was lowered below its usage (YuniKorn's quota-change preemption).
+"""The victims when a queue's max was lowered below its usage (YuniKorn's quota-change preemption).
 
 Source: QuotaPreemptionContext of yunikorn-core (quota_preemptor.go), with its order of victims of 2026-07.
 """
@@ -21,21 +21,21 @@ _HOUR_MS = 3_600_000
 
 
 class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
-    """One queue over its max."""
+    """The preemption that brings one queue back under its max."""
 
     queue: str
     preemptable: Amounts
-    """So much of it is to go."""
+    """The amount to preempt in the queue."""
     shares: dict[str, Amounts]
-    """Leaf -> so much of that is to go there."""
+    """Leaf -> the part of that amount to preempt there."""
     victims: tuple[Pod, ...]
-    """In their order; together they never hold more than is to go."""
+    """The victims in order. Together they never hold more than the amount to preempt."""
 
 
 def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[Enforcement, ...]:
-    """Who goes of the queues over their max whose ``quota.preemption.delay`` says that they are to be brought under it.
+    """Return the preemption for every queue that is over its max and has a ``quota.preemption.delay``.
 
-    As if that delay were over. A queue within another one that is over its max is left to that one.
+    The delay is treated as elapsed. A queue inside another queue that is over its max is handled by the outer one.
     """
     books = QueueBalances(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
     return tuple(_enforced(snapshot, books, path) for path in _over(books, tree.root))
@@ -63,7 +63,7 @@ def _enforced(snapshot: Snapshot, books: QueueBalances, path: str) -> Enforcemen
 
 
 def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
-    """No more than the most by which the queue or one above it is over its guarantee."""
+    """Limit the excess to the largest amount by which the queue or one above it exceeds its guarantee, if any does."""
     over: Amounts = {}
     for above in books.tree.lineage(path):
         for name, promised in books.tree[above].guaranteed.items():
@@ -74,9 +74,9 @@ def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
 
 
 def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
-    """What each leaf below gives: in proportion to what its queues use beyond their guarantees.
+    """Yield the share of each leaf below a queue, in proportion to what its queues use beyond their guarantees.
 
-    The quotient is a binary fraction rounded as processors do, as theirs is: exact arithmetic would give more at times.
+    The quotient is a floating-point number, as in YuniKorn. Exact arithmetic would sometimes give more.
     """
     parts = {child: part for child in books.tree.children[path] if (part := _part(books, child)) is not None}
     whole: Amounts = {}
@@ -95,7 +95,7 @@ def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterat
 
 
 def _part(books: QueueBalances, path: str) -> Amounts | None:
-    """What a queue's share is reckoned by; None for one that gives nothing."""
+    """Return the amounts by which a queue's share is calculated, None if the queue has no share."""
     allocated, guaranteed = books.allocated[path], books.tree[path].guaranteed
     if not allocated:
         return None
@@ -133,6 +133,6 @@ def _turn(
 
 
 def _shares(requests: Mapping[str, int], most: Amounts, share: Amounts) -> tuple[Fraction, ...]:
-    """What parts of the max the pod holds, the greatest first."""
+    """Return the fractions of the max that the pod holds in each resource of the share, the greatest first."""
     parts = (Fraction(requests.get(name, 0), most.get(name, 0) or 1) for name in share)
     return tuple(sorted(parts, reverse=True))

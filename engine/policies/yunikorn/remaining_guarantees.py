@@ -1,4 +1,4 @@
-"""What is left of the guarantees that count for every leaf, all leaves at once."""
+"""What is left of the guarantees that count for each leaf, computed for all leaves at once."""
 
 from collections.abc import Iterable
 
@@ -10,15 +10,18 @@ from engine.policies.yunikorn.queue_balances import QueueBalances
 
 
 class GuaranteeLevel:
-    """By leaf one of the queues whose guarantees count for it: the nearest, the next one and so on."""
+    """For each leaf, one queue whose guarantees count for it: on the first level the nearest, then the next nearest."""
 
     def __init__(self, queue: Rows, depth: Rows, left: Numbers) -> None:
         self.queue, self.depth, self.left = queue, depth, left
-        """Leaf -> its number, -1 where there is none; how deep it lies; of each resource what is left."""
+        """For each leaf: the queue's number (-1 if there is none), its depth, and what is left of each resource."""
 
 
 class RemainingGuarantees:
-    """For one asker. Leaves by the table's numbers; the last one, pods of no leaf, has none that counts."""
+    """The remaining guarantees of all leaves, as they count for one preemptor (``asker``).
+
+    Leaves have the numbers of the pod table. No guarantee counts for the last number, pods of no leaf.
+    """
 
     def __init__(self, table: PodTable, books: QueueBalances, asker: str) -> None:
         self.table, self.names = table, table.guaranteed
@@ -33,7 +36,7 @@ class RemainingGuarantees:
         ]
 
     def _left(self, books: QueueBalances) -> Numbers:
-        """Queue -> of each resource that is guaranteed anywhere, what is left."""
+        """Return for each queue (by number) and guaranteed resource what is left of the guarantee."""
         left: Numbers = self.table.left.copy()
         for path in books.changed:
             guaranteed = books.tree[path].guaranteed
@@ -44,12 +47,12 @@ class RemainingGuarantees:
 
     @property
     def within(self) -> Flags:
-        """Leaf -> whether some guarantee counts for it, and in no resource more is used."""
+        """Return for each leaf whether a guarantee counts for it and usage exceeds it in no resource."""
         within = ~self.unlimited
         for line in self.lines:
             within &= (line.left >= 0).all(axis=1)
         return np.asarray(within, np.bool_)
 
     def columns(self, names: Iterable[str]) -> list[tuple[int, int]]:
-        """Where the resources that are guaranteed anywhere stand: among ``names``, and here."""
+        """Return for each guaranteed resource in ``names`` its index in ``names`` and its index in the columns here."""
         return [(place, self.names.index(name)) for place, name in enumerate(names) if name in self.names]

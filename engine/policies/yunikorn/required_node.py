@@ -1,4 +1,4 @@
-"""Which pods go for a DaemonSet's ask, which is for one node, under YuniKorn's rules.
+"""The victims for a DaemonSet pod, which requires one node, under YuniKorn's rules.
 
 Source: PreemptionContext of yunikorn-core (required_node_preemptor.go).
 """
@@ -15,17 +15,17 @@ from engine.policies.yunikorn.queue_balances import QueueBalances, fits
 
 
 class RequiredNodeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the node and its pods."""
+    """The facts about the required node and its pods that the choice of victims depends on."""
 
     free: Amounts
-    """What is free there now."""
+    """The free capacity of the node."""
     opted_out: Callable[[Pod], bool]
     kept_out: Callable[[Sequence[Pod]], bool]
-    """Whether something besides amounts keeps the ask out with these pods gone."""
+    """Returns whether something besides amounts keeps the pending pod out once these pods are gone."""
 
 
 def victims(books: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
-    """Who goes of a node's pods; none where that does not make the room."""
+    """Return the victims among a node's pods, none if they don't make enough room."""
     if books.quirks.daemonset_regardless and fits(ask.requests, rules.free):
         return ()
     candidates = [pod for pod in pods if _candidate(books, ask, pod)]
@@ -35,7 +35,7 @@ def victims(books: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: Required
 
 
 def _of(books: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
-    """Who goes of those that may go."""
+    """Return the victims among the candidates, none if they don't make enough room."""
     quirks, trial, taken = books.quirks, books.copy(), list[Pod]()
     counted = {} if quirks.daemonset_spree else rules.free
 
@@ -60,7 +60,10 @@ def _of(books: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: Requir
 
 
 def _covers(room: Amounts, wanted: Amounts) -> bool:
-    """Whether there is enough of everything, also of what is not wanted. Source: StrictlyGreaterThanOrEquals."""
+    """Return whether there is enough of every resource, even of those not wanted, which must not be negative.
+
+    Source: StrictlyGreaterThanOrEquals.
+    """
     return all(room.get(name, 0) >= wanted.get(name, 0) for name in {**room, **wanted})
 
 
@@ -75,13 +78,16 @@ def _candidate(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
 
 
 def within_reach(tree: QueueTree, asker: str, queue: str) -> bool:
-    """Whether a queue is another one than the asker's, inside its fence, and lets its pods be taken."""
+    """Return whether a queue differs from the preemptor's, is inside its fence, and does not disable preemption."""
     fence = tree.fence(asker) or tree.root
     return queue != asker and tree.contains(fence, queue) and tree.disabled_by(queue) is None
 
 
 def _compare(one: Pod, other: Pod, opted_out: Callable[[Pod], bool]) -> int:
-    """Below zero where ``one`` goes first: by kind, lower priority, later creation; then not the greater."""
+    """Compare two candidates; the result is negative if ``one`` is evicted first.
+
+    The order is by kind, lower priority and later creation. If these are equal and one pod requests less, it is first.
+    """
     left, right = (
         (_kind(pod, opted_out=opted_out(pod)), pod.priority, -(pod.created_ms // 1000)) for pod in (one, other)
     )

@@ -1,7 +1,8 @@
-"""How many pods would have to go on every node, all nodes at once, under YuniKorn's rules.
+"""The number of victims needed on every node under YuniKorn's rules, computed for all nodes at once.
 
-The index that ``victims.on_node`` finds for one node, by the same arithmetic over arrays. That holds where what goes
-leaves the queues above the asker alone, which ``applies`` tells: then its second pass takes what its first one found.
+This is the index that ``victims.on_node`` finds for one node, by the same arithmetic over arrays. It is only correct if
+evictions do not affect the queues above the preemptor, which ``applies`` checks. Then the second pass of ``on_node``
+chooses the victims that its first pass found.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,11 @@ from engine.policies.yunikorn.queue_balances import QueueBalances
 from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
 
 NONE, FITS = -2, -1
-"""In place of an index: nothing makes the room; nothing has to go."""
+"""Values in place of an index: no number of victims makes enough room; no victims are needed."""
 
 
 def applies(table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
-    """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
+    """Return whether this calculation is correct for victims from these leaves, and all numbers fit into 64 bits."""
     quirks, columns = books.quirks, table.columns
     kept = not (quirks.leaf_below and quirks.parent_below)
     if table.left.dtype != np.int64 or (kept and books.cuts(ask.queue or "")):
@@ -35,10 +36,10 @@ def applies(table: PodTable, books: QueueBalances, lines: RemainingGuarantees, a
 def indices(
     table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
 ) -> Rows:
-    """Place of a node -> the index.
+    """Return for each node (by place) the number of victims minus one, or NONE or FITS.
 
-    ``candidates``: rows, node by node, each node's in their order. ``free``: place -> of every resource that is asked,
-    in the order of their names, what is free.
+    ``candidates``: rows, node by node, each node's in the order in which they are considered. ``free``: for each place
+    the free amounts of the requested resources, in the order of their names.
     """
     columns = table.columns
     walk = _Walk(table, books, lines, ask)
@@ -69,7 +70,7 @@ def _enough(short: Numbers, asked: Numbers) -> Flags:
 
 
 class _Walk:
-    """What has gone so far on each of many nodes."""
+    """The victims so far on each of many nodes, updated one pod per node at a time."""
 
     def __init__(self, table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
         self.table, self.lines, asker = table, lines, ask.queue or ""
@@ -77,23 +78,23 @@ class _Walk:
         self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)
         left = books.remaining(asker, asker) or {}
         self.limits = sorted(left) if books.quirks.victims_charged else []
-        """The resources in which the asker's guarantee counts."""
+        """The resources in which the preemptor's guarantee counts."""
         if not books.quirks.whole_ask:
             left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
         self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
         self.asks: Rows = np.array([place for _, place in lines.columns(self.names)], np.intp)
-        """Where among the resources that are guaranteed anywhere those stand that are asked."""
+        """The indexes of the requested resources among the guaranteed resources."""
         self.quirks = books.quirks
         self.own: Rows = np.array([*(table.queue[path] for path in table.leaves), -1], np.intp)
 
     def over(self, nodes: int) -> None:
-        """Begin with so many nodes."""
+        """Start over with the given number of nodes and no victims."""
         self.charged: Numbers = np.zeros((nodes, len(self.limits)), np.int64)
         self.gone: list[tuple[Rows, Numbers]] = []
         self.nodes = nodes
 
     def requests(self, rows: Rows) -> Numbers:
-        """What pods request of each resource that is asked."""
+        """Return what pods (rows) request of each resource that the pending pod requests."""
         return self._amounts(self.names, rows)
 
     def _amounts(self, names: Sequence[str], rows: Rows) -> Numbers:
@@ -102,7 +103,10 @@ class _Walk:
         return np.stack(held, axis=1) if held else np.zeros((len(rows), 0), np.int64)
 
     def take(self, nodes: Rows, rows: Rows, short: Numbers) -> tuple[Flags, Flags]:
-        """One pod (row) on each of these nodes: whether it goes and helps, and whether the search ends at it."""
+        """Consider one pod (row) on each of these nodes as a victim.
+
+        Return for each whether it becomes a victim that helps, and whether the search on its node ends with it.
+        """
         requested = self.requests(rows)
         spare = self._spare(nodes, rows)
         held = self._amounts(self.limits, rows)
@@ -120,7 +124,7 @@ class _Walk:
         return goes, spare & beyond
 
     def _spare(self, nodes: Rows, rows: Rows) -> Flags:
-        """Whether each pod's queue may lose it, by what went on its node before."""
+        """Return for each pod whether its queue can spare it, given the previous victims on its node."""
         leaf = self.table.leaf[rows]
         spare, kept = self.lines.unlimited[leaf], np.ones(len(rows), np.bool_)
         for line in self.lines.lines:
@@ -136,7 +140,10 @@ class _Walk:
         return spare & kept
 
     def _kept(self, rows: Rows, left: Numbers, own: Flags) -> Flags:
-        """Whether a queue stays at its guarantee without each pod, as far as that is looked at; ``own``: its leaf."""
+        """Return for each pod whether a queue would not be below its guarantee without it, if the quirks check that.
+
+        ``own``: whether the queue is the pod's own leaf.
+        """
         unlooked = np.where(own, self.quirks.leaf_below, self.quirks.parent_below)
         if unlooked.all():
             return unlooked

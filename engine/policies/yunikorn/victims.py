@@ -1,4 +1,4 @@
-"""Which pods go on a node, and which more go elsewhere, under YuniKorn's rules.
+"""The victims on a node, and additional victims on other nodes, under YuniKorn's rules.
 
 Source: calculateVictimsByNode, calculateAdditionalVictims and TryPreemption of yunikorn-core.
 """
@@ -12,23 +12,26 @@ from engine.model.quantities import Amounts, add, total
 from engine.policies.yunikorn.queue_balances import QueueBalances, fits
 
 EMPTY = 2**35
-"""What a node without any candidate is rated: worse than all others, though nothing would have to go there."""
+"""The rating of a node without candidates: worse than any other, although it needs no victims."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What would go on one node."""
+    """The victims that would be evicted on one node."""
 
     node: Node
     free: Amounts
     index: int
-    """With the pods up to here gone the ask fits; -1: it fits as it is."""
+    """The index of the last victim that is needed for the pending pod to fit, -1 if none is needed."""
     victims: tuple[Pod, ...]
-    """Those, and all others that might go after them."""
+    """The needed victims, followed by all other pods that could be evicted after them."""
     score: int = 0
 
 
 def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
-    """What would have to go on a node, None where all that may go makes no room. ``candidates``: in their order."""
+    """Return the plan of victims on a node, None if all candidates don't make enough room.
+
+    ``candidates``: the pods that may be victims, in the order in which they are considered.
+    """
     here = fits(ask.requests, free)
     if here and books.quirks.other_nodes:
         return Plan(node=node, free=free, index=-1, victims=())
@@ -47,7 +50,7 @@ def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidate
 
 
 def spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
-    """Whether the pod's queue may lose it, by what is left of its guarantee while the pod is still there."""
+    """Return whether the pod's queue can spare it, given what is left of its guarantee before the pod is evicted."""
     asker = ask.queue or ""
     remaining = books.remaining(pod.queue or "", asker)
     if remaining is not None and all(remaining.get(resource, 0) >= 0 for resource in ask.requests):
@@ -58,9 +61,9 @@ def spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
 
 
 def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
-    """The candidates that may go, those that lessen what is missing on the node before the others.
+    """Return the candidates that may be evicted, those first that reduce what is missing on the node.
 
-    As if the asker's queue got each of them: it ends where that would be more than is left of its guarantee.
+    Each victim's requests are charged to the preemptor's queue. The list ends where they exceed its guarantee.
     """
     head, tail = list[Pod](), list[Pod]()
     for pod in candidates:
@@ -78,7 +81,10 @@ def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Seq
 
 
 def charged(trial: QueueBalances, ask: Pod, pod: Pod) -> bool:
-    """Move what a pod holds from its queue to the asker's; whether its guarantee allows for that, else undone."""
+    """Move what a pod holds from its queue to the preemptor's queue, if the latter's guarantee allows it.
+
+    Return whether it does. If not, the balances are unchanged.
+    """
     trial.remove(pod.queue or "", pod.requests)
     trial.add(ask.queue or "", pod.requests)
     if trial.quirks.victims_charged and _beyond(trial, ask, pod.requests):
@@ -88,7 +94,10 @@ def charged(trial: QueueBalances, ask: Pod, pod: Pod) -> bool:
 
 
 def _beyond(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
-    """Whether the asker's queue is beyond its guarantee in any of these, by more than the ask where it need not fit."""
+    """Return whether the preemptor's queue exceeds its guarantee in any of these resources.
+
+    Without quirk ``whole_ask``, its usage must also have grown by more than the pending pod requests.
+    """
     asker = ask.queue or ""
     remaining = trial.remaining(asker, asker) or {}
     over = [name for name in resources if remaining.get(name, 0) < 0]
@@ -96,7 +105,7 @@ def _beyond(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
 
 
 def refund(trial: QueueBalances, ask: Pod, pod: Pod) -> None:
-    """Undo ``charged``."""
+    """Undo the effect of ``charged`` for a pod."""
     trial.remove(ask.queue or "", pod.requests)
     trial.add(pod.queue or "", pod.requests)
 
@@ -106,9 +115,10 @@ def _missing(ask: Pod, free: Amounts) -> Amounts:
 
 
 def more(books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -> list[Pod] | None:
-    """Further victims, on whatever node, within the asker's guarantee; None: the asker would end up beyond it.
+    """Return additional victims, on any node, within the guarantee of the preemptor's queue.
 
-    ``others``: all other candidates in their order.
+    Return None if the queue would exceed its guarantee. ``others``: all other candidates in the order in which they are
+    considered.
     """
     trial, found, asker = books.copy(), list[Pod](), ask.queue or ""
     for pod in chosen:
@@ -130,9 +140,9 @@ def more(books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable
 def trimmed(
     books: QueueBalances, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
 ) -> tuple[Pod, ...] | None:
-    """Those of the victims that go in the end; None where they are called short of the ask.
+    """Return the final victims, None if they are considered too small for the pending pod.
 
-    ``lacking``: whether with these pods gone something besides amounts still keeps the ask out.
+    ``lacking``: returns whether something besides amounts keeps the pending pod out once these pods are gone.
     """
     quirks, here = books.quirks, fits(ask.requests, plan.free) and books.quirks.other_nodes
     going = [pod for pod in victims if here or pod.node == plan.node.name]
@@ -155,7 +165,7 @@ def trimmed(
 
 
 def _reprieved(ask: Pod, free: Amounts, taken: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]) -> list[Pod]:
-    """The victims without those that may stay, the last ones first."""
+    """Return the victims that remain after pods which are not needed were reprieved, the last ones first."""
     left = list(taken)
     for pod in reversed(taken):
         rest = [other for other in left if other is not pod]
@@ -165,7 +175,7 @@ def _reprieved(ask: Pod, free: Amounts, taken: Sequence[Pod], lacking: Callable[
 
 
 def _greater(ask: Amounts, other: Amounts) -> bool:
-    """Whether an ask is more in some resource and less in none, of those that both name.
+    """Return whether ``ask`` is greater in some resource and smaller in none, among those that both amounts name.
 
     Source: StrictlyGreaterThanOnlyExisting.
     """
