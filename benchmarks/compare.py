@@ -12,7 +12,7 @@ from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.comparison import ComparedSide, record, rerun_recording
 from engine.planning.journal import PassInputs
-from engine.policies import foreign_dialects, known_dialects, policy, terms
+from engine.policies import audit_terms, foreign_dialects, known_dialects, policy
 
 ENTRIES, PODS, LEAVES, NODES = 1_000, 500, 10, 25
 _DAY_MS = 24 * 60 * 60 * 1_000
@@ -31,7 +31,7 @@ def compare(scale: float) -> list[Row]:
             side = ComparedSide(
                 tree=tree,
                 decide=policy(name, dialect),
-                terms=terms(name, dialect, {}),
+                terms=audit_terms(name, dialect, {}),
                 foreign=dialect in foreign_dialects(),
             )
             began = time.process_time()

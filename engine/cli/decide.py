@@ -143,7 +143,7 @@ def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, A
         "reason": Reason.LOWERED_MAX,
         "node": None,
         "victims": [{"name": name, "reason": Reason.LOWERED_MAX} for name in victims],
-        "figures": {"queues": yunikorn.reckoning(snapshot, snapshot.tree, None)},
+        "figures": {"queues": yunikorn.calculated_amounts(snapshot, snapshot.tree, None)},
     }
     effects = yunikorn.quota_effects(snapshot, snapshot.tree) if enforced and trace else ()
     return form | {"trace": {"quirks": msgspec.to_builtins(effects)}} if trace else form
@@ -154,7 +154,7 @@ def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
     if decision.policy == priority.POLICY:
         return priority.figures(at.snapshot, at.ask, decision.outcome)
     if decision.dialect == yunikorn.DIALECT:
-        return {"queues": yunikorn.reckoning(at.snapshot, at.tree, at.ask.queue)}
+        return {"queues": yunikorn.calculated_amounts(at.snapshot, at.tree, at.ask.queue)}
     queues = {
         queue.path: {
             "before": format_amounts(queue.before),

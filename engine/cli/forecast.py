@@ -19,7 +19,16 @@ from engine.model.snapshot import ClusterState, Safeguards
 from engine.model.snapshot.resource_quotas import quota_limits
 from engine.planning.forecast import Eviction, Forecast, Settling, forecast
 from engine.planning.journal import PassInputs
-from engine.policies import fence, foreign_dialects, guarded, known_dialects, policy, priority, terms, within_quotas
+from engine.policies import (
+    audit_terms,
+    fence,
+    foreign_dialects,
+    guarded,
+    known_dialects,
+    policy,
+    priority,
+    within_quotas,
+)
 
 
 class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +110,7 @@ def forecast_manifests(
         moment or PassInputs(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
         given.tree or ROOT_ONLY,
         decide,
-        terms=terms(by, dialect, given.parameters),
+        terms=audit_terms(by, dialect, given.parameters),
         foreign=dialect in foreign_dialects(),
     )
     return ForecastReport(

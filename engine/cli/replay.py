@@ -13,7 +13,7 @@ from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.bundle import Bundle, BundleError
 from engine.planning.journal import PassInputs, replay
-from engine.policies import policy, terms
+from engine.policies import audit_terms, policy
 
 
 class ReplayResult(NamedTuple):
@@ -44,7 +44,9 @@ def replay_bundle(found: Bundle) -> ReplayResult:
 
 def _in_turn(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
     decide = policy(given.policy, given.dialect, given.parameters)
-    considered = replay(state, moment, _tree(given), decide, terms=terms(given.policy, given.dialect, given.parameters))
+    considered = replay(
+        state, moment, _tree(given), decide, terms=audit_terms(given.policy, given.dialect, given.parameters)
+    )
     return next((one.decision for one in considered if one.decision.ask.uid == uid), None)
 
 

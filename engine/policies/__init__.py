@@ -8,7 +8,7 @@ from engine.model.decision import Decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.common.parameters import Parameter, described
+from engine.policies.common.parameters import Parameter, describe_parameters
 from engine.policies.common.policy import Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.common.texts import PolicyTexts
@@ -30,13 +30,14 @@ __all__ = [
     "Policy",
     "PolicyTexts",
     "UnknownPolicyError",
-    "by_others",
+    "audit_terms",
+    "decisions_of_other_policies",
     "delay_inheriting_dialects",
-    "enforceable",
     "find",
     "first_of",
     "foreign_dialects",
     "guarded",
+    "is_enforceable",
     "known_dialects",
     "parameters_of",
     "policies",
@@ -44,13 +45,12 @@ __all__ = [
     "reach_of",
     "register",
     "registered",
-    "terms",
     "texts_of",
     "within_quotas",
 ]
 
 
-def enforceable(name: str, dialect: str) -> bool:
+def is_enforceable(name: str, dialect: str) -> bool:
     """Return whether decisions of a policy in a dialect may be carried out here. Raises UnknownPolicyError."""
     return find(name, dialect).enforceable
 
@@ -82,7 +82,9 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
     return decide
 
 
-def by_others(snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision) -> Iterator[Decision]:
+def decisions_of_other_policies(
+    snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision
+) -> Iterator[Decision]:
     """Yield what every other policy and dialect, without parameters, decides of a pending pod at the same moment."""
     for one in policies():
         decide = one.decide_by({})
@@ -99,7 +101,7 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
         kind = find(name, dialect).parameters
     except UnknownPolicyError:
         return ()
-    return described(kind) if kind else ()
+    return describe_parameters(kind) if kind else ()
 
 
 def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
@@ -111,7 +113,7 @@ def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
     return first_of(name).reach(parameters)
 
 
-def terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> AuditTerms:
+def audit_terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> AuditTerms:
     """Return what a revision's parameters change about the audit. Raises UnknownPolicyError."""
     return find(name, dialect).terms(parameters)
 

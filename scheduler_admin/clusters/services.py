@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.model.decision import BY_QUOTA
-from engine.policies import enforceable
+from engine.policies import is_enforceable
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
@@ -74,7 +74,7 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
 
 def _check_our_own(cluster: Cluster) -> None:
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    if revision is None or enforceable(revision.policy, revision.dialect):
+    if revision is None or is_enforceable(revision.policy, revision.dialect):
         return
     if revision.policy in BY_QUOTA:
         raise ValidationError(

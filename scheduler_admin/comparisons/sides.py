@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.planning.comparison import ComparedSide
-from engine.policies import Decide, foreign_dialects, known_dialects, policy, terms
+from engine.policies import Decide, audit_terms, foreign_dialects, known_dialects, policy
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
@@ -93,6 +93,6 @@ def side_of(one: Mapping[str, Any]) -> ComparedSide:
     return ComparedSide(
         tree=decode_tree(one["document"].encode()),
         decide=decide,
-        terms=terms(one["policy"], one["dialect"], one["parameters"]),
+        terms=audit_terms(one["policy"], one["dialect"], one["parameters"]),
         foreign=one["dialect"] in foreign_dialects(),
     )

@@ -109,7 +109,10 @@ def forecast_saved(*, snapshot: SavedSnapshot, tree: QueueTree, terms: Terms) ->
 def _under(seen: LiveMoment, cluster: Cluster, tree: QueueTree, by: Terms) -> Forecast:
     """Forecast a tree by its own policy, which decides whether safeguards are kept, whatever the pass was given."""
     decide = _bounded(policies.policy(by.policy, by.dialect, by.parameters))
-    terms, foreign = policies.terms(by.policy, by.dialect, by.parameters), by.dialect in policies.foreign_dialects()
+    terms, foreign = (
+        policies.audit_terms(by.policy, by.dialect, by.parameters),
+        by.dialect in policies.foreign_dialects(),
+    )
     within = policies.guarded(by.policy, by.dialect, acting=cluster.mode != Cluster.Mode.OBSERVE)
     safeguards = (seen.moment.safeguards or Safeguards()) if within else None
     quotas = seen.moment.quotas if policies.within_quotas(by.policy, by.dialect) else {}

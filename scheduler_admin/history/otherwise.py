@@ -15,7 +15,7 @@ from engine.analysis.optimum import Optimal, is_supported, optimal
 from engine.explain import Message, no_counterfactuals_reason
 from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
-from engine.policies import by_others, policy, priority, yunikorn
+from engine.policies import decisions_of_other_policies, policy, priority, yunikorn
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.history import rewinding
 from scheduler_admin.history.models import Decision, Victim
@@ -62,7 +62,7 @@ def otherwise(row: Decision) -> Otherwise:
     again, decision = _as_it_was(row)
     snapshot, ask = again.snapshot, again.ask
     parameters = _parameters(row)
-    others = tuple(by_others(snapshot, snapshot.tree, ask, decision))
+    others = tuple(decisions_of_other_policies(snapshot, snapshot.tree, ask, decision))
     if decision.dialect == yunikorn.DIALECT:
         partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)

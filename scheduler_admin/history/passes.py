@@ -18,7 +18,7 @@ from engine.model.snapshot import ClusterState, Protection, Reservation, Safegua
 from engine.model.snapshot.resource_quotas import TighterQuota
 from engine.planning.journal import PassInputs, holds_of
 from engine.planning.scheduling_pass import AuditedDecision, plan
-from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
+from engine.policies import UnknownPolicyError, audit_terms, guarded, is_enforceable, policy
 from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.acting import limited
 from scheduler_admin.clusters.breakers import unreadable
@@ -205,7 +205,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     decision = read(row)
     if decision is None:
         return "unknown"
-    tree, agreed = tree_of(revision), terms(revision.policy, revision.dialect, revision.parameters)
+    tree, agreed = tree_of(revision), audit_terms(revision.policy, revision.dialect, revision.parameters)
     now = timezone.now()
     state = watch.watcher.state()
     state.scheduler = scheduler_of(cluster, revision)
@@ -283,7 +283,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     state.scheduler = scheduler_of(cluster, revision)
     moment = _moment(cluster, revision, state, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
-    enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
+    enforced = cluster.mode == Cluster.Mode.ENFORCE and is_enforceable(revision.policy, revision.dialect)
     stands = standings(revision, snapshot)
     watch.appeared = appeared(cluster, snapshot.pods) if enforced else []
     breakers = breakers_of(watch) if enforced else []
@@ -295,7 +295,11 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         )
         options["hold"] = limits.hold
     considered = plan(
-        snapshot, snapshot.tree, decide, terms=terms(revision.policy, revision.dialect, revision.parameters), **options
+        snapshot,
+        snapshot.tree,
+        decide,
+        terms=audit_terms(revision.policy, revision.dialect, revision.parameters),
+        **options,
     )
     standing = [*stops.holds(), *([*in_the_cluster(watch), *limited(cluster)] if enforced else ()), *breakers]
     return _Plan(

@@ -11,7 +11,7 @@ from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.journal import PassInputs, frames, read, replay
 from engine.planning.scheduling_pass import AuditedDecision, plan_steps
-from engine.policies import UnknownPolicyError, policy, terms
+from engine.policies import UnknownPolicyError, audit_terms, policy
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.models import Revision
@@ -81,7 +81,11 @@ def each_decided(
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     whole = moment.snapshot(state, tree_of(revision))
     return plan_steps(
-        whole, whole.tree, decide, terms=terms(revision.policy, revision.dialect, revision.parameters), hold=moment.hold
+        whole,
+        whole.tree,
+        decide,
+        terms=audit_terms(revision.policy, revision.dialect, revision.parameters),
+        hold=moment.hold,
     )
 
 
@@ -94,6 +98,10 @@ def _documents(state: ClusterState, moment: PassInputs, revision: Revision) -> d
     """An ask's uid -> what the whole pass decides about it."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     considered = replay(
-        state, moment, tree_of(revision), decide, terms=terms(revision.policy, revision.dialect, revision.parameters)
+        state,
+        moment,
+        tree_of(revision),
+        decide,
+        terms=audit_terms(revision.policy, revision.dialect, revision.parameters),
     )
     return {one.decision.ask.uid: encode(one.decision) for one in considered}

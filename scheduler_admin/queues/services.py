@@ -18,7 +18,7 @@ from engine.formats.tree_json.diff import with_former_paths
 from engine.model.decision import BY_QUOTA
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.queue_tree import QueueTree
-from engine.policies import UnknownPolicyError, enforceable, known_dialects
+from engine.policies import UnknownPolicyError, is_enforceable, known_dialects
 from engine.policies import policy as decide_by
 from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.following import follow, given_paths
@@ -225,7 +225,7 @@ BY_QUOTA_ENFORCED = gettext_noop(
 def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
     """What keeps a cluster that is enforced from being so by these terms."""
     try:
-        if enforceable(terms.policy, terms.dialect):
+        if is_enforceable(terms.policy, terms.dialect):
             return None
     except UnknownPolicyError:  # which is an error of its own
         return None

@@ -15,7 +15,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import Take
 from engine.model.snapshot import Protection, Snapshot
 from engine.planning.scheduling_pass import AuditedDecision, plan
-from engine.policies import policy, terms
+from engine.policies import audit_terms, policy
 from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
 
 TWO = tree({"a": queue("4"), "b": queue("4")})
@@ -27,7 +27,7 @@ def decided(at: Snapshot, name: str, *, fair: bool = False, **parameters: Any) -
     policy_name = "fair-share" if fair else "cohort"
     decide = policy(policy_name, "kueue", parameters)
     found = decide(at, at.tree, named(at, name))
-    assert not failed_checks(audit(at, at.tree, found, terms=terms(policy_name, "kueue", parameters)))
+    assert not failed_checks(audit(at, at.tree, found, terms=audit_terms(policy_name, "kueue", parameters)))
     assert decode(encode(found)) == found
     return found
 

@@ -12,7 +12,7 @@ from engine.model.queue_tree import Take
 from engine.planning.forecast import Forecast, Settling, forecast
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan_steps
-from engine.policies import policy, terms
+from engine.policies import audit_terms, policy
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.pod_worlds import world
 from tests.engine.test_journal import state_of
@@ -26,7 +26,7 @@ def test_every_law_is_kept_and_a_forecast_ends(name: str, seed: int, guarantees:
     """Each decision is the same on the moment alone, without what was worked out before it in the pass."""
     state, where = world(random.Random(seed))
     parameters = {"guarantees": guarantees}
-    decide, said = policy(name, "kueue", parameters), terms(name, "kueue", parameters)
+    decide, said = policy(name, "kueue", parameters), audit_terms(name, "kueue", parameters)
     at = state.snapshot(where, now_ms=NOW)
     for seen, considered in plan_steps(at, where, decide, terms=said):
         assert not considered.refused

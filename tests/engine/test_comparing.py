@@ -25,7 +25,7 @@ from engine.planning.comparison.figures import CoursePoint
 from engine.planning.comparison.outcome_counts import POINTS, sample_points
 from engine.planning.comparison.queue_demand import jain
 from engine.planning.journal import PassInputs
-from engine.policies import foreign_dialects, known_dialects, policy, terms
+from engine.policies import audit_terms, foreign_dialects, known_dialects, policy
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.test_journal import state_of
 
@@ -37,7 +37,10 @@ PLAIN = tree({"prod": queue(), "test": queue()})
 def side(shape: QueueTree, name: str = "fence", dialect: str = "design") -> ComparedSide:
     """A tree under a policy."""
     return ComparedSide(
-        tree=shape, decide=policy(name, dialect), terms=terms(name, dialect, {}), foreign=dialect in foreign_dialects()
+        tree=shape,
+        decide=policy(name, dialect),
+        terms=audit_terms(name, dialect, {}),
+        foreign=dialect in foreign_dialects(),
     )
 
 

@@ -29,7 +29,7 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT, WEIGHT_ONE, QueueTree
 from engine.model.snapshot import Protection, Snapshot
 from engine.planning.scheduling_pass import plan, plan_steps
-from engine.policies import terms
+from engine.policies import audit_terms
 from engine.policies.deserved import Method, Parameters, decide, deserved, share_statuses
 from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.deserved_worlds import World, crowds, worlds
@@ -333,7 +333,7 @@ def test_shares_that_are_kept_are_those_worked_out_anew(where: World, data: st.D
 def test_a_pass_is_judged_as_each_of_its_decisions_by_itself(seed: int) -> None:
     """Also where what a decision says is not so."""
     at, under, parameters = world(Random(seed))
-    settings = terms("deserved", "arbitrator", msgspec.structs.asdict(parameters))
+    settings = audit_terms("deserved", "arbitrator", msgspec.structs.asdict(parameters))
     auditor = Auditor(at, under, terms=settings)
     for before, one in plan_steps(at, under, partial(decide, parameters=parameters), terms=settings):
         decision = one.decision

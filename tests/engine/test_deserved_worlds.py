@@ -9,7 +9,7 @@ import pytest
 from engine.audit import failed_checks
 from engine.model.decision import Outcome
 from engine.planning.scheduling_pass import AuditedDecision, plan
-from engine.policies import terms
+from engine.policies import audit_terms
 from engine.policies.deserved import decide
 from tests.engine.reclaim_worlds import world
 
@@ -24,7 +24,7 @@ def planned(seed: int) -> list[AuditedDecision]:
         at,
         tree,
         partial(decide, parameters=parameters),
-        terms=terms("deserved", "arbitrator", msgspec.structs.asdict(parameters)),
+        terms=audit_terms("deserved", "arbitrator", msgspec.structs.asdict(parameters)),
     )
 
 

@@ -14,7 +14,7 @@ from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.forecast import EvictionCount, Forecast, Settling, difference, forecast, group_evictions, origin
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
-from engine.policies import policy, terms
+from engine.policies import audit_terms, policy
 from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_journal import shuffled, state_of
@@ -300,7 +300,7 @@ def test_who_is_told_to_give_back_has_given_when_its_grace_is_over() -> None:
     tests = [pod(f"t{i}", queue="area.test", node="n1") for i in range(4)]
     state = state_of(node("n1", 4), tests, [ask(f"p{i}", queue="prod") for i in range(3)])
     by_shares = policy("deserved", "arbitrator")
-    found = forecast(state, NOW_MOMENT, shape, by_shares, terms=terms("deserved", "arbitrator", {}))
+    found = forecast(state, NOW_MOMENT, shape, by_shares, terms=audit_terms("deserved", "arbitrator", {}))
     assert (found.settles, found.first_pass.pods, found.total.pods) == (Settling.QUIET, 0, 2)
     assert sorted(one.ask.name for one in found.placed) == ["p0", "p1"]
     assert found.rounds[1].now_ms - NOW > 5 * MINUTE

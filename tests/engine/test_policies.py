@@ -15,10 +15,11 @@ from engine.planning.scheduling_pass import plan
 from engine.policies import (
     Policy,
     UnknownPolicyError,
-    enforceable,
+    audit_terms,
     find,
     first_of,
     guarded,
+    is_enforceable,
     known_dialects,
     parameters_of,
     policies,
@@ -26,7 +27,6 @@ from engine.policies import (
     reach_of,
     register,
     registered,
-    terms,
     texts_of,
     within_quotas,
 )
@@ -68,7 +68,7 @@ def test_dialects_are_those_that_decide_in_their_order() -> None:
 def test_an_unknown_policy_is_an_error_everywhere(name: str, dialect: str) -> None:
     """It is taken for no other one."""
     assert parameters_of(name, dialect) == ()
-    for look_up in (enforceable, within_quotas, policy):
+    for look_up in (is_enforceable, within_quotas, policy):
         with pytest.raises(UnknownPolicyError):
             look_up(name, dialect)
     with pytest.raises(UnknownPolicyError):
@@ -128,7 +128,7 @@ class TestASixthPolicy:
         assert known_dialects()["fifo"] == ("plain",)
         assert find("fifo", "plain") is FIFO
         assert first_of("fifo") is FIFO
-        assert enforceable("fifo", "plain")
+        assert is_enforceable("fifo", "plain")
         assert not guarded("fifo", "plain", acting=False)
         assert [one.name for one in parameters_of("fifo", "plain")] == ["strict"]
         assert reach_of("fifo", {}).policy == "priority"
@@ -136,7 +136,7 @@ class TestASixthPolicy:
     def test_its_decisions_keep_their_invariants(self) -> None:
         decision = self.decided("first")
         assert victims_of(decision) == ["young"]
-        assert not failed_checks(audit(self.AT, self.AT.tree, decision, terms=terms("fifo", "plain", {})))
+        assert not failed_checks(audit(self.AT, self.AT.tree, decision, terms=audit_terms("fifo", "plain", {})))
 
     def test_a_victim_that_is_not_lower_is_found_by_the_audit(self) -> None:
         decision = self.decided("first")
@@ -154,7 +154,7 @@ class TestASixthPolicy:
         assert counterfactuals(again, self.decided("first")) == ()
 
     def test_a_pass_plans_by_it(self) -> None:
-        planned = plan(self.AT, self.AT.tree, policy("fifo", "plain"), terms=terms("fifo", "plain", {}))
+        planned = plan(self.AT, self.AT.tree, policy("fifo", "plain"), terms=audit_terms("fifo", "plain", {}))
         assert [one.decision.outcome for one in planned] == [Outcome.NOT_ELIGIBLE, Outcome.PREEMPT]
 
     def test_it_is_forgotten_afterwards(self) -> None:

@@ -14,7 +14,7 @@ from engine.model.decision import Decision, Outcome
 from engine.model.queue_tree import Queue, QueueTree, Take
 from engine.model.snapshot import Snapshot
 from engine.planning.scheduling_pass import plan_steps
-from engine.policies import known_dialects, policy, reach_of, terms
+from engine.policies import audit_terms, known_dialects, policy, reach_of
 from engine.tree.reach import BY_SHARES, BorderReason, Fences
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world as quota_world
@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**6)
 def decided(at: Snapshot, where: QueueTree, name: str, dialect: str, parameters: dict[str, Any]) -> Iterator[Decision]:
     """Every ask, each on what the former left."""
     decide = policy(name, dialect, parameters)
-    for _seen, considered in plan_steps(at, where, decide, terms=terms(name, dialect, parameters)):
+    for _seen, considered in plan_steps(at, where, decide, terms=audit_terms(name, dialect, parameters)):
         yield considered.decision
 
 

@@ -13,7 +13,7 @@ from engine.model.decision import Decision, Interlock, Outcome, PodFacts, PodRea
 from engine.model.objects import DisruptionBudget, Node, Pod
 from engine.model.snapshot import Safeguards, Snapshot
 from engine.planning.scheduling_pass import plan
-from engine.policies import by_others, fence, policy
+from engine.policies import decisions_of_other_policies, fence, policy
 from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree, victims_of
 from tests.engine.safeguard_worlds import world
 from tests.properties import examples
@@ -142,7 +142,9 @@ def test_another_scheduler_is_not_given_our_safeguards() -> None:
     objects = [msgspec.structs.replace(one, priority=-1) if isinstance(one, Pod) else one for one in TWO_NODES]
     at = snapshot(TREE, ask("want", queue="prod"), objects, budget(0, "everybody"), safeguards=Safeguards())
     ours = fence.decide(at, at.tree, named(at, "want"))
-    theirs = next(one for one in by_others(at, at.tree, named(at, "want"), ours) if one.policy == "priority")
+    theirs = next(
+        one for one in decisions_of_other_policies(at, at.tree, named(at, "want"), ours) if one.policy == "priority"
+    )
     assert (theirs.outcome, held_by(theirs)) == (Outcome.PREEMPT, "")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.model.notes import DocumentPlace, Note, NoteCollector, gettext_noop
 from engine.policies import known_dialects, parameters_of
-from engine.policies.common.parameters import text_of, value_of
+from engine.policies.common.parameters import format_value, parse_value
 
 
 def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tuple[dict[str, Any], tuple[Note, ...]]:
@@ -25,7 +25,7 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     for parameter in parameters_of(policy, dialect):
         text = typed.get(parameter.name, "")
         try:
-            found |= {parameter.name: value_of(parameter, text)} if text else {}
+            found |= {parameter.name: parse_value(parameter, text)} if text else {}
         except ValueError:
             message = gettext_noop("%(value)s is not one of: %(known)s.")
             known_texts = ", ".join(parameter.choices)
@@ -35,4 +35,4 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
 
 def write_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
     """Format parameters as the texts that ``read_parameters`` reads back."""
-    return {name: text_of(value) for name, value in parameters.items()}
+    return {name: format_value(value) for name, value in parameters.items()}

@@ -140,7 +140,7 @@ def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
 
     The pending pods of a pass have few shapes, so the cache keeps the most recently used ones.
     """
-    if ask.nominated_node or ask.own_claims or ask.uid in _kept_for(snapshot.columns):
+    if ask.nominated_node or ask.own_claims or ask.uid in _pods_with_reserved_nodes(snapshot.columns):
         return RequestShape(snapshot, ask)  # its identity affects where it fits
     shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], RequestShape])
     application = ground.applications.get((ask.namespace, ask.application), -1)
@@ -157,7 +157,7 @@ def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
     return shape
 
 
-def _kept_for(columns: Columns) -> frozenset[str]:
+def _pods_with_reserved_nodes(columns: Columns) -> frozenset[str]:
     """Return the uids of the pending pods for which a node is reserved."""
     made: frozenset[str] = columns.once(
         "kept for",

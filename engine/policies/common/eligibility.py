@@ -30,7 +30,7 @@ def _disabled(attempt: PreemptionAttempt) -> str | None:
     return attempt.tree.disabled_by(attempt.leaf)
 
 
-def _not_known(attempt: PreemptionAttempt) -> str | None:
+def _unknown_usage(attempt: PreemptionAttempt) -> str | None:
     """Return the queue whose usage counts for the pending pod but is unknown.
 
     The usage is unknown if a bound pod in the queue, or the pending pod itself, can't be read.
@@ -89,7 +89,7 @@ UNDECIDABLE: dict[Reason, Guard] = {Reason.NO_QUEUE: _of_no_queue, Reason.UNREAD
 GUARDS: dict[Reason, Guard] = {
     Reason.NEVER: _never,
     Reason.DISABLED: _disabled,
-    Reason.UNREAD: _not_known,
+    Reason.UNREAD: _unknown_usage,
     Reason.NO_GUARANTEE: _no_guarantee,
     Reason.AT_GUARANTEE: _at_guarantee,
     Reason.OVER_MAX: _over_max,

@@ -21,16 +21,16 @@ class Parameter(msgspec.Struct, frozen=True):
     """The value that applies if a revision does not set the parameter."""
 
 
-def described(kind: type[msgspec.Struct]) -> tuple[Parameter, ...]:
+def describe_parameters(kind: type[msgspec.Struct]) -> tuple[Parameter, ...]:
     """Return the fields of a policy's ``Parameters`` in their order. Raises TypeError for an unsupported field type."""
     hints = get_type_hints(kind)
     return tuple(
-        Parameter(field.name, _choices(hints[field.name]), text_of(field.default))
+        Parameter(field.name, _choices(hints[field.name]), format_value(field.default))
         for field in msgspec.structs.fields(kind)
     )
 
 
-def value_of(parameter: Parameter, text: str) -> Any:
+def parse_value(parameter: Parameter, text: str) -> Any:
     """Return the value of a parameter for a chosen or typed text. Raises ValueError if it is not one of the choices."""
     if not parameter.choices:
         return [name for name in map(str.strip, text.split(",")) if name]
@@ -39,7 +39,7 @@ def value_of(parameter: Parameter, text: str) -> Any:
     return {"true": True, "false": False}.get(text, text)
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as the text that a person would choose or type. A value of any other type is written as JSON."""
     if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
         return ", ".join(value)

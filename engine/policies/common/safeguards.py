@@ -193,13 +193,13 @@ class Restraints:
         """
         pods = self._columns.pods
         leaving = [pods[row] for row in self._promised.tolist() if row in rows] if len(self._promised) else []
-        also = [pod for pod in self._columns.stray if _is_promised(pod) and selects(budget, pod)]
+        also = [pod for pod in self._columns.stray if _awaits_eviction(pod) and selects(budget, pod)]
         return budget.allowed - sum(pod.name not in budget.disrupted for pod in (*leaving, *also))
 
     @cached_property
     def _promised(self) -> Rows:
         pods = self._columns.pods
-        return np.array([row for row in self._columns.leaving.tolist() if _is_promised(pods[row])], np.intp)
+        return np.array([row for row in self._columns.leaving.tolist() if _awaits_eviction(pods[row])], np.intp)
 
 
 def selects(budget: DisruptionBudget, pod: Pod) -> bool:
@@ -216,7 +216,7 @@ def _covered(columns: Columns, budget: DisruptionBudget) -> Rows:
     return made
 
 
-def _is_promised(pod: Pod) -> bool:
+def _awaits_eviction(pod: Pod) -> bool:
     """Return whether a decision evicts a pod that no budget counts as disrupted yet."""
     return pod.terminating and pod.deleted_ms is None
 

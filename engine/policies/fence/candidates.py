@@ -13,7 +13,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import PriorityPolicy
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.preemptable_amounts import Spared
+from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 
 class GuaranteeClaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,14 +37,14 @@ def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> GuaranteeClaim:
 class BoundPodKinds:
     """The kinds of bound pods, judged as victims of one claim. Arrays of results are indexed by kind."""
 
-    def __init__(self, ground: PodIndex, claim: GuaranteeClaim, spared: Spared) -> None:
+    def __init__(self, ground: PodIndex, claim: GuaranteeClaim, spared: AmountsByQueue) -> None:
         self.ground, self.claim, self.spared = ground, claim, spared
 
     @cached_property
     def reasons(self) -> Numbers:
-        """Return for each kind the index in ``excluding`` of the first reason that excludes its pods, -1 if none."""
+        """Return for each kind the index of the first guard that excludes its pods, -1 if none does."""
         first = np.full(len(self.ground.kinds.each), -1, np.int64)
-        for number, guard in reversed(tuple(enumerate(excluding().values()))):
+        for number, guard in reversed(tuple(enumerate(exclusion_guards().values()))):
             first[guard.refuses(self)] = number
         return first
 
@@ -73,7 +73,7 @@ class Guard(NamedTuple):
     """Returns the queue, priority or class that explains why a pod is excluded."""
 
 
-def _nobodys(field: BoundPodKinds) -> Flags:
+def _without_queue(field: BoundPodKinds) -> Flags:
     return np.asarray(field.ground.queue == field.ground.nobody, np.bool_)
 
 
@@ -190,7 +190,7 @@ def _at_guarantee(field: BoundPodKinds) -> Flags:
 
 
 GUARDS: dict[PodReason, Guard] = {
-    PodReason.NO_QUEUE: Guard(_nobodys),
+    PodReason.NO_QUEUE: Guard(_without_queue),
     PodReason.DAEMONSET: Guard(_daemonsets, lambda _, pod: pod.controller),
     PodReason.SHIELDED: Guard(_shielded, lambda _, pod: str(pod.shield)),
     PodReason.SAME_QUEUE: Guard(_in_own_queue, lambda _, pod: pod.queue or ""),
@@ -204,21 +204,21 @@ GUARDS: dict[PodReason, Guard] = {
 """Reason why pods that are not terminating are excluded -> its guard. The first reason that applies is reported."""
 
 
-def excluding() -> dict[PodReason, Guard]:
+def exclusion_guards() -> dict[PodReason, Guard]:
     """Return the guards by reason, in order. The last one excludes pods that their queues can't spare."""
     return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, BoundPodKinds.short_of)}
 
 
-def _because(reason: PodReason) -> Callable[[PreemptionAttempt], Rows]:
+def _refused_for(reason: PodReason) -> Callable[[PreemptionAttempt], Rows]:
     """Return a function that gives the rows of the pods that safeguards refuse for one reason."""
     return lambda attempt: attempt.restraints.rows(reason)
 
 
 ROW_GUARDS: dict[PodReason, Callable[[PreemptionAttempt], Rows]] = {
     PodReason.TERMINATING: lambda attempt: attempt.columns.leaving,
-    PodReason.PAUSED: _because(PodReason.PAUSED),
-    PodReason.OUTSIDE_SCOPE: _because(PodReason.OUTSIDE_SCOPE),
-    PodReason.OVER_BUDGET: _because(PodReason.OVER_BUDGET),
+    PodReason.PAUSED: _refused_for(PodReason.PAUSED),
+    PodReason.OUTSIDE_SCOPE: _refused_for(PodReason.OUTSIDE_SCOPE),
+    PodReason.OVER_BUDGET: _refused_for(PodReason.OVER_BUDGET),
 }
 """Reason -> function that gives the rows of the pods that it excludes. These change within a pass.
 

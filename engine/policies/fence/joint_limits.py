@@ -5,7 +5,7 @@ from engine.model.decision import JointLimit
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.node_candidates import NodeCandidates
-from engine.policies.fence.other_sets import Laws
+from engine.policies.fence.other_sets import VictimSetRules
 from engine.policies.fence.victim_selection import nearest_first
 
 
@@ -20,7 +20,7 @@ def limit_on(
     """
     here = candidates[attempt.columns.node[candidates] == place]
     rows = nearest_first(attempt.ground, attempt.leaf, here)
-    laws = Laws(attempt, node_candidates.spared, place, rows)
+    laws = VictimSetRules(attempt, node_candidates.spared, place, rows)
     needed = tuple(map(int, rows))
     if not laws.room(needed):
         return None

@@ -9,9 +9,9 @@ from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, exclusion_guards
 from engine.policies.fence.node_costs import Costs
-from engine.policies.fence.preemptable_amounts import Spared, spared
+from engine.policies.fence.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
 from engine.policies.fence.victim_selection import NodeCandidateOrder, VictimSelection
 
 WHY = tuple(NodeReason)
@@ -25,10 +25,10 @@ class NodeCandidates:
         columns, ground = attempt.columns, attempt.ground
         self.columns, self.kept, self.excess = columns, attempt.usage.kept, attempt.excess()
         self.safeguards = attempt.restraints.key
-        self.spared = spared(ground, attempt.usage, attempt.leaf, attempt.ask)
+        self.spared = find_preemptable_amounts(ground, attempt.usage, attempt.leaf, attempt.ask)
         self.reasons: Numbers = BoundPodKinds(ground, claim, self.spared).reasons
-        """Kind -> the index in ``excluding`` of the reason why its pods are no candidates, -1 for candidates."""
-        by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
+        """Kind -> the index in ``exclusion_guards`` of the reason why its pods are no candidates, -1 for candidates."""
+        by_reason = np.bincount(self.reasons + 1, ground.counts, len(exclusion_guards()) + 1)
         self.excluded: Numbers = by_reason.astype(np.int64)  # floats are exact for these counts
         """The number of bound pods that no guard by kind excludes, followed by the number excluded for each reason."""
         candidates = self.candidates(attempt)
@@ -89,11 +89,11 @@ class NodeCandidates:
         gone = columns.since(before)
         if gone is None or not kept[columns.node[gone]].all():
             return False
-        now = spared(attempt.ground, attempt.usage, attempt.leaf, attempt.ask)
-        return _alike(attempt, self.spared, now)
+        now = find_preemptable_amounts(attempt.ground, attempt.usage, attempt.leaf, attempt.ask)
+        return _amounts_equivalent(attempt, self.spared, now)
 
 
-def _alike(attempt: PreemptionAttempt, before: Spared, now: Spared) -> bool:
+def _amounts_equivalent(attempt: PreemptionAttempt, before: AmountsByQueue, now: AmountsByQueue) -> bool:
     """Return whether the preemptable amounts differ only where they exceed what any node could take from a queue."""
     for resource, spare in now.items():
         scarce = np.minimum(spare, before[resource]) < attempt.ground.densest[resource]

@@ -21,13 +21,13 @@ class Costs:
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
         by = (
-            _over(np.add, order.opted_out[victims].astype(np.int64), first),
-            _over(np.add, order.originator[victims].astype(np.int64), first),
-            _over(np.maximum, columns.priority[victims], first),
+            _reduce_by_node(np.add, order.opted_out[victims].astype(np.int64), first),
+            _reduce_by_node(np.add, order.originator[victims].astype(np.int64), first),
+            _reduce_by_node(np.maximum, columns.priority[victims], first),
             self.counts,
-            _over(np.add, ground.distance(leaf)[ground.row_queue[victims]], first),
-            _over(np.add, order.lost[victims], first),
-            -_over(np.minimum, order.created[victims], first),
+            _reduce_by_node(np.add, ground.distance(leaf)[ground.row_queue[victims]], first),
+            _reduce_by_node(np.add, order.lost[victims], first),
+            -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
         telling = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
@@ -44,7 +44,7 @@ class Costs:
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 
-def _over(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
+def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
     """Reduce the numbers of each node by ``what`` (sum, minimum or maximum). ``first``: where each node begins."""
     found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
     return found

@@ -5,13 +5,13 @@ import numpy as np
 from engine.model.columns import node_columns
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.victim_search import Rows, VictimSetSearch
-from engine.policies.fence.preemptable_amounts import Spared
+from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 
-class Laws:
+class VictimSetRules:
     """The rules that a set of victims (rows) on one node must satisfy."""
 
-    def __init__(self, attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> None:
+    def __init__(self, attempt: PreemptionAttempt, spared: AmountsByQueue, place: int, rows: node_columns.Rows) -> None:
         self.attempt, self.spared = attempt, spared
         self.spot = attempt.feasibility.on(place)
         pods, ground = attempt.columns, attempt.ground
@@ -64,7 +64,7 @@ class Laws:
         return same and weights(first.uid) == weights(second.uid)
 
 
-def search(attempt: PreemptionAttempt, spared: Spared, place: int, rows: node_columns.Rows) -> VictimSetSearch:
+def search(attempt: PreemptionAttempt, spared: AmountsByQueue, place: int, rows: node_columns.Rows) -> VictimSetSearch:
     """Return a search for victims on a node (by place). ``rows``: its candidates, the most expendable first."""
-    laws = Laws(attempt, spared, place, rows)
+    laws = VictimSetRules(attempt, spared, place, rows)
     return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)

@@ -22,7 +22,7 @@ from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
 from engine.policies.fence.decision import decide
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
-from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts
+from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
 from engine.policies.fence.selection import Selection
 from engine.policies.fence.victim_selection import NodeCandidateOrder
 
@@ -210,7 +210,7 @@ def most_gone(selection: Selection) -> Flags:
     turns = NodeCandidateOrder(ground, attempt.leaf, places, rows, counts[places])
     spare = PreemptableAmounts(ground, turns.rows, selection.node_candidates.spared)
     gone = np.zeros(len(attempt.columns.pods), np.bool_)
-    allowance = Allowance(attempt.columns, turns.rows, attempt.restraints.limits)
+    allowance = BudgetAllowances(attempt.columns, turns.rows, attempt.restraints.limits)
     at: Rows = np.arange(len(places))
     for turn in range(int(counts.max(initial=0))):
         at = at[turns.count[at] > turn]

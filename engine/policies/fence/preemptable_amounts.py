@@ -10,16 +10,16 @@ from engine.policies.common.pod_index import LIMITLESS, PodIndex
 from engine.policies.common.queue_usage import QueueUsage
 from engine.policies.common.safeguards import EvictionLimit
 
-Spared = dict[str, Numbers]
+AmountsByQueue = dict[str, Numbers]
 """Guaranteed resource -> queue number -> the amount that may be preempted from the queue's subtree."""
 
 
-def spared(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
+def find_preemptable_amounts(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
     """Return the preemptable amounts of all queues for a pending pod in a leaf."""
     return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
 
 
-def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> Spared:
+def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
     """Return what each queue uses beyond its guarantee, negative if it uses less.
 
     A queue above the preemptor also gains the pending pod's requests, and may remain as far below its guarantee as it
@@ -34,11 +34,11 @@ def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod)
     return found
 
 
-GUARDS: dict[str, Callable[[PodIndex, QueueUsage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
+GUARDS: dict[str, Callable[[PodIndex, QueueUsage, str, Pod], AmountsByQueue]] = {"guarantee": _beyond_guarantees}
 """Name of a guard -> function that returns the preemptable amounts that the guard leaves."""
 
 
-def scarce(ground: PodIndex, spared: Spared) -> Flags:
+def constrained_queues(ground: PodIndex, spared: AmountsByQueue) -> Flags:
     """Return for each queue (by number) whether its pods on one node could exceed a preemptable amount.
 
     The amount may be that of the queue itself or of a queue above it.
@@ -50,11 +50,11 @@ def scarce(ground: PodIndex, spared: Spared) -> Flags:
     return scarce
 
 
-class Shared:
+class SharedLimits:
     """The amounts that may still be preempted from groups of pods (rows, node by node), separately for each node."""
 
     def __init__(self) -> None:
-        self._groups: list[_Group] = []
+        self._groups: list[_LimitedGroups] = []
 
     @property
     def binds(self) -> bool:
@@ -78,7 +78,7 @@ class Shared:
             np.subtract.at(one.left, one.group[index], one.held[index])
 
 
-class Allowance(Shared):
+class BudgetAllowances(SharedLimits):
     """The number of evictions that disruption budgets still allow, separately for each node."""
 
     def __init__(self, columns: Columns, rows: Rows, limits: Iterable[EvictionLimit]) -> None:
@@ -91,16 +91,16 @@ class Allowance(Shared):
             groups = np.full(len(rows), len(nodes), np.intp)
             groups[covered] = group
             left = np.append(np.full(len(nodes), limit.allowed), LIMITLESS)
-            self._groups.append(_Group(covered.astype(np.int64), groups, left))
+            self._groups.append(_LimitedGroups(covered.astype(np.int64), groups, left))
 
 
-class PreemptableAmounts(Shared):
+class PreemptableAmounts(SharedLimits):
     """The amounts that may still be preempted from the queues of some pods, separately for each node."""
 
-    def __init__(self, ground: PodIndex, rows: Rows, spared: Spared) -> None:
+    def __init__(self, ground: PodIndex, rows: Rows, spared: AmountsByQueue) -> None:
         super().__init__()
         queue = ground.row_queue[rows]
-        bound = np.flatnonzero(scarce(ground, spared)[queue])
+        bound = np.flatnonzero(constrained_queues(ground, spared)[queue])
         if not len(bound):
             return
         node = ground.columns.node[rows[bound]]
@@ -112,10 +112,10 @@ class PreemptableAmounts(Shared):
                 left = np.append(spare[names % (ground.nobody + 1)], ground.limitless(spare))
                 groups = np.full(len(rows), len(names), np.intp)
                 groups[bound] = group
-                self._groups.append(_Group(held, groups, left))
+                self._groups.append(_LimitedGroups(held, groups, left))
 
 
-class _Group:
+class _LimitedGroups:
     """Groups of pods that share a limit on one node: each pod's amount and group, and each group's remaining amount.
 
     The last group holds the pods without a limit.

@@ -15,13 +15,13 @@ from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, excluding
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, GuaranteeClaim, exclusion_guards
 from engine.policies.fence.joint_limits import limit_on
 from engine.policies.fence.node_candidates import WHY, NodeCandidates
 
 _NODES_IN_FULL = 20
 """The number of nodes that were not chosen which a trace lists individually. The rest are counted."""
-_LIMITS_TOLD = 3
+_MAX_NODES_WITH_LIMIT = 3
 """The number of nodes for which the joint limit is computed. It is slow, and explanations name only the first nodes."""
 
 
@@ -43,7 +43,7 @@ class Selection:
         self.candidates = len(attempt.columns.pods) - sum(self.counts.values())
 
     def _counts(self) -> dict[PodReason, int]:
-        attempt, reasons = self.attempt, (None, *excluding())
+        attempt, reasons = self.attempt, (None, *exclusion_guards())
         counts: dict[PodReason, int] = {}
         out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
@@ -97,9 +97,9 @@ class Selection:
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
             queues=attempt.usage.figures(attempt.leaf, attempt.ask.requests, self.pods(self.victims)),
-            reprieved=tuple([_stays(attempt, pod, *one) for pod, one in zip(stay, self.passed, strict=True)]),
+            reprieved=tuple([_reprieved(attempt, pod, *one) for pod, one in zip(stay, self.passed, strict=True)]),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
-            nodes=tuple(_passed_over(self)),
+            nodes=tuple(_nodes_not_chosen(self)),
             candidates=self.candidates,
             excluded_counts={str(reason): count for reason, count in sorted(self.counts.items())},
             node_counts={str(reason): count for reason, count in sorted(nodes.items()) if count},
@@ -116,7 +116,7 @@ class Selection:
         return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
 
 
-def _stays(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
+def _reprieved(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
     detail = attempt.restraints.budgets_of(row) if reason is PodReason.OVER_BUDGET else pod.queue or ""
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
@@ -125,7 +125,7 @@ def _excluded(told: Selection) -> Iterator[PodVerdict]:
     """Yield the pods of the chosen node that are no candidates, in the order of their names."""
     attempt, node_candidates = told.attempt, told.node_candidates
     field = BoundPodKinds(attempt.ground, told.claim, node_candidates.spared)
-    columns, guards = attempt.columns, tuple(excluding().items())
+    columns, guards = attempt.columns, tuple(exclusion_guards().items())
     rows = columns.rows(told.best or 0)
     of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(attempt), rows)}
     here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
@@ -143,7 +143,7 @@ def _among(rows: Rows, these: range) -> list[int]:
     return among
 
 
-def _passed_over(told: Selection) -> Iterator[NodeVerdict]:
+def _nodes_not_chosen(told: Selection) -> Iterator[NodeVerdict]:
     """Yield the nodes that were not chosen: the next best ones, cheapest first, then those without victims.
 
     Of the nodes without victims, those come first whose pods may not be evicted together.
@@ -166,7 +166,7 @@ def _verdict(told: Selection, place: int) -> NodeVerdict:
     if attempt.usage.kept[place]:
         return NodeVerdict(node=name, reason=NodeReason.RESERVED)
     if reason is NodeReason.NOT_ENOUGH:
-        limited = place in told.limited[:_LIMITS_TOLD]
+        limited = place in told.limited[:_MAX_NODES_WITH_LIMIT]
         limit = (limit_on(attempt, node_candidates, told.rows, place) if limited else None) or UNSET
         return NodeVerdict(node=name, reason=reason, victims=int(node_candidates.counts[place]), limit=limit)
     if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):

@@ -12,7 +12,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.other_sets import search
-from engine.policies.fence.preemptable_amounts import Allowance, PreemptableAmounts, Spared
+from engine.policies.fence.preemptable_amounts import AmountsByQueue, BudgetAllowances, PreemptableAmounts
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 """The possible outcomes for a candidate."""
@@ -51,7 +51,7 @@ class VictimSelection:
     is put back, the pending pod no longer fits.
     """
 
-    def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: Spared) -> None:
+    def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: AmountsByQueue) -> None:
         self.attempt, self.turns, self.spared = attempt, turns, spared
         self._became = np.zeros(len(turns.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
@@ -73,7 +73,7 @@ class VictimSelection:
         Return for each node (by index in ``places``) whether the greedy choice failed to make enough room.
         """
         turns, spare = self.turns, PreemptableAmounts(self.attempt.ground, self.turns.rows, self.spared)
-        allowance = Allowance(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
+        allowance = BudgetAllowances(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
         at = at[self._room.shut(at)]

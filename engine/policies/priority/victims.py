@@ -169,12 +169,12 @@ class Costs:
         self.places: Rows = node[first]
         """The places of the nodes with victims, in the order of names."""
         top = victims[first]  # the most important victim; among equal priorities the one that started first
-        self.violations = _summed(violating[victims].astype(np.int64), first)
+        self.violations = _sum_runs(violating[victims].astype(np.int64), first)
         self.counts: Numbers = np.diff(first, append=len(victims))
         self._by: tuple[Numbers, ...] = (
             self.violations,
             columns.priority[top],
-            _summed(columns.priority[victims] + PRIORITY_SHIFT, first),
+            _sum_runs(columns.priority[victims] + PRIORITY_SHIFT, first),
             self.counts,
             -columns.started[top],
             self.places,
@@ -200,7 +200,7 @@ class Costs:
         return next((number for number, cost in enumerate(self._by) if cost[one] != cost[best]), 0)
 
 
-def _summed(numbers: Numbers, first: Rows) -> Numbers:
+def _sum_runs(numbers: Numbers, first: Rows) -> Numbers:
     """Return the sums of consecutive runs of numbers. ``first``: the index at which each run begins."""
     summed: Numbers = np.add.reduceat(numbers, first) if len(first) else numbers
     return summed

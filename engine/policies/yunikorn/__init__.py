@@ -7,7 +7,7 @@ from engine.audit.fence import INVARIANTS_OF_DIALECT
 from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
-from engine.policies.yunikorn.decision import DIALECT, POLICY, decide, reckoning
+from engine.policies.yunikorn.decision import DIALECT, POLICY, calculated_amounts, decide
 from engine.policies.yunikorn.node_candidates import NodeCandidates
 from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pending_tiers import tiers_by
@@ -30,11 +30,11 @@ __all__ = [
     "Quirk",
     "QuirkEffect",
     "Quirks",
+    "calculated_amounts",
     "decide",
     "effects",
     "enforce",
     "quota_effects",
-    "reckoning",
     "table_of",
 ]
 

@@ -23,7 +23,7 @@ from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pod_table import opted_out, table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances, figures
 from engine.policies.yunikorn.quirks import ALL, Quirks
-from engine.policies.yunikorn.victims import more, trimmed
+from engine.policies.yunikorn.victims import additional_victims, final_victims
 
 POLICY = "fence"
 DIALECT = "yunikorn"
@@ -169,19 +169,21 @@ def _preempt(case: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision
     if best is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
     chosen = best.victims[: best.index + 1]
-    further = more(case.books, case.ask, chosen, found.others(chosen)) if case.quirks.other_nodes else []
+    further = additional_victims(case.books, case.ask, chosen, found.others(chosen)) if case.quirks.other_nodes else []
     if further is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
     if not chosen and not further:
         return case.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
-    victims = trimmed(case.books, case.ask, best, (*chosen, *further), partial(_lacking, case, found, best.node.name))
+    victims = final_victims(
+        case.books, case.ask, best, (*chosen, *further), partial(_still_kept_out, case, found, best.node.name)
+    )
     if victims is None:
         reason = Reason.VICTIMS_TOO_SMALL if case.quirks.free_space_ignored else Reason.NO_ROOM
         return case.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
     return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
 
 
-def _lacking(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
+def _still_kept_out(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
     """Return whether something besides amounts on the node keeps the pending pod out once the victims are gone.
 
     The quirks decide whether a max of its queues and the other rules of the node are checked.
@@ -225,7 +227,7 @@ def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None
     return case.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
 
 
-def reckoning(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
+def calculated_amounts(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
     """Return the preemptable amounts and the remaining guarantee of every queue, as YuniKorn calculates them.
 
     Resources have YuniKorn's names. ``asker``: the leaf of the preemptor, if any.
@@ -233,12 +235,12 @@ def reckoning(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[st
     books = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
     return {
         path: {
-            "preemptable": _theirs(books.preemptable(path)),
-            "remaining_guaranteed": _theirs(books.remaining(path, asker)),
+            "preemptable": _in_yunikorn_terms(books.preemptable(path)),
+            "remaining_guaranteed": _in_yunikorn_terms(books.remaining(path, asker)),
         }
         for path in tree.walk()
     }
 
 
-def _theirs(amounts: Amounts | None) -> Amounts | None:
+def _in_yunikorn_terms(amounts: Amounts | None) -> Amounts | None:
     return amounts if amounts is None else {"vcore" if name == CPU else name: one for name, one in amounts.items()}

@@ -62,14 +62,14 @@ def effects(
     """
     can_matter = _OF_OTHERS if ask.required_node is None else _OF_DAEMONSETS
     without = ((quirk, decide(snapshot, tree, ask, parameters, ALL.without(quirk))) for quirk in can_matter)
-    return tuple(_told(quirk, one) for quirk, one in without if _comes_of(one) != _comes_of(decision))
+    return tuple(_effect_of(quirk, one) for quirk, one in without if _result(one) != _result(decision))
 
 
-def _comes_of(one: Decision) -> tuple[bool, str | None, frozenset[str]]:
+def _result(one: Decision) -> tuple[bool, str | None, frozenset[str]]:
     return one.outcome in _NOTHING, one.node, frozenset(verdict.pod.key for verdict in one.victims)
 
 
-def _told(quirk: Quirk, decision: Decision) -> QuirkEffect:
+def _effect_of(quirk: Quirk, decision: Decision) -> QuirkEffect:
     return QuirkEffect(
         quirk=quirk,
         outcome=decision.outcome,

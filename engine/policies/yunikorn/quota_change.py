@@ -56,13 +56,13 @@ def _excess(books: QueueBalances, path: str) -> Amounts:
 
 
 def _enforced(snapshot: Snapshot, books: QueueBalances, path: str) -> Enforcement:
-    preemptable = _capped(books, path, _excess(books, path))
-    shares = {path: preemptable} if books.tree.is_leaf(path) else dict(_shared_out(books, path, preemptable))
+    preemptable = _cap_excess(books, path, _excess(books, path))
+    shares = {path: preemptable} if books.tree.is_leaf(path) else dict(_divide_among_leaves(books, path, preemptable))
     victims = [pod for leaf, share in shares.items() for pod in _victims(snapshot, books, leaf, share)]
     return Enforcement(queue=path, preemptable=preemptable, shares=shares, victims=tuple(victims))
 
 
-def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
+def _cap_excess(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
     """Limit the excess to the largest amount by which the queue or one above it exceeds its guarantee, if any does."""
     over: Amounts = {}
     for above in books.tree.lineage(path):
@@ -73,7 +73,7 @@ def _capped(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
     return {name: min(amount, over.get(name, amount)) for name, amount in excess.items()}
 
 
-def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
+def _divide_among_leaves(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
     """Yield the share of each leaf below a queue, in proportion to what its queues use beyond their guarantees.
 
     The quotient is a floating-point number, as in YuniKorn. Exact arithmetic would sometimes give more.
@@ -91,7 +91,7 @@ def _shared_out(books: QueueBalances, path: str, preemptable: Amounts) -> Iterat
         if books.tree.is_leaf(child):
             yield child, share
         else:
-            yield from _shared_out(books, child, share)
+            yield from _divide_among_leaves(books, child, share)
 
 
 def _part(books: QueueBalances, path: str) -> Amounts | None:
@@ -115,14 +115,14 @@ def _victims(snapshot: Snapshot, books: QueueBalances, leaf: str, share: Amounts
     pods = [pod for pod in running if pod.required_node is None and any(name in share for name in pod.requests)]
     most = books.tree[leaf].max
     taken, total = list[Pod](), Amounts()
-    for pod in sorted(pods, key=lambda pod: _turn(pod, most, share, quirks=books.quirks)):
+    for pod in sorted(pods, key=lambda pod: _sort_key(pod, most, share, quirks=books.quirks)):
         if fits(add(total, pod.requests), share, unlimited=True):
             total = add(total, pod.requests)
             taken.append(pod)
     return taken
 
 
-def _turn(
+def _sort_key(
     pod: Pod, most: Amounts, share: Amounts, *, quirks: Quirks
 ) -> tuple[int, int, int, tuple[Fraction, ...], str]:
     unwilling = opted_out(pod, own_annotation=quirks.own_annotation)

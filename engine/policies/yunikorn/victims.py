@@ -38,7 +38,7 @@ def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidate
     first = _useful_first(books.copy(), ask, free, candidates)
     trial, now, index, taken = books.copy(), free, -1, list[Pod]()
     for pod in first:
-        if not spare(trial, ask, pod):
+        if not can_spare(trial, ask, pod):
             continue
         trial.remove(pod.queue or "", pod.requests)
         now = add(now, pod.requests)
@@ -49,7 +49,7 @@ def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidate
     return None if index < 0 else Plan(node=node, free=free, index=index, victims=tuple(taken))
 
 
-def spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
+def can_spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
     """Return whether the pod's queue can spare it, given what is left of its guarantee before the pod is evicted."""
     asker = ask.queue or ""
     remaining = books.remaining(pod.queue or "", asker)
@@ -67,9 +67,9 @@ def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Seq
     """
     head, tail = list[Pod](), list[Pod]()
     for pod in candidates:
-        if not spare(trial, ask, pod):
+        if not can_spare(trial, ask, pod):
             continue
-        if not charged(trial, ask, pod):
+        if not charge(trial, ask, pod):
             break
         if _missing(ask, free) == _missing(ask, add(free, pod.requests)):
             refund(trial, ask, pod)
@@ -80,20 +80,20 @@ def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Seq
     return head + tail
 
 
-def charged(trial: QueueBalances, ask: Pod, pod: Pod) -> bool:
+def charge(trial: QueueBalances, ask: Pod, pod: Pod) -> bool:
     """Move what a pod holds from its queue to the preemptor's queue, if the latter's guarantee allows it.
 
     Return whether it does. If not, the balances are unchanged.
     """
     trial.remove(pod.queue or "", pod.requests)
     trial.add(ask.queue or "", pod.requests)
-    if trial.quirks.victims_charged and _beyond(trial, ask, pod.requests):
+    if trial.quirks.victims_charged and _exceeds_guarantee(trial, ask, pod.requests):
         refund(trial, ask, pod)
         return False
     return True
 
 
-def _beyond(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
+def _exceeds_guarantee(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
     """Return whether the preemptor's queue exceeds its guarantee in any of these resources.
 
     Without quirk ``whole_ask``, its usage must also have grown by more than the pending pod requests.
@@ -105,7 +105,7 @@ def _beyond(trial: QueueBalances, ask: Pod, resources: Iterable[str]) -> bool:
 
 
 def refund(trial: QueueBalances, ask: Pod, pod: Pod) -> None:
-    """Undo the effect of ``charged`` for a pod."""
+    """Undo the effect of ``charge`` for a pod."""
     trial.remove(ask.queue or "", pod.requests)
     trial.add(pod.queue or "", pod.requests)
 
@@ -114,7 +114,9 @@ def _missing(ask: Pod, free: Amounts) -> Amounts:
     return {name: amount - free.get(name, 0) for name, amount in ask.requests.items() if amount > free.get(name, 0)}
 
 
-def more(books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -> list[Pod] | None:
+def additional_victims(
+    books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]
+) -> list[Pod] | None:
     """Return additional victims, on any node, within the guarantee of the preemptor's queue.
 
     Return None if the queue would exceed its guarantee. ``others``: all other candidates in the order in which they are
@@ -125,19 +127,19 @@ def more(books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable
         trial.remove(pod.queue or "", pod.requests)
     counted = (trial.remaining(asker, asker) or {}).keys()
     for pod in others:
-        if not spare(trial, ask, pod):
+        if not can_spare(trial, ask, pod):
             continue
-        if not charged(trial, ask, pod):
+        if not charge(trial, ask, pod):
             break
         if any(pod.requests.get(name, 0) for name in counted):
             found.append(pod)
         else:
             refund(trial, ask, pod)
-    short = books.quirks.victims_charged and _beyond(trial, ask, ask.requests)
+    short = books.quirks.victims_charged and _exceeds_guarantee(trial, ask, ask.requests)
     return None if found and short else found
 
 
-def trimmed(
+def final_victims(
     books: QueueBalances, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
 ) -> tuple[Pod, ...] | None:
     """Return the final victims, None if they are considered too small for the pending pod.
