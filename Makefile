@@ -70,6 +70,7 @@ lint: setup ## What needs no running product: style, types, layers, migrations, 
 lint-style:
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
+	$(RUN) -m tests.house
 lint-types:
 	$(VENV)/bin/mypy
 lint-layers:

@@ -93,7 +93,7 @@ TAKEN_BY = gettext_noop(
 
 
 def anomaly_sentence(found: Anomaly) -> Message:
-    """One of them in a sentence with its numbers."""
+    """Return the sentence about an anomaly, with its numbers."""
     forms = SENTENCES[found.trouble]
     fragmented = found.trouble is AnomalyKind.FRAGMENTED
     params: dict[str, Param] = {

@@ -177,7 +177,7 @@ def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
 
 
 def optimal_messages(found: Optimal, decision: Decision) -> tuple[Message, ...]:
-    """The least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
+    """Return the least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
     left_out = (plural_message(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
     if not found.node:
         return left_out

@@ -71,5 +71,5 @@ def border_clause(border: Border) -> Message:
 
 
 def conditions(reach: Reach) -> Message:
-    """On what it depends whether an open border is used."""
+    """Return what else decides whether an open border is used."""
     return Message(texts_of(reach.policy).reach)

@@ -34,12 +34,12 @@ class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def refused(self) -> bool:
-        """Whether a law is broken that it has to keep."""
+        """Return whether the decision breaks an invariant that it has to keep."""
         return self.decision.dialect not in foreign_dialects() and bool(failed_checks(self.laws))
 
     @property
     def against_laws(self) -> bool:
-        """Whether a law of ours is broken that the rules of another scheduler do not keep."""
+        """Return whether another scheduler's decision breaks an invariant that its own rules do not keep."""
         return self.decision.dialect in foreign_dialects() and bool(failed_checks(self.laws))
 
 

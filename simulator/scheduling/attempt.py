@@ -46,7 +46,7 @@ class Attempt:
 
     @cached_property
     def _unbound(self) -> str:
-        """A claim of the pod's that is not bound: then no node is looked at, and nobody asks whom it may preempt."""
+        """Return the pod's first claim that is not bound; then no node is examined and preemption is not considered."""
         return first_unbound_claim(self._found.snapshot, self.pod) or ""
 
     @property

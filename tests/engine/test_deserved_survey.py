@@ -86,7 +86,7 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{of}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
     question = ReclaimAttempt(at, under, at.asks[0], Parameters())
-    monkeypatch.setattr(node_candidates, "looked_at", counted)
+    monkeypatch.setattr(node_candidates, "victims_on_node", counted)
     survey = NodeCandidates(question, Candidates(question))
     assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
     assert not survey.dearer.any()

@@ -214,14 +214,14 @@ ELSEWHERE = """
 import hashlib, json, sys
 from engine.model.decision import encode
 from engine.formats.tree_json.canonical import decode_tree
-from engine.planning.journal import advance, begin, read, replay
+from engine.planning.journal import encode_keyframe, read, replay
 from engine.policies import policy
 from engine.model.snapshot import ClusterState
 tree, blob = (bytes.fromhex(text) for text in json.load(sys.stdin))
 state, moment = read([blob])
 found = replay(state, moment, decode_tree(tree), policy("fence", "design"))
 digest = hashlib.sha256(b"".join(encode(one.decision) for one in found)).hexdigest()
-print(json.dumps([begin(state, moment) == blob, digest]))
+print(json.dumps([encode_keyframe(state, moment) == blob, digest]))
 """
 
 

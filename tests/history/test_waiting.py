@@ -268,7 +268,7 @@ def test_while_it_waits_it_is_told_as_of_now() -> None:
 def test_who_looks_next_is_told_what_was_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the cluster, its tree or the ask changes: then it is worked out anew."""
     tried = Mock(side_effect=engine.pending_reasons_of)
-    monkeypatch.setattr(engine, "waiting", tried)
+    monkeypatch.setattr(engine, "pending_reasons_of", tried)
     watch = watched()
     row = _loaded(run(watch))
     assert why_waiting(row) == why_waiting(_loaded(row))

@@ -17,7 +17,7 @@ NUMBERS: dict[Invariant, int] = {
     Invariant.FENCE: 7,
     Invariant.PROGRESS: 8,
 }
-"""The laws that the design counts; the others are conditions of carrying out at all."""
+"""The invariants that the design numbers; the others are conditions for carrying out a decision at all."""
 SENTENCES: dict[Invariant, str] = {
     Invariant.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
     Invariant.ONE_NODE: gettext_noop("All victims run on the one node"),
@@ -127,27 +127,27 @@ _WRITTEN_OUT = 4
 
 
 def invariant_text(which: Invariant, policy: str) -> Message:
-    """What a law demands."""
+    """Return what an invariant demands."""
     return Message(texts_of(policy).laws.get(which, SENTENCES[which]))
 
 
 def rejection_text(which: Invariant, policy: str) -> Message:
-    """Why a decision was refused."""
+    """Return why a decision was refused."""
     return Message(texts_of(policy).broken.get(which, BROKEN[which]))
 
 
 def broken_invariant_text(which: Invariant) -> Message:
-    """That another scheduler breaks it."""
+    """Return the sentence that another scheduler breaks an invariant."""
     return Message(AGAINST[which])
 
 
 def number(which: Invariant, policy: str) -> int | None:
-    """Which of the numbered laws it is, None for a condition of carrying out at all; only ``fence`` counts its laws."""
+    """Return the number of an invariant, None for one without; only ``fence`` numbers them."""
     return NUMBERS.get(which) if texts_of(policy).numbers_laws else None
 
 
 def lines(check: InvariantCheck) -> tuple[Message, ...]:
-    """A law's arithmetic line by line, each line once; of yes-or-no conditions only those that fail."""
+    """Return an invariant's arithmetic line by line, each line once; of yes-or-no conditions only those that fail."""
     shown = [line(check.law, each) for each in check.sums if _worth_showing(check.law, each)]
     if not shown and check.holds and check.law in NOTHING_TO_CHECK:
         return (Message(NOTHING_TO_CHECK[check.law]),)
@@ -155,7 +155,7 @@ def lines(check: InvariantCheck) -> tuple[Message, ...]:
 
 
 def line(which: Invariant, of: Line) -> Message:
-    """One line of a law's arithmetic."""
+    """Return one line of an invariant's arithmetic."""
     if isinstance(of, Sum):
         return Message(FORMULA, {"formula": _sum(of)})
     if which is Invariant.MINIMAL:
@@ -169,14 +169,14 @@ def line(which: Invariant, of: Line) -> Message:
 
 
 def _worth_showing(which: Invariant, of: Line) -> bool:
-    """Conditions such as "pending = pending" say nothing to a reader while they hold."""
+    """Return whether a line tells a reader something; "pending = pending" does not."""
     if isinstance(of, Sum) or not of.holds or which in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.TOLD):
         return True
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
 def sort_checks(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
-    """The numbered laws first, in their order, then the other conditions as they were checked."""
+    """Return the numbered invariants first, in their order, then the others as they were checked."""
     return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
 
 

@@ -246,7 +246,7 @@ def _over_max(decision: Decision) -> Message:
 
 
 def _fits(decision: Decision) -> Message:
-    """Under our own dialect, beside kube-scheduler: a max that it goes over stops nobody where a node has room."""
+    """Return why the pod fits. Under ``design`` a max that it exceeds stops nothing where a node has room."""
     params: dict[str, Param] = {
         "asked": format_amount_list(asked(decision)),
         "node": Name(decision.node or decision.detail),

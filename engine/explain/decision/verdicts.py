@@ -230,7 +230,7 @@ _ALL_BUDGETS = gettext_noop(
 
 
 def pod_label(reason: str, policy: str) -> Message:
-    """A pod's reason in a word or two, for counts."""
+    """Return a pod's reason in a word or two, for counts."""
     labels = {**POD_LABELS, **texts_of(policy).pod_labels}
     return Message(labels[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
 

@@ -255,7 +255,7 @@ def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Messa
 
 
 def taken_verdict(seen: Observed, taken: ObservedVictim) -> tuple[Message, ...]:
-    """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
+    """Return why a victim could be evicted, and what speaks against it, as a table shows it beside the pod's name."""
     if not taken.known:
         return (Message(UNSEEN_ONE),)
     rules = kueue.verdict(taken) if seen.source is EvictionSource.KUEUE else ()

@@ -102,12 +102,12 @@ def causes(seen: Observed) -> Iterable[Message]:
 
 
 def tenant_causes(taken: ObservedVictim) -> Iterable[Message]:
-    """The same for the victim's own tenant."""
+    """Return why a victim was evicted, for its own tenant."""
     return _plain(taken.why)
 
 
 def verdict(taken: ObservedVictim) -> Iterable[Message]:
-    """By which rule, and from where, as a table says it."""
+    """Yield by which rule a victim was evicted, and from where, as a table shows it."""
     if taken.why in LABELS:
         yield Message(LABELS[taken.why])
     if taken.place:

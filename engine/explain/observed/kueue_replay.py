@@ -51,7 +51,7 @@ _NAMED_UP_TO = 5
 
 
 def kueue_replay_lines(weighed: WorkloadReplay) -> Iterator[Message]:
-    """The answer, how it is known by which rules, who goes in ours and why, and where the two differ."""
+    """Yield the replay's answer, how its rules are known, its victims with their reasons, and where the two differ."""
     yield _answer(weighed)
     yield Message(KNOWN[weighed.known_by])
     for one in weighed.ours[:_NAMED_UP_TO]:
@@ -90,7 +90,7 @@ def _shares(weighed: WorkloadReplay) -> Name:
 
 
 def _flavors(weighed: WorkloadReplay) -> Iterable[str]:
-    """By pod set where there are several."""
+    """Yield the flavor of each resource, by pod set if there are several."""
     for name, granted in weighed.flavors.items():
         told = " ".join(f"{resource}={flavor}" for resource, flavor in granted.items())
         yield f"{name}: {told}" if len(weighed.flavors) > 1 else told

@@ -62,7 +62,7 @@ def odd_checkpoint(annotation: str, said: str) -> Message:
 
 
 def repeated_preemptions(application: str, times: int) -> Message:
-    """That an application was preempted so often in a day."""
+    """Return the sentence about how often an application was preempted within a day."""
     return plural_message(AGAIN, times, application=Name(application))
 
 

@@ -80,7 +80,7 @@ SEVERAL_UNKEPT: dict[bool, str] = {
 
 
 def remedy_sentence(remedy: Remedy) -> Message:
-    """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
+    """Return what would let the pending pod through a tier, or get it room if no other tier refuses it."""
     rounder = remedy.change is Change.GUARANTEE and all(map(is_shorter, remedy.queues.values()))
     # A sentence names the amount that does, or the one just below it, whichever is the rounder number.
     less = 1 if remedy.change is Change.GUARANTEE and not (rounder and len(remedy.queues) == 1) else 0

@@ -262,7 +262,7 @@ def rejecting_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
 
 
 def pods_ahead(found: Ahead) -> Message:
-    """How many are considered before it; whose is nobody's business."""
+    """Return how many pods are considered earlier, without saying whose they are."""
     return plural_message(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
 
 

@@ -87,7 +87,7 @@ class PreemptionAttempt:
 
     @cached_property
     def leaving(self) -> DepartingPods:
-        """Pods on their way out."""
+        """Return the terminating pods as departed."""
         return DepartingPods(self.columns, np.sort(self.columns.leaving))
 
     def node_with_room(self, *, leaving_counted: bool) -> str | None:

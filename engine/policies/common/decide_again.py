@@ -27,7 +27,7 @@ class Tries:
         self.left = left
 
     def take(self) -> bool:
-        """Whether one more is left; it is then taken."""
+        """Use up one more decision and return whether there was one left."""
         self.left -= 1
         return self.left >= 0
 

@@ -93,7 +93,7 @@ def _free(feasibility: Feasibility, ask: Pod, resource: str) -> Numbers | None:
 
 
 def fits(attempt: PreemptionAttempt, node: str, *, soon: bool) -> Tier:
-    """The one tier where a node has room; ``soon``: once those on their way out are gone."""
+    """Return the single tier of a pod for which a node has room; ``soon``: once the terminating pods are gone."""
     place = attempt.columns.place[node]
     lacking = needs(attempt.columns, attempt.feasibility, attempt.ask, place, gone=attempt.columns.terminating)
     return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *lacking], soon=soon)

@@ -14,7 +14,7 @@ class PolicyTexts(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     """What the policy decides, in a sentence for people who choose one."""
     dialect: str
-    """What its dialect is, likewise."""
+    """What its dialect is, in a sentence for people who choose one."""
     reach: str
     """What else, besides the tree, decides whether an open border is used."""
     reasons: Mapping[Reason, str]

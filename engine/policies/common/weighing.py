@@ -33,51 +33,51 @@ class Weighing(ABC):
     levels: tuple[int, ...]
     """The parts that a set has no less of than any pod in it."""
     ties: int
-    """So many parts, the last ones, tell pods apart that are otherwise alike: of those the cheaper one goes."""
+    """The number of last parts that only order pods which are alike otherwise: the cheaper one is evicted."""
 
     @property
     def limits(self) -> list[AmountCheck]:
-        """Those that tell by themselves how much has to go; the others are held against a whole set."""
+        """Return the limits that say by themselves how much has to be freed; the others need a whole set."""
         return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
 
     @abstractmethod
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Where evictions might help: first what the policy would take, so that the others are soon given up."""
+        """Return the nodes where evictions might help; the policy's own comes first, so that others are pruned."""
 
     @abstractmethod
     def bound(self) -> Bound:
-        """What a set on a node costs at least; asked for once."""
+        """Return a lower bound of the cost of every set on a node; it is requested once."""
 
     @abstractmethod
     def candidates(self, place: int) -> Sequence[int]:
-        """The rows of the pods that may go from a node."""
+        """Return the rows of the pods that may be evicted from a node."""
 
     def leaving(self, place: int) -> Sequence[str]:
-        """The uids of those that are no candidates and go in any case."""
+        """Return the uids of the pods that leave a node in any case and are no candidates."""
         del place
         return ()
 
     @abstractmethod
     def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
-        """Of each at least so much has to go, as far as that can be told line by line."""
+        """Return the amounts of which some have to be freed on a node, as far as limits say so one by one."""
 
     def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
-        """Of each at most so much may go."""
+        """Return the amounts of which at most a given amount may be freed."""
         del rows
         return []
 
     @abstractmethod
     def alone(self, row: int) -> Cost:
-        """What one pod costs."""
+        """Return the cost of evicting one pod."""
 
     @abstractmethod
     def together(self, cost: Cost, one: Cost) -> Cost:
-        """A set's cost with one more in it; it is never less than before."""
+        """Return a set's cost with one more pod in it, which is never lower than before."""
 
     @abstractmethod
     def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
-        """A set's cost with so many more, none below ``least`` in any part, and some one at each of the ``levels``."""
+        """Return a lower bound of a set's cost with ``more`` pods, none below ``least``, some at each of ``levels``."""
 
     def told(self, cost: Cost) -> Cost:
-        """The same as people read it."""
+        """Return a cost as people read it."""
         return cost

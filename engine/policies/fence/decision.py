@@ -1,9 +1,10 @@
 """Policy ``fence``, dialect ``design``: guarantees and fences as YuniKorn's design document promises them.
 
-The numbered laws are those of the design document "Preemption" of Apache YuniKorn, read for several resources and
-levels as docs/policies/fence.md says. Whatever keeps an ask, a pod, a node or a set from being chosen is a named guard:
-``common.eligibility`` (who may preempt), ``candidates`` (who may be a victim), ``node_candidates`` (where), ``spare``,
-``room`` and ``sets`` (how many together). ``selection`` takes the cheapest node with its victims.
+The numbered invariants are those of the design document "Preemption" of Apache YuniKorn, read for several resources and
+levels as docs/policies/fence.md says. Whatever keeps a pending pod, a victim, a node or a set from being chosen is a
+named guard: ``common.eligibility`` (which pods may preempt), ``candidates`` (which may be victims), ``node_candidates``
+(where), ``preemptable_amounts``, ``constraints`` and ``victim_selection`` (how many together). ``selection`` takes the
+cheapest node with its victims.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ DIALECT = "design"
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
-    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+    """Return which pods are evicted, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
     attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
     refused = _refused(attempt, UNDECIDABLE)
     if refused is not None:
@@ -39,7 +40,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
 
 
 def _refused(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Decision | None:
-    """Why the ask may not preempt, None when it may."""
+    """Return why the pending pod may not preempt, None if it may."""
     for reason, guard in guards.items():
         detail = guard(attempt)
         if detail is not None:
@@ -69,7 +70,7 @@ def _within(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
 
 
 def may_resort(ask: Pod, parameters: Parameters) -> bool:
-    """Whether an ask may take pods that opted out when nothing else makes room."""
+    """Return whether a pod may evict pods that opted out when nothing else makes room."""
     allowed = parameters.last_resort
     return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
 

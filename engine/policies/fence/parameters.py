@@ -9,6 +9,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """What a revision may set for this policy."""
 
     last_resort: Literal["daemonset", "any", "never"] = "daemonset"
-    """Whose asks may take pods that opted out, when nothing else makes room (law 1)."""
+    """Which pending pods may evict pods that opted out when nothing else makes room (invariant 1)."""
     check_delay: bool = True
-    """Whether asks wait for their queue's delay; off only to ask what would happen."""
+    """Whether pending pods wait for their queue's delay; turned off only to find out what would happen."""

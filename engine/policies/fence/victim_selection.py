@@ -26,7 +26,7 @@ class NodeCandidateOrder:
         self.places, self.count = places, count
         self.rows = nearest_first(ground, leaf, rows)
         self.start: Rows = running_sums(count)
-        """Where the candidates of the place that is so many-th begin, and where all end."""
+        """Start offset of each node's candidates; the last entry is the total."""
 
     def on(self, index: int) -> slice:
         """Return the slice of ``rows`` with the candidates of a node. ``index``: its index in ``places``."""

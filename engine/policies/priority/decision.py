@@ -32,11 +32,11 @@ from engine.policies.priority.victims import CRITERIA, RANKED
 POLICY = "priority"
 DIALECT = "kube-scheduler"
 _NODES_IN_FULL = RANKED - 1
-"""So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
+"""The number of nodes not chosen, the best ones, that a trace names one by one; the rest are counted."""
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
-    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are.
+    """Return which pods are evicted, on which node, for ``ask`` (a pending pod of the snapshot), or why none are.
 
     As kube-scheduler decides, unless the snapshot has safeguards: then among the victims that these let go.
     """
@@ -100,7 +100,7 @@ def _answer(
 
 
 def _fitting(found: NodeCandidates) -> str:
-    """The node that it is nominated to, if it fits there, else the first."""
+    """Return the node that the pod is nominated to if it fits there, else the first on which it fits."""
     place = found.columns.place.get(found.ask.nominated_node)
     if place is None or not found.fits[place]:
         place = int(np.argmax(found.fits))
@@ -135,12 +135,12 @@ def _trace(found: NodeCandidates) -> Trace:
 
 
 def _count(found: NodeCandidates, reason: PodReason) -> int:
-    """How many pods a safeguard keeps that may go but for that."""
+    """Return how many pods could be evicted if it were not for one kind of safeguard."""
     return int(np.count_nonzero(found.refused[found.restraints.rows(reason)]))
 
 
 def _reprieved(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
-    """Those that may stay, in the order in which they were put back."""
+    """Yield the pods that were reprieved, in the order in which they were put back."""
     victims, overdrawn = set(found.victims_on(place)), found.budgets.overdrawn(place)
     for row in found.order_on(place):
         if row not in victims:
@@ -166,7 +166,7 @@ def _kept_out(found: NodeCandidates, row: int) -> PodVerdict:
 
 
 def _passed_over(found: NodeCandidates) -> Iterator[NodeVerdict]:
-    """The next best nodes, cheapest first, then those that were of no use."""
+    """Yield the next best nodes, cheapest first, then those on which evictions do not help."""
     dearer = found.costs.ranked[1:]
     for place, criterion, victims in dearer:
         yield NodeVerdict(
@@ -189,7 +189,7 @@ def _node_counts(found: NodeCandidates) -> dict[str, int]:
 
 
 def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
-    """Where the ask fits, and, where it had to ask for victims, those of every node with the budgets they violate."""
+    """Return where the pod fits and, where it needs victims, those of every node with the budgets they violate."""
     found = NodeCandidates(snapshot, ask)
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}

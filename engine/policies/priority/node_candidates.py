@@ -48,7 +48,7 @@ class NodeCandidates:
 
     @cached_property
     def nowhere(self) -> bool:
-        """Whether the ask is turned down before any node is looked at; then nobody asks whether it may preempt."""
+        """Return whether the pod is rejected before any node is examined; then preemption is not considered either."""
         return first_unbound_claim(self.snapshot, self.ask) is not None or contradictory(self.ask)
 
     def waits_for_victims(self) -> bool:
@@ -70,7 +70,7 @@ class NodeCandidates:
 
     @cached_property
     def leaving(self) -> DepartingPods:
-        """All candidates, gone."""
+        """Return all candidates as departed."""
         return DepartingPods(self.columns, self.candidates)
 
     @cached_property

@@ -33,7 +33,7 @@ class Retrying:
         self.found = NodeCandidates(snapshot, ask)
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
-        """What the policy decides on a changed snapshot, or for a changed ask."""
+        """Decide on a changed snapshot, or for a changed pending pod."""
         return decide(snapshot, ROOT_ONLY, ask or self.ask)
 
     def smaller(self, by: Mapping[str, int]) -> Pod:

@@ -117,7 +117,7 @@ class ReprieveOrder:
         return [int(row) for group in self._groups for row in group.on(index)]
 
     def victims(self, feasibility: Feasibility, leaving: DepartingPods) -> Flags:
-        """Row -> whether the pod is a victim: put back in its turn, it would keep the ask out."""
+        """Return for each row whether its pod is a victim: put back in its turn, it would keep the pending pod out."""
         victims = np.zeros(len(self.columns.pods), np.bool_)
         lines = list(feasibility.binding(leaving, self.places))
         for group in self._groups:

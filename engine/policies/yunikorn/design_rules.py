@@ -55,6 +55,6 @@ def within_max_soon(books: QueueBalances, ask: Pod) -> bool:
 
 
 def kept_out(spot: NodeChecks, gone: Iterable[Pod]) -> bool:
-    """Whether something besides amounts keeps the ask off a node once these pods are gone."""
+    """Return whether something besides amounts keeps the pod off a node once these pods are gone."""
     refused = spot.refusal([pod.uid for pod in gone])
     return refused is not None and refused.reason is not NodeReason.INSUFFICIENT

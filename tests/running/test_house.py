@@ -1,0 +1,54 @@
+"""The checker of names and words finds what it is for, and what it finds keeps ``make lint`` from passing."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.house.words import banned, fragments, shared_names
+
+HERE = Path("engine/some.py")
+
+
+def sentences(source: str) -> list[str]:
+    """What is found in a file of this text."""
+    tree = ast.parse(source)
+    return [one.sentence for one in (*fragments(HERE, tree), *banned(HERE, source, tree))]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('def f():\n    """They go."""', "is a fragment"),
+        ('def f():\n    """The nodes that are free."""', "begins with no verb"),
+        ('class A:\n    """one row per node and pod."""', "does not begin as a sentence"),
+        ('def f():\n    """Return the nodes that are free"""', "does not end as a sentence"),
+        ('def f():\n    """Return what was told of the nodes."""', "better report"),
+        ("x = 1\n# held against the tree\n", "better compared with"),
+        ('class A:\n    """One row per node."""\n    x: int\n    """So many of them."""', "better the number itself"),
+    ],
+)
+def test_private_language_is_found(source: str, found: str) -> None:
+    assert [sentence for sentence in sentences(source) if found in sentence]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'def f():\n    """Return the nodes that are free."""',
+        'class A:\n    """One row per node."""\n    x: int\n    """The number of pods."""',
+        'def f():\n    """Return ``told`` as it was given."""',
+        "x = 'held against'  # noqa: S105",
+    ],
+)
+def test_plain_english_is_left_alone(source: str) -> None:
+    assert sentences(source) == []
+
+
+def test_a_class_name_occurs_once_unless_it_means_the_same_everywhere() -> None:
+    trees = {Path(name): ast.parse("class Survey: pass\nclass _Own: pass") for name in ("a.py", "b.py")}
+    assert [(str(one.path), one.sentence) for one in shared_names(trees, {})] == [
+        ("a.py", "class Survey is also in b.py"),
+        ("b.py", "class Survey is also in a.py"),
+    ]
+    assert list(shared_names(trees, {"Survey": "the same"})) == []
