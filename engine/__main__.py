@@ -99,7 +99,9 @@ def _parser() -> argparse.ArgumentParser:
         help="fence (where the tree does not say either), priority, cohort, fair-share or deserved",
     )
     ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
-    ahead.add_argument("--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest time told")
+    ahead.add_argument(
+        "--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest in the objects"
+    )
     ahead.add_argument("--json", action="store_true", help="for programs")
     return parser
 
@@ -156,8 +158,8 @@ def _replay(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return USAGE
     if options.json:
-        told = {"same": found.same, "then": found.decision, "now": found.again}
-        sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+        answer = {"same": found.same, "then": found.decision, "now": found.again}
+        sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     else:
         print(*replayed_lines(found), sep="\n")
     return SOUND if found.same else SOME_ERRORS
@@ -191,7 +193,7 @@ def _forecast(options: argparse.Namespace) -> int:
         given = _read_tree(options.tree, document, objects)
         if options.now is not None:
             moment = msgspec.structs.replace(moment or PassInputs(now_ms=0), now_ms=options.now)
-        told = forecast_manifests(objects, given.by(options.policy, options.dialect), moment)
+        report = forecast_manifests(objects, given.by(options.policy, options.dialect), moment)
     except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
@@ -199,9 +201,9 @@ def _forecast(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return USAGE
     if options.json:
-        sys.stdout.buffer.write(msgspec.json.encode(report_data(told)) + b"\n")
+        sys.stdout.buffer.write(msgspec.json.encode(report_data(report)) + b"\n")
     else:
-        print(*report_lines(told), sep="\n")
+        print(*report_lines(report), sep="\n")
     return SOUND
 
 

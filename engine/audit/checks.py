@@ -48,7 +48,7 @@ class Invariant(StrEnum):
     """With the pending pod, its queue has no more than it deserves."""
     OVERUSED = "overused"
     """Victims come from queues that use more than they deserve."""
-    TOLD = "told"
+    NOTIFIED = "told"
     """The victims' queues were notified to give back, and had the time to do so by themselves."""
     BUDGETS = "budgets"
     """Disruption budgets are respected."""

@@ -182,7 +182,7 @@ def reserved(case: AuditCase) -> InvariantCheck:
 def notified_in_time(case: AuditCase) -> InvariantCheck:
     """Check that each victim's queue was notified at least its grace period ago; not for a pod that outranks others."""
     leaves = () if outranks(case) else case.victims_by_leaf
-    return InvariantCheck.of(Invariant.TOLD, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
+    return InvariantCheck.of(Invariant.NOTIFIED, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
 
 
 def _grace(case: AuditCase, leaf: str) -> str:

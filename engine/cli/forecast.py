@@ -137,13 +137,13 @@ def latest_ms(state: ClusterState) -> int:
     return max((time for pod in times for time in pod if time is not None), default=0)
 
 
-def report_lines(told: ForecastReport) -> Iterator[str]:
+def report_lines(report: ForecastReport) -> Iterator[str]:
     """Yield the text of a report: the evictions of each round, how the forecast ends, and why pods still wait."""
-    found = told.forecast
-    yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
-    if told.ignored:
-        yield f"Objects that no policy reads: {len(told.ignored)}."
-    for sentence in told.unread:
+    found = report.forecast
+    yield f"Pods: {report.pods}. Nodes: {report.nodes}. Policy: {report.policy}, dialect {report.dialect}."
+    if report.ignored:
+        yield f"Objects that no policy reads: {len(report.ignored)}."
+    for sentence in report.unread:
         yield f"Not read, so it counts as unknown: {sentence}"
     for one in found.rounds:
         if not one.moves:
@@ -189,9 +189,9 @@ def untranslated(message: Message) -> str:
     return (message.plural if plural else message.id) % message.params
 
 
-def report_data(told: ForecastReport) -> dict[str, Any]:
+def report_data(report: ForecastReport) -> dict[str, Any]:
     """Return a report as data for JSON output."""
-    found = told.forecast
+    found = report.forecast
     rounds = [
         {
             "round": one.number,
@@ -206,13 +206,13 @@ def report_data(told: ForecastReport) -> dict[str, Any]:
         for one in found.waiting
     ]
     return {
-        "policy": told.policy,
-        "dialect": told.dialect,
+        "policy": report.policy,
+        "dialect": report.dialect,
         "settles": found.settles,
         "passes": found.passes,
         "loop": found.loop,
         "rounds": rounds,
         "waiting": waiting,
-        "ignored": told.ignored,
-        "unread": told.unread,
+        "ignored": report.ignored,
+        "unread": report.unread,
     }

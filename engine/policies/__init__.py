@@ -105,7 +105,7 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
 
 
 def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
-    """Return which queues may preempt which under a policy with a revision's parameters. Raises UnknownPolicyError.
+    """Return which queues may preempt which under a policy with a revision's parameters.
 
     For a dialect that reproduces a scheduler, this is the reach that its design document describes. Raises
     UnknownPolicyError.

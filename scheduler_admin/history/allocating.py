@@ -37,7 +37,7 @@ def tell(
         tree=tree,
         standings=standings,
         namespaces=state.namespaces,
-        told=updated_notices(snapshot.notices, decisions, snapshot.now_ms),
+        notified_ms=updated_notices(snapshot.notices, decisions, snapshot.now_ms),
         less=None if _QUOTAS in health.missing else less,
         now_ms=snapshot.now_ms,
     )

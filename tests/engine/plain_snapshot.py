@@ -53,7 +53,7 @@ def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
     rows = [pods[number] for number in told]
     return {
         "pods": rows,
-        "told": told,
+        "pod_places": told,
         "node": [place[pod.node or ""] for pod in rows],
         "priority": [pod.priority for pod in rows],
         "started": [snapshot.now_ms if pod.started_ms is None else pod.started_ms for pod in rows],

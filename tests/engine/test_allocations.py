@@ -23,7 +23,7 @@ NAMESPACES = {name: Namespace(name=name) for name in ("spark", "shop", "a", "b",
 def picture(*objects: Any, shape: QueueTree = SHARED, **changes: Any) -> AllocationInputs:
     """Four cores, of which spark has two reserved."""
     there = snapshot(shape, node("n1", 4), *objects)
-    plain: dict[str, Any] = {"namespaces": NAMESPACES, "told": {}, "less": {}, "now_ms": NOW}
+    plain: dict[str, Any] = {"namespaces": NAMESPACES, "notified_ms": {}, "less": {}, "now_ms": NOW}
     return AllocationInputs(tree=there.tree, standings=share_statuses(there, there.tree), **plain | changes)
 
 
@@ -54,7 +54,7 @@ def test_who_uses_more_is_told_how_much_and_once_others_ask_for_it_until_when() 
     quiet = told(allocations(picture(*busy, waits))["shop"], "Overused")
     assert (quiet.status, quiet.reason) == ("True", "Borrows")
     assert "It uses cpu 1" in quiet.message
-    asked = told(allocations(picture(*busy, waits, told={"root.web": NOW}))["shop"], "Overused")
+    asked = told(allocations(picture(*busy, waits, notified_ms={"root.web": NOW}))["shop"], "Overused")
     assert asked.reason == "AskedBack"
     assert "From 1970-01-01T01:00:30Z on its pods may be evicted." in asked.message
 
@@ -63,7 +63,7 @@ def test_the_grace_is_that_of_the_area_where_the_leaf_says_none() -> None:
     """As victims are chosen by it."""
     under = tree({"area": queue(delay_ms=120_000), "area.web": queue(namespaces=("shop",)), "b": queue()})
     busy = [pod(f"w{number}", queue="area.web", node="n1") for number in range(4)]
-    found = allocations(picture(*busy, ask("b1", queue="b"), shape=under, told={"root.area.web": NOW}))
+    found = allocations(picture(*busy, ask("b1", queue="b"), shape=under, notified_ms={"root.area.web": NOW}))
     assert "From 1970-01-01T01:02:00Z on" in told(found["shop"], "Overused").message
 
 
@@ -94,7 +94,7 @@ def test_the_grace_period_may_be_that_of_the_area() -> None:
     """The moment that is told is the one that decisions go by."""
     shape = tree({"area": queue(delay_ms=5_000), "area.web": queue(namespaces=("shop",)), "b": queue()})
     busy = [pod(f"w{number}", queue="area.web", node="n1") for number in range(4)]
-    found = allocations(picture(*busy, ask("s1", queue="b", cpu=2), shape=shape, told={"root.area.web": NOW}))
+    found = allocations(picture(*busy, ask("s1", queue="b", cpu=2), shape=shape, notified_ms={"root.area.web": NOW}))
     assert "From 1970-01-01T01:00:05Z on" in told(found["shop"], "Overused").message
 
 

@@ -145,14 +145,14 @@ def test_what_is_reserved_is_kept_also_from_an_ask_of_high_priority() -> None:
 def test_nobody_gives_that_was_not_told_in_time(notices: dict[str, int]) -> None:
     """Half a minute ago where nothing is said."""
     at = shared(notices=notices)
-    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Invariant.TOLD}
+    assert laws_broken(at, taking(at, "t0", ["g0"])) == {Invariant.NOTIFIED}
 
 
 def test_the_audit_says_whose_grace_period_is_over() -> None:
     """And does not take an ask for one of high priority because of it."""
     for notices, said in (({"root.giver": 0}, "is over"), ({}, "was not told")):
         at = shared(notices=notices)
-        check = next(one for one in audit(at, BOTH, taking(at, "t0", ["g0"])) if one.law is Invariant.TOLD)
+        check = next(one for one in audit(at, BOTH, taking(at, "t0", ["g0"])) if one.law is Invariant.NOTIFIED)
         assert [said in line.id for line in lines(check)] == [True]
 
 
@@ -161,7 +161,7 @@ def test_a_grace_period_is_that_of_the_queue_or_of_one_above() -> None:
     under = tree({"area": queue(delay_ms=2 * MINUTE), "area.giver": queue(), "taker": queue()})
     pods = [pod(f"g{i}", queue="area.giver", node="n1") for i in range(4)]
     at = snapshot(under, node("n1", 4), pods, ask("t0", queue="taker"))
-    for told, laws in ((NOW - MINUTE, {Invariant.TOLD}), (NOW - 2 * MINUTE, set())):
+    for told, laws in ((NOW - MINUTE, {Invariant.NOTIFIED}), (NOW - 2 * MINUTE, set())):
         now = msgspec.structs.replace(at, notices={"root.area.giver": told})
         assert laws_broken(now, taking(now, "t0", ["g0"], under), under) == laws
 
@@ -287,7 +287,12 @@ def test_what_is_left_of_a_decision_is_held_against_who_may_be_taken() -> None:
     at = shared(ask("big", queue="taker", cpu=2))
     rest = audit_remaining_victims(at, BOTH, taking(at, "big", ["g0", "g1"]), {"uid-g1"})
     assert not failed_checks(rest)
-    assert {check.law for check in rest} >= {Invariant.GUARANTEE, Invariant.OVERUSED, Invariant.TOLD, Invariant.BUDGETS}
+    assert {check.law for check in rest} >= {
+        Invariant.GUARANTEE,
+        Invariant.OVERUSED,
+        Invariant.NOTIFIED,
+        Invariant.BUDGETS,
+    }
 
 
 @given(worlds())

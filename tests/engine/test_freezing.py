@@ -271,7 +271,7 @@ def _told(columns: Columns) -> dict[str, Any]:
 def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
     for name in ("pods", "stray"):
         yield name, list(getattr(columns, name))
-    for name in ("told", "node", "priority", "started", "first", "leaving", "shielded", "unread"):
+    for name in ("pod_places", "node", "priority", "started", "first", "leaving", "shielded", "unread"):
         yield name, getattr(columns, name).tolist()
     for name in ("pod_kinds", "anti_kinds", "port_kinds", "claim_kinds", "queue_kinds", "request_kinds"):
         kinds: ItemGroups = attrgetter(name)(columns)

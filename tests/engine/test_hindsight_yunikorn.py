@@ -330,7 +330,7 @@ def test_a_departure_in_how_a_max_is_enforced_is_told():
 def test_every_law_that_others_are_held_to_has_its_words():
     """But for those that are rules for our own acting alone, and those of quota and shares, which others count anew."""
     of_quota = {Invariant.QUOTA, Invariant.BORROWS, Invariant.WHOLE}
-    of_shares = {Invariant.DESERVED, Invariant.OVERUSED, Invariant.TOLD}
+    of_shares = {Invariant.DESERVED, Invariant.OVERUSED, Invariant.NOTIFIED}
     assert set(Invariant) - set(AGAINST) <= {
         Invariant.SHIELDED,
         Invariant.PAUSED,

@@ -65,5 +65,5 @@ def _cost(weighing: Weighing, rows: Sequence[int]) -> Cost:
 
 
 def _distance(weighing: Weighing, own: Sequence[int], least: Sequence[int]) -> dict[str, int]:
-    ours, best = (weighing.told(_cost(weighing, rows)) for rows in (own, least))
+    ours, best = (weighing.readable(_cost(weighing, rows)) for rows in (own, least))
     return {part: more for part, one, other in zip(weighing.parts, ours, best, strict=True) if (more := one - other)}

@@ -183,7 +183,7 @@ class ClusterWatcher:
             for record in records:
                 pod = self._state.pods.get(record.uid) or self._state.departed.get(record.uid)
                 if pod is not None:
-                    self._state.hear(to_preempted(record.told, pod.uid, pod.namespace, pod.name, record.at_ms))
+                    self._state.hear(to_preempted(record.preemption, pod.uid, pod.namespace, pod.name, record.at_ms))
 
     # Called by the reflectors
 

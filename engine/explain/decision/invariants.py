@@ -38,7 +38,7 @@ SENTENCES: dict[Invariant, str] = {
     Invariant.BORROWS: gettext_noop("Other queues give only of what they borrow"),
     Invariant.DESERVED: gettext_noop("With the ask its queue has no more than it deserves"),
     Invariant.OVERUSED: gettext_noop("Victims come from queues that use more than they deserve"),
-    Invariant.TOLD: gettext_noop("The victims’ queues were told, and had their grace period"),
+    Invariant.NOTIFIED: gettext_noop("The victims’ queues were told, and had their grace period"),
     Invariant.BUDGETS: gettext_noop("Disruption budgets are kept"),
     Invariant.PAUSED: gettext_noop("Nothing where evictions are paused"),
     Invariant.SCOPE: gettext_noop("Nothing outside the places that enforce is limited to"),
@@ -65,7 +65,9 @@ BROKEN: dict[Invariant, str] = {
     Invariant.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
     Invariant.DESERVED: gettext_noop("Refused: with the ask its queue would have more than it deserves."),
     Invariant.OVERUSED: gettext_noop("Refused: a victim’s queue uses no more than it deserves."),
-    Invariant.TOLD: gettext_noop("Refused: a victim’s queue was not told to give back, or still has time to do so."),
+    Invariant.NOTIFIED: gettext_noop(
+        "Refused: a victim’s queue was not told to give back, or still has time to do so."
+    ),
     Invariant.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
     Invariant.PAUSED: gettext_noop("Refused: evictions are paused in the queue of the ask or of a victim."),
     Invariant.SCOPE: gettext_noop("Refused: enforce is limited to other places than that of the ask or of a victim."),
@@ -101,7 +103,7 @@ NOTHING_TO_CHECK: dict[Invariant, str] = {
     Invariant.SHIELDED: gettext_noop("none among the victims"),
     Invariant.DESERVED: gettext_noop("an ask of high priority may go beyond it"),
     Invariant.OVERUSED: gettext_noop("an ask of high priority may take from others too"),
-    Invariant.TOLD: gettext_noop("an ask of high priority need not wait for that"),
+    Invariant.NOTIFIED: gettext_noop("an ask of high priority need not wait for that"),
     Invariant.BUDGETS: gettext_noop("no budget covers a victim"),
     Invariant.PAUSED: gettext_noop("paused nowhere above the asker or a victim"),
     Invariant.SCOPE: gettext_noop("the asker and all victims are in them"),
@@ -161,7 +163,7 @@ def line(which: Invariant, of: Line) -> Message:
     if which is Invariant.MINIMAL:
         pod = Name(_subject(of.subject))
         return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
-    if which is Invariant.TOLD:
+    if which is Invariant.NOTIFIED:
         return Message(WAITED if of.holds else NOT_WAITED, {"queue": Name(_subject(of.subject))})
     if which is Invariant.APPLICATION and of.holds:
         return Message(FORMULA, {"formula": f"{_subject(of.left)} ≠ {_subject(of.right)}"})
@@ -170,7 +172,7 @@ def line(which: Invariant, of: Line) -> Message:
 
 def _worth_showing(which: Invariant, of: Line) -> bool:
     """Return whether a line tells a reader something; "pending = pending" does not."""
-    if isinstance(of, Sum) or not of.holds or which in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.TOLD):
+    if isinstance(of, Sum) or not of.holds or which in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.NOTIFIED):
         return True
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 

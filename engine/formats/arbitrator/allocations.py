@@ -55,7 +55,7 @@ class AllocationInputs:
     tree: QueueTree
     standings: Mapping[str, ShareStatus]
     namespaces: Mapping[str, Namespace]
-    told: Mapping[str, int]
+    notified_ms: Mapping[str, int]
     """Queue -> the time in milliseconds at which it was notified to give back what it borrows."""
     less: Mapping[str, TighterQuota] | None
     """Leaf -> its namespace, if ResourceQuotas there allow less than the tree does; None if quotas can't be read."""
@@ -99,7 +99,7 @@ def _overused(picture: AllocationInputs, leaf: str) -> AllocationCondition:
     if not over:
         return AllocationCondition(OVERUSED, _FALSE, "WithinDeserved", "It uses no more than it deserves.", "")
     much = ", ".join(f"{name} {amount}" for name, amount in format_amounts(over).items())
-    told_ms = picture.told.get(leaf)
+    told_ms = picture.notified_ms.get(leaf)
     if told_ms is None:
         message = f"It uses {much} more than it deserves, which may be asked back at any time."
         return AllocationCondition(OVERUSED, _TRUE, "Borrows", message, "")

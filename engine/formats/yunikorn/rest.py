@@ -32,7 +32,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     """Uid of the victim."""
     at_ms: int
-    told: PreemptionMessage
+    preemption: PreemptionMessage
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,15 +97,15 @@ def read_batch(data: bytes) -> Batch:
     except UNDECODABLE:
         raise ForeignAnswerError from None
     records = found.event_records or []
-    told_of = ((one, parse_message(one.message)) for one in records if one.type == _REQUEST and one.object_id)
+    messages = ((one, parse_message(one.message)) for one in records if one.type == _REQUEST and one.object_id)
     return Batch(
         instance=found.instance,
         lowest=found.lowest_id,
         highest=found.highest_id,
         count=len(records),
         preempted=tuple(
-            Record(uid=one.object_id, at_ms=one.timestamp_nano // _NS_PER_MS, told=says)
-            for one, says in told_of
+            Record(uid=one.object_id, at_ms=one.timestamp_nano // _NS_PER_MS, preemption=says)
+            for one, says in messages
             if says is not None
         ),
     )

@@ -42,13 +42,13 @@ class Columns:
         self.now_ms = now_ms
         self._roster = roster
         order = order_by_importance(roster, self.place, self.now_ms)
-        self.told: Rows = order.rows
+        self.pod_places: Rows = order.rows
         """Row -> the pod's index among all pods of the snapshot, which are sorted by namespace and name."""
-        self.pods: Sequence[Pod] = SequenceView(roster.pods, self.told)
-        self.node: Rows = order.node[self.told]
+        self.pods: Sequence[Pod] = SequenceView(roster.pods, self.pod_places)
+        self.node: Rows = order.node[self.pod_places]
         """Row -> the index of the pod's node."""
         self.priority: Numbers = self.numbers(pod_fields.priority)
-        self.started: Numbers = start_times(roster, self.now_ms)[self.told]
+        self.started: Numbers = start_times(roster, self.now_ms)[self.pod_places]
         self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
         """Node index -> the first row of its pods; the first row of the next node is the end."""
         self.stray = tuple(roster.at(np.flatnonzero(roster.numbers(pod_fields.bound, np.bool_) & (order.node < 0))))
@@ -122,11 +122,11 @@ class Columns:
 
     def numbers(self, of: Number, dtype: type = np.int64) -> Numbers:
         """Return a number or a flag of each pod, by row."""
-        return self._roster.numbers(of, dtype)[self.told]
+        return self._roster.numbers(of, dtype)[self.pod_places]
 
     def kinds(self, key: Key) -> ItemGroups:
         """Return the bound pods grouped by a key."""
-        return ItemGroups.picked(self.pods, self._roster.coded(key), self.told)
+        return ItemGroups.picked(self.pods, self._roster.coded(key), self.pod_places)
 
     def requests(self, resource: str) -> Numbers:
         """Return what each pod requests of a resource, by row."""

@@ -20,7 +20,7 @@ class PodsByNode(Mapping[str, "tuple[Pod, ...]"]):
         if found is None:
             columns, place = self._columns, self._columns.place[node]
             pods, rows = columns.on(place), columns.rows(place)
-            order = columns.told[rows.start : rows.stop].argsort().tolist()
+            order = columns.pod_places[rows.start : rows.stop].argsort().tolist()
             found = self._known[node] = tuple([pods[at] for at in order])
         return found
 

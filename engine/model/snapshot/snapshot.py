@@ -87,7 +87,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 those[at] = msgspec.structs.replace(pod, terminating=True)
         if not rows and not elsewhere:
             return self
-        told = self.columns.told
+        told = self.columns.pod_places
         expected = {int(told[row]): pod for row, pod in rows.items()}
         expected.update(elsewhere)
         later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, expected))
@@ -230,7 +230,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the bound pods whose anti-affinity keeps other pods out of their topology, sorted by node."""
         columns = self.columns
         rows = np.flatnonzero(columns.anti_kinds.flags(lambda pod: bool(pod.anti_affinity)))
-        rows = rows[np.lexsort((columns.told[rows], columns.node[rows]))]
+        rows = rows[np.lexsort((columns.pod_places[rows], columns.node[rows]))]
         return tuple([columns.pods[row] for row in rows.tolist()])
 
     @cached_property

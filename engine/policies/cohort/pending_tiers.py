@@ -20,46 +20,46 @@ from engine.policies.common.policy_types import PolicyTiers, TiersBy, room_by
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: QuotaPolicy) -> tuple[Tier, ...]:
     """Return every tier; only the last one if the quota has room, none if the pod itself is not decided."""
-    told = by.told(snapshot, tree, ask)
-    if told is None:
+    decided = by.workload_decision(snapshot, tree, ask)
+    if decided is None:
         return ()
-    if told.verdict.mode is Mode.FIT:
-        return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(told, ()))),)
-    most, disabled = Tier.of(TierName.MOST, _most(told)), tree.disabled_by(told.ask.queue)
+    if decided.verdict.mode is Mode.FIT:
+        return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(decided, ()))),)
+    most, disabled = Tier.of(TierName.MOST, _most(decided)), tree.disabled_by(decided.ask.queue)
     fences = [_shut(disabled)] if disabled else []
-    if told.verdict.mode is Mode.NO_FIT and most.passes:  # then no candidate is considered
-        return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(told, ())), shut=BORROWS))
-    going = [target.workload for target in told.verdict.search.targets]
-    left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(told, going or told.might_go)))
-    return most, *fences, _priority(told, ask), left
+    if decided.verdict.mode is Mode.NO_FIT and most.passes:  # then no candidate is considered
+        return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(decided, ())), shut=BORROWS))
+    going = [target.workload for target in decided.verdict.search.targets]
+    left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(decided, going or decided.might_go)))
+    return most, *fences, _priority(decided, ask), left
 
 
 def _shut(disabled: str) -> Tier:
     return Tier.of(TierName.FENCE, [Need(resource=PODS, required=1, available=0)], shut=disabled)
 
 
-def _most(told: WorkloadDecision) -> Iterator[Need]:
+def _most(decided: WorkloadDecision) -> Iterator[Need]:
     """Yield what the queue could have if no other queue used any quota."""
-    potential = told.nodes.potential[told.node]
-    for of, amount in sorted(told.asked.items()):
-        yield Need(where=told.ask.queue, resource=of[1], required=amount, available=potential.get(of, 0))
+    potential = decided.nodes.potential[decided.node]
+    for of, amount in sorted(decided.asked.items()):
+        yield Need(where=decided.ask.queue, resource=of[1], required=amount, available=potential.get(of, 0))
 
 
-def _left(told: WorkloadDecision, going: Sequence[Workload]) -> Iterator[Need]:
+def _left(decided: WorkloadDecision, going: Sequence[Workload]) -> Iterator[Need]:
     """Yield what the queue could have now, and what evicting those workloads would free."""
-    for of, amount in sorted(told.asked.items()):
+    for of, amount in sorted(decided.asked.items()):
         yield Need(
-            where=told.ask.queue,
+            where=decided.ask.queue,
             resource=of[1],
             required=amount,
-            available=told.usage.available(told.node, of),
+            available=decided.usage.available(decided.node, of),
             evictable=_held(going, of),
         )
 
 
-def _priority(told: WorkloadDecision, ask: Pod) -> Tier:
-    pods = 0 if ask.never_preempts else told.candidates
-    held: Amounts = {of[1]: amount for of in told.short if (amount := _held(told.might_go, of))}
+def _priority(decided: WorkloadDecision, ask: Pod) -> Tier:
+    pods = 0 if ask.never_preempts else decided.candidates
+    held: Amounts = {of[1]: amount for of in decided.short if (amount := _held(decided.might_go, of))}
     return Tier.of(
         TierName.PRIORITY,
         [Need(resource=PODS, required=1, available=pods)],

@@ -44,9 +44,9 @@ class QuotaPolicy:
         pods = at.asking(ask)
         if pods[0].uid != ask.uid:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
-        return self._decided(self._told(at, tree, pods), ask, pods)
+        return self._decided(self._decide_workload(at, tree, pods), ask, pods)
 
-    def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
+    def workload_decision(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
         """Return the workload decision that the decision for ``ask`` is based on.
 
         It is None if nothing is decided for ``ask``, or if it is decided together with another pod.
@@ -57,7 +57,7 @@ class QuotaPolicy:
         pods = at.asking(ask)
         if _queue_with_unread_pods(at, ask) is not None or pods[0].uid != ask.uid:
             return None
-        return self._told(at, tree, pods)
+        return self._decide_workload(at, tree, pods)
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
         """Return which of some pending pods, given in queue order, is decided next.
@@ -68,15 +68,15 @@ class QuotaPolicy:
             return asks[0]
         return next_pending_pod(group_workloads(snapshot, tree, self._reading), asks)
 
-    def _told(self, at: GroupedWorkloads, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
+    def _decide_workload(self, at: GroupedWorkloads, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
         workload = at.waiting(pods)
         quota_index_of(at)
         return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
 
-    def _decided(self, told: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
-        at = told.at
-        outcome, reason, detail = self._ended(told, ask)
-        victims = [target for target in told.verdict.search.targets if outcome is Outcome.PREEMPT]
+    def _decided(self, decided: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
+        at = decided.at
+        outcome, reason, detail = self._ended(decided, ask)
+        victims = [target for target in decided.verdict.search.targets if outcome is Outcome.PREEMPT]
         return Decision(
             policy=self._policy,
             dialect=DIALECT,
@@ -90,29 +90,29 @@ class QuotaPolicy:
                 for pod in at.pods(one.workload)
             ),
             together=tuple(PodFacts.of(pod) for pod in pods[1:]),
-            trace=told.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
+            trace=decided.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
         )
 
-    def _ended(self, told: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
-        at, verdict = told.at, told.verdict
+    def _ended(self, decided: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
+        at, verdict = decided.at, decided.verdict
         if verdict.mode is Mode.FIT:
-            soon = at.leaves_soon and not self._fits(cluster_with_terminating(at), told)
+            soon = at.leaves_soon and not self._fits(cluster_with_terminating(at), decided)
             return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
         if ask.never_preempts:
             return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
-        if disabled := told.tree.disabled_by(ask.queue or ""):
+        if disabled := decided.tree.disabled_by(ask.queue or ""):
             return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
         if verdict.search.targets:
-            return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, told.decisive
-        if beyond := told.beyond:
+            return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, decided.decisive
+        if beyond := decided.beyond:
             return Outcome.NO_CANDIDATE, Reason.BEYOND_QUOTA, beyond
         if verdict.mode is Mode.NO_FIT:
-            return Outcome.NO_CANDIDATE, Reason.BORROWS, told.decisive
-        reason = Reason.NO_ROOM if told.candidates else Reason.NO_CANDIDATES
-        return Outcome.NO_CANDIDATE, reason, told.decisive
+            return Outcome.NO_CANDIDATE, Reason.BORROWS, decided.decisive
+        reason = Reason.NO_ROOM if decided.candidates else Reason.NO_CANDIDATES
+        return Outcome.NO_CANDIDATE, reason, decided.decisive
 
-    def _fits(self, cluster: QuotaCluster, told: WorkloadDecision) -> bool:
-        found: WorkloadVerdict = decide(cluster, told.ask, self._strategies)
+    def _fits(self, cluster: QuotaCluster, decided: WorkloadDecision) -> bool:
+        found: WorkloadVerdict = decide(cluster, decided.ask, self._strategies)
         return found.mode is Mode.FIT
 
     def _plain(self, ask: Pod, outcome: Outcome, reason: Reason, detail: str = "") -> Decision:

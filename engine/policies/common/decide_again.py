@@ -13,7 +13,7 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common.policy_types import Decide
 
 _MOST_TRIES = 24
-"""So often at most one question is decided again: even with 5,000 nodes that takes less than a second."""
+"""Largest number of decisions for one question: even with 5,000 nodes they take less than a second."""
 _LARGE = 20_000
 """Number of pods above which deciding again takes some tenths of a second, so that fewer changes are tried."""
 _TRIES, _FEW = 48, 4

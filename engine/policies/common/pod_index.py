@@ -192,7 +192,15 @@ class CandidateOrder:
         self.created: Numbers = columns.numbers(pod_fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: the work that its eviction would lose."""
-        by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)
+        by = (
+            columns.pod_places,
+            -self.created,
+            self.lost,
+            columns.priority,
+            self.originator,
+            self.opted_out,
+            columns.node,
+        )
         self.rows: Rows = np.lexsort(by)
         self.kind: Rows = ground.kinds.of[self.rows]
         """Position in this order -> the kind of the pod there."""

@@ -78,6 +78,6 @@ class Weighing(ABC):
     def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
         """Return a lower bound of a set's cost with ``more`` pods, none below ``least``, some at each of ``levels``."""
 
-    def told(self, cost: Cost) -> Cost:
+    def readable(self, cost: Cost) -> Cost:
         """Return a cost as people read it."""
         return cost

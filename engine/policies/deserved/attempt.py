@@ -160,7 +160,7 @@ class ReclaimAttempt:
         }
 
     @property
-    def told(self) -> Flags:
+    def notified(self) -> Flags:
         """Return for every queue number whether the queue was given a reclaim notice."""
         notices = self.snapshot.notices
         return self._once("told", lambda queue: queue in notices)

@@ -111,7 +111,7 @@ def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
         return
     past = every.queues & question.past_grace
     tried = np.zeros_like(past)
-    for queues in (past, every.queues & question.told, every.queues):
+    for queues in (past, every.queues & question.notified, every.queues):
         if not np.array_equal(queues, tried):
             yield every.of(queues), queues is past
         tried = queues
@@ -149,12 +149,12 @@ def _wait_for_grace(question: ReclaimAttempt, survey: NodeCandidates, best: Node
 
 
 def _no_victims(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
-    told = trace_of(question, survey, coming=False)
+    trace = trace_of(question, survey, coming=False)
     if survey.gave_up:
-        return _build_decision(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told)
+        return _build_decision(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
     if survey.candidates.count:
-        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
-    return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)
+        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+    return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=trace)
 
 
 def _build_decision(

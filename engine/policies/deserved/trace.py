@@ -38,7 +38,7 @@ def notices_of(question: ReclaimAttempt, survey: NodeCandidates, victims: Iterab
     """
     candidates = survey.candidates
     others = chain.from_iterable(
-        candidates.in_turn(candidates.beyond & told) for told in (question.told, ~question.told)
+        candidates.in_turn(candidates.beyond & notified) for notified in (question.notified, ~question.notified)
     )
     queues = dict.fromkeys([*(pod.queue or "" for pod in victims), *islice(others, _MAX_LISTED)])
     return tuple(notice(question, queue) for queue in list(queues)[:_MAX_LISTED])
@@ -85,21 +85,21 @@ def trace_of(
     """
     victims = best.victims if best else ()
     queues = question.nodes.usage.figures(question.leaf, question.ask.requests, victims if coming else ())
-    told = Trace(
+    trace = Trace(
         fence=question.tree.fence(question.leaf) or "",
         queues=queues,
         deserved=figures(question, victims, coming=coming),
     )
-    return told if survey is None else _with_pods(told, question, survey, best)
+    return trace if survey is None else _with_pods(trace, question, survey, best)
 
 
-def _with_pods(told: Trace, question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims | None) -> Trace:
+def _with_pods(trace: Trace, question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims | None) -> Trace:
     useless, reasons = _ruled_out(survey), list(_reasons(question, survey))
     counts = _node_counts(survey, useless, reasons)
     return Trace(
-        fence=told.fence,
-        queues=told.queues,
-        deserved=told.deserved,
+        fence=trace.fence,
+        queues=trace.queues,
+        deserved=trace.deserved,
         reprieved=tuple(_reprieved(question, survey, best)) if best else (),
         excluded=tuple(_excluded(question, survey, best)) if best else (),
         nodes=tuple(_node_verdicts(question, survey, useless, reasons)),

@@ -112,8 +112,8 @@ class Selection:
         beyond = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE}
         if self.claim.fence and beyond.issuperset(self.counts):
             return Reason.FENCE, self.claim.fence
-        told = [reason for reason in self.counts if reason is not PodReason.SAME_QUEUE]
-        return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
+        reasons = [reason for reason in self.counts if reason is not PodReason.SAME_QUEUE]
+        return Reason.NO_CANDIDATES, str(max(reasons, key=self.counts.__getitem__)) if reasons else ""
 
 
 def _reprieved(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
@@ -121,16 +121,16 @@ def _reprieved(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
-def _excluded(told: Selection) -> Iterator[PodVerdict]:
+def _excluded(selection: Selection) -> Iterator[PodVerdict]:
     """Yield the pods of the chosen node that are no candidates, in the order of their names."""
-    attempt, node_candidates = told.attempt, told.node_candidates
-    field = BoundPodKinds(attempt.ground, told.claim, node_candidates.spared)
+    attempt, node_candidates = selection.attempt, selection.node_candidates
+    field = BoundPodKinds(attempt.ground, selection.claim, node_candidates.spared)
     columns, guards = attempt.columns, tuple(exclusion_guards().items())
-    rows = columns.rows(told.best or 0)
+    rows = columns.rows(selection.best or 0)
     of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(attempt), rows)}
-    here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
+    here = rows.start + np.argsort(columns.pod_places[rows.start : rows.stop])
     numbers = node_candidates.reasons[attempt.ground.kinds.of[here]]
-    for row, number, pod in zip(here.tolist(), numbers.tolist(), told.pods(here.tolist()), strict=True):
+    for row, number, pod in zip(here.tolist(), numbers.tolist(), selection.pods(here.tolist()), strict=True):
         if row in of_row:
             yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=attempt.restraints.detail(row))
         elif number >= 0:
@@ -143,31 +143,31 @@ def _among(rows: Rows, these: range) -> list[int]:
     return among
 
 
-def _nodes_not_chosen(told: Selection) -> Iterator[NodeVerdict]:
+def _nodes_not_chosen(selection: Selection) -> Iterator[NodeVerdict]:
     """Yield the nodes that were not chosen: the next best ones, cheapest first, then those without victims.
 
     Of the nodes without victims, those come first whose pods may not be evicted together.
     """
-    costs, nodes = told.node_candidates.costs, told.attempt.columns.nodes
-    dearer = told.ranked[1 : _NODES_IN_FULL + 1]
-    lost = costs.loses(dearer, int(told.ranked[0])) if len(dearer) else []
+    costs, nodes = selection.node_candidates.costs, selection.attempt.columns.nodes
+    dearer = selection.ranked[1 : _NODES_IN_FULL + 1]
+    lost = costs.loses(dearer, int(selection.ranked[0])) if len(dearer) else []
     known = zip(costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True)
     for place, victims, criterion in known:
         yield NodeVerdict(node=nodes[place].name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
-    others = np.flatnonzero(told.useless)
-    others = np.concatenate([told.limited, others[~np.isin(others, told.limited)]])
+    others = np.flatnonzero(selection.useless)
+    others = np.concatenate([selection.limited, others[~np.isin(others, selection.limited)]])
     for place in others[: _NODES_IN_FULL - len(dearer)]:
-        yield _verdict(told, int(place))
+        yield _verdict(selection, int(place))
 
 
-def _verdict(told: Selection, place: int) -> NodeVerdict:
-    attempt, node_candidates = told.attempt, told.node_candidates
+def _verdict(selection: Selection, place: int) -> NodeVerdict:
+    attempt, node_candidates = selection.attempt, selection.node_candidates
     name, reason = attempt.columns.nodes[place].name, node_candidates.reason(place)
     if attempt.usage.kept[place]:
         return NodeVerdict(node=name, reason=NodeReason.RESERVED)
     if reason is NodeReason.NOT_ENOUGH:
-        limited = place in told.limited[:_MAX_NODES_WITH_LIMIT]
-        limit = (limit_on(attempt, node_candidates, told.rows, place) if limited else None) or UNSET
+        limited = place in selection.limited[:_MAX_NODES_WITH_LIMIT]
+        limit = (limit_on(attempt, node_candidates, selection.rows, place) if limited else None) or UNSET
         return NodeVerdict(node=name, reason=reason, victims=int(node_candidates.counts[place]), limit=limit)
     if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
         return NodeVerdict(node=name, reason=reason)
@@ -176,12 +176,12 @@ def _verdict(told: Selection, place: int) -> NodeVerdict:
     )
 
 
-def _node_counts(told: Selection) -> Counter[NodeReason]:
+def _node_counts(selection: Selection) -> Counter[NodeReason]:
     """Count the reasons why nodes were not chosen, as if every node had its own verdict."""
-    node_candidates, kept = told.node_candidates, told.attempt.usage.kept
-    counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
-    counts[NodeReason.RESERVED] += int(np.count_nonzero(told.useless & kept))
-    times = np.bincount(node_candidates.why[told.useless & ~kept], minlength=len(WHY)).tolist()
+    node_candidates, kept = selection.node_candidates, selection.attempt.usage.kept
+    counts = Counter({NodeReason.DEARER: max(0, len(selection.ranked) - 1)})
+    counts[NodeReason.RESERVED] += int(np.count_nonzero(selection.useless & kept))
+    times = np.bincount(node_candidates.why[selection.useless & ~kept], minlength=len(WHY)).tolist()
     for reason, count in zip(WHY, times, strict=True):
         counts[reason] += count
     return counts

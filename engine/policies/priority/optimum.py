@@ -68,7 +68,7 @@ class PriorityWeighing(Weighing):
         start = cost[4] if top == cost[1] else _LEAST
         return cost[0] + violations, top, cost[2] + more * least[2], cost[3] + more, start
 
-    def told(self, cost: Cost) -> Cost:
+    def readable(self, cost: Cost) -> Cost:
         """Return the cost with the sum of the actual priorities."""
         return (*cost[:2], cost[2] - cost[3] * PRIORITY_SHIFT, *cost[3:])
 

@@ -54,7 +54,7 @@ class PodTable:
         newest.
         """
         created = self.columns.numbers(pod_fields.created) // 1000
-        return np.lexsort((self.columns.told, -created, self.dear)).astype(np.intp)
+        return np.lexsort((self.columns.pod_places, -created, self.dear)).astype(np.intp)
 
     @cached_property
     def order_on_nodes(self) -> Rows:

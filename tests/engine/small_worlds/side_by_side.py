@@ -87,7 +87,7 @@ class SideBySide:
         )
         columns, rows = attempt.columns, NodeCandidates(attempt, claim).victims
         sets = np.zeros(len(columns.nodes), np.int64)
-        np.add.at(sets, columns.node[rows], self._bits[columns.told[rows]])
+        np.add.at(sets, columns.node[rows], self._bits[columns.pod_places[rows]])
         return sets.reshape(len(self.worlds), len(NODES))
 
 
