@@ -75,13 +75,20 @@ def _as(value: Any, kind: str) -> Any:
 
 
 def read() -> dict[str, Any]:
-    """What is there: decisions, the last preemptions, what decisions come to when they are taken again, and pages."""
+    """What is there: rows of queues that differ from their tree, what is wrong in drafts, decisions, pages.
+
+    Of decisions also the last preemptions, and what they come to when they are taken again.
+    """
     from django.test import Client  # noqa: PLC0415 - once Django is set up
 
     from scheduler_admin.accounts.models import User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.history.models import Decision  # noqa: PLC0415
     from scheduler_admin.history.replay import each_replayed, replayable  # noqa: PLC0415
+    from scheduler_admin.queues.draft_selectors import state  # noqa: PLC0415
+    from scheduler_admin.queues.models import Draft, Queue  # noqa: PLC0415
+    from scheduler_admin.queues.notes import said  # noqa: PLC0415
+    from scheduler_admin.queues.services import tree_of  # noqa: PLC0415
     from tests.history.plain_last import kept_last, plain_last  # noqa: PLC0415
 
     client = Client(headers={"host": "localhost"})
@@ -95,6 +102,8 @@ def read() -> dict[str, Any]:
         "decisions": len(rows),
         "preemptions": len(plain_last()),
         "last": kept_last() == plain_last(),
+        "queues": sum(row.own != tree_of(row.revision)[row.path] for row in Queue.objects.select_related("revision")),
+        "drafts": [[said(note) for note in state(draft).errors] for draft in Draft.objects.all()],
         "pages": {page: code for page in pages if (code := client.get(page).status_code) != 200},
         "replayed": [document == row.document.encode() for row, document in each_replayed(ours)].count(True),
         "replayable": replayable(ours).count(),

@@ -11,7 +11,6 @@ from engine.formats import kai, kueue, yunikorn
 from engine.formats.arbitrator import consumers
 from engine.formats.import_result import Imported, QueueSource
 from engine.formats.tree_json import tree_file
-from engine.formats.tree_json.document import write_sharing
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.volcano import queues as volcano
 from engine.formats.written_document import Written
@@ -19,6 +18,7 @@ from engine.formats.yaml.config_map import find_embedded, relocate_failure, repl
 from engine.formats.yaml.documents import expand_aliases, failure, may_have_aliases
 from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.model.quantities import FLAVOR
+from engine.model.queue_settings import OUR_PREFIX, SETTINGS
 from engine.model.queue_tree import QueueTree
 from engine.policies import cohort, deserved, fence
 
@@ -167,10 +167,7 @@ def _only_ours(tree: QueueTree) -> list[Note]:
     for path in tree.walk():
         queue = tree[path]
         settings = [
-            *(["namespaces"] if queue.namespaces else []),
-            *(["former_paths"] if queue.former_paths else []),
-            *(["evict_uncontrolled"] if queue.evict_uncontrolled else []),
-            *write_sharing(queue),
+            *(one.name for one in SETTINGS if one.yunikorn.startswith(OUR_PREFIX) and one.is_set(queue)),
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
         ]
         if settings:

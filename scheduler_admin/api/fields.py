@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, time
+from enum import StrEnum
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.quantities import format_amounts
-from engine.model.queue_tree import PreemptionPolicy, Take, write_weight
+from engine.model.queue_tree import PreemptionPolicy, write_weight
 from engine.observation.lost_work import format_work
 
 QUEUE_POLICIES = [policy.value for policy in PreemptionPolicy]
@@ -70,12 +71,8 @@ class WeightField(serializers.Field[int, Any, str, int]):
 class TakeField(serializers.ChoiceField):
     """Whom a queue may preempt; null: as the policy says."""
 
-    def __init__(self, choices: Iterable[Take], **kwargs: Any) -> None:
+    def __init__(self, choices: Iterable[StrEnum], **kwargs: Any) -> None:
         super().__init__([one.value for one in choices], **{"allow_null": True, **kwargs})
-
-    def get_attribute(self, instance: Any) -> Any:
-        """An empty text as null."""
-        return super().get_attribute(instance) or None
 
 
 _WORK = {

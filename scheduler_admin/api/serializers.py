@@ -9,8 +9,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.decision import Interlock, Outcome
-from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, GuaranteeStatus, PriorityPolicy
-from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, TakeField, UtcField, WeightField, WorkField
+from engine.model.queue_tree import GuaranteeStatus
+from scheduler_admin.api.fields import AmountsField, UtcField, WorkField
+from scheduler_admin.api.queue_settings import shown_fields
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.api.waits import QueueWaitsSerializer
@@ -211,23 +212,15 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     resources = serializers.DictField(child=ResourceSerializer(), help_text="Resource -> where the queue stands.")
     asks_waiting = serializers.IntegerField(allow_null=True)
     oldest_ask_at = UtcField(allow_null=True)
-    preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, source="queue.preemption_policy")
     fence = serializers.CharField(allow_null=True, help_text="The queue whose fence bounds the asks of this one.")
     delay_ms = serializers.IntegerField(allow_null=True, help_text="Leaves only: how long an ask waits first.")
     quota_delay_ms = serializers.IntegerField(
         allow_null=True, help_text="In YuniKorn, how long after its max was lowered pods go for that; null: never."
     )
-    priority_policy = serializers.ChoiceField(
-        [policy.value for policy in PriorityPolicy], source="queue.priority_policy"
-    )
-    priority_offset = serializers.IntegerField(source="queue.priority_offset")
-    evict_uncontrolled = serializers.BooleanField(source="queue.evict_uncontrolled")
-    weight = WeightField(source="queue.weight")
-    lendable = AmountsField(source="queue.lendable")
-    take_within = TakeField(TAKES_WITHIN, source="queue.take_within")
-    take_reclaim = TakeField(TAKES_RECLAIM, source="queue.take_reclaim")
-    take_borrowing = serializers.BooleanField(allow_null=True, source="queue.take_borrowing")
-    take_threshold = serializers.IntegerField(allow_null=True, source="queue.take_threshold")
+
+    def get_fields(self) -> dict[str, Any]:
+        """With its own settings, by their table."""
+        return {**super().get_fields(), **shown_fields()}
 
 
 class QueuesSerializer(serializers.Serializer[Any]):

@@ -61,7 +61,7 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
     """A queue's standing in its tree; what was never read is unknown rather than nothing."""
     read: Mapping[str, Any] | None = status.queues.get(queue.path) if status else None
     given = read or {}
-    names = sorted({*queue.guaranteed, *queue.max, *given.get("used", {}), *given.get("deserved", {})})
+    names = sorted({*queue.own.guaranteed, *queue.own.max, *given.get("used", {}), *given.get("deserved", {})})
     oldest = read.get("oldest_ask_ms") if read else None
     return QueueStanding(
         queue=queue,
@@ -79,11 +79,11 @@ def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> Resour
         read[figure].get(name, 0) if read and figure in read else None
         for figure in ("used", "requested", "deserved", "lent")
     )
-    promised = queue.guaranteed.get(name)
+    promised = queue.own.guaranteed.get(name)
     return ResourceStanding(
         used=_text(name, has),
         guaranteed=_text(name, promised),
-        max=_text(name, queue.max.get(name)),
+        max=_text(name, queue.own.max.get(name)),
         standing=UNKNOWN if has is None else GuaranteeStatus.of(has, promised).value,
         difference=None if has is None else format_amount(name, has - (promised or 0)),
         requested=_text(name, requested),

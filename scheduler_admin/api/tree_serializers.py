@@ -10,16 +10,15 @@ from engine.formats.tree_json.diff import ChangeKind
 from engine.model.decision import PodFacts
 from engine.model.notes import Severity
 from engine.model.placement_rules import RuleName
-from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
+from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS
 from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, UnreachedGuarantee
 from engine.tree.orphans import Orphans
 from scheduler_admin.api.fail_on import Limit, limits_of
-from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
+from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.problems import ProblemSerializer
+from scheduler_admin.api.queue_settings import form_fields
 from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
-
-_AMOUNTS = "Resource -> amount: 1500m, 32Gi; or 40%, of what the nearest queue above sets, else of the cluster."
 
 
 class GetParameters(serializers.Serializer[Any]):
@@ -90,52 +89,22 @@ class HierarchiesSerializer(serializers.Serializer[Any]):
 class TemplateSerializer(serializers.Serializer[Any]):
     """What queues and templates have alike. What is left out has its default."""
 
-    preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, required=False)
-    guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text=_AMOUNTS)
-    max = serializers.DictField(child=serializers.CharField(), required=False, help_text=_AMOUNTS)
-    delay = serializers.CharField(required=False, help_text="30s, 1m30s")
-    quota_delay = serializers.CharField(
-        required=False, help_text="YuniKorn: how long after its max was lowered pods go until it is kept."
-    )
-    priority_policy = serializers.ChoiceField([one.value for one in PriorityPolicy], required=False)
-    priority_offset = serializers.IntegerField(required=False)
-    evict_uncontrolled = serializers.BooleanField(required=False)
-    weight = serializers.CharField(
-        required=False, help_text="Its borrowing is divided by it under fair sharing: 2, 0.5; 1 where it is left out."
-    )
-    lendable = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Resource -> the most of its guarantee that is lent."
-    )
-    take_within = serializers.ChoiceField(
-        [one.value for one in TAKES_WITHIN],
-        required=False,
-        help_text="Leaves: whom their asks may preempt in the queue itself.",
-    )
-    take_reclaim = serializers.ChoiceField(
-        [one.value for one in TAKES_RECLAIM], required=False, help_text="Leaves: whom in other queues that borrow."
-    )
-    take_borrowing = serializers.BooleanField(
-        required=False, help_text="Leaves: whether lower priorities in other queues even while it borrows itself."
-    )
-    take_threshold = serializers.IntegerField(
-        required=False, help_text="Leaves: of which priority at most while it borrows."
-    )
+    def get_fields(self) -> dict[str, Any]:
+        """Those of the table of settings."""
+        return {**form_fields(TEMPLATE_SETTINGS), **super().get_fields()}
 
 
 class QueueFormSerializer(TemplateSerializer):
     """A queue in our own form. What is left out has its default."""
 
     path = serializers.CharField(help_text="root.tenant-1.queue-b")
-    parent = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        required=False, help_text="True: holds queues only, even while it holds none."
-    )
-    namespaces = serializers.ListField(child=serializers.CharField(), required=False)
-    former_paths = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
-    )
     template = TemplateSerializer(required=False, help_text="What leaves that come into being below it are set to.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """The same, and those that only queues have."""
+        fields = super().get_fields()
+        own = form_fields(one for one in SETTINGS if not one.in_template)
+        return {**fields, **own, "template": fields["template"]}
 
 
 class PlacementFilterSerializer(serializers.Serializer[Any]):

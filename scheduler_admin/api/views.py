@@ -121,8 +121,8 @@ class QueueDetailView(QueueView):
             {
                 **self.head_of(cluster, revision),
                 "queue": found,
-                "namespaces": found.queue.namespaces,
-                "former_paths": found.queue.former_paths,
+                "namespaces": found.queue.own.namespaces,
+                "former_paths": found.queue.own.former_paths,
                 "waits": self._waits(cluster, path) if found.queue.leaf else None,
                 "notice": next((one for one in notices_of(request.user, cluster) if one.queue == path), None),
                 "above_quota": status.queues.get(path, {}).get("above_quota") if status else None,

@@ -5,10 +5,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.model.notes import MOST_QUEUES
+from engine.model.queue_settings import SETTINGS, Kind
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.draft_storing import changed, locked, put, said
 from scheduler_admin.queues.drafting import LONGEST_QUEUE, subtree, theirs
 from scheduler_admin.queues.models import Draft, DraftQueue
+
+_NOT_COPIED = tuple(one.typed_as for one in SETTINGS if one.kind is Kind.NAMES)
+"""The settings that belong to one queue."""
 
 
 @transaction.atomic
@@ -28,7 +32,7 @@ def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, Dr
     made: dict[int, DraftQueue] = {}
     for one in copied:
         made[one.pk] = DraftQueue(draft=draft)
-        put(made[one.pk], said(one) | {"origin": "", "namespaces": "", "former_paths": ""})
+        put(made[one.pk], said(one) | {"origin": ""} | dict.fromkeys(_NOT_COPIED, ""))
         made[one.pk].parent = made.get(one.parent_id or 0, target)
     top = made[queue.pk]
     top.name = _free(queue.name, {name.lower() for name in target.children.values_list("name", flat=True)})

@@ -6,39 +6,18 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.document import Known, TreeDocument, read_form, write_queue
-from engine.formats.tree_json.percentages import PercentageBase, is_share, read_share, write_share
+from engine.formats.tree_json.percentages import PercentageBase, is_share
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.tree_json.policy_terms import read_parameters, write_parameters
-from engine.formats.tree_json.weights import read_weight
 from engine.model.quantities import format_amount, format_amounts
-from engine.model.queue_tree import WEIGHT_ONE, write_weight
 from engine.policies import parameters_of
-from scheduler_admin.queues.draft_templates import flag, flattened, nested, text_said
+from scheduler_admin.queues.draft_texts import TEMPLATE, Texts, canonical, typed, untyped
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import Terms, tree_of
 
-AMOUNTS = ("guaranteed", "max", "lendable")
-TEXTS = (
-    "preemption_policy",
-    "delay",
-    "quota_delay",
-    "priority_policy",
-    "priority_offset",
-    "namespaces",
-    "former_paths",
-    "weight",
-    "take_within",
-    "take_reclaim",
-    "take_borrowing",
-    "take_threshold",
-)
-LISTS = ("namespaces", "former_paths")
-"""The texts that hold several names, with commas or blanks between them."""
-MARKS = ("parent_declared", "evict_uncontrolled")
-PARTED = (*AMOUNTS, "template")
-"""Those of a queue that hold several texts by name: ``max/cpu``, ``template/delay``."""
+PLACE = ("name", "parent")
+"""The flat settings that make a queue's path."""
 TERMS = ("policy", "dialect")
 NAMED = ("parameters", "capacity")
 """Those of a draft itself that hold several texts by name: ``parameters/last_resort``, ``capacity/cpu``."""
@@ -61,13 +40,12 @@ class Placed(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def document(self) -> dict[str, Any]:
         """It in our own form."""
-        return _document(self)
+        return {"path": self.path, **untyped(self.row.settings)}
 
     @cached_property
     def has_shares(self) -> bool:
         """Whether anything may be typed as a share."""
-        row = self.row
-        return any("%" in text for texts in (row.guaranteed, row.max, row.template) for text in texts.values())
+        return any("%" in text for text in self.row.settings.values())
 
 
 def placed(rows: Iterable[DraftQueue], known: Mapping[int, Placed] | None = None) -> list[Placed]:
@@ -124,8 +102,8 @@ def _known(draft: int | None) -> Known:
 
 def _shared(row: DraftQueue) -> set[str]:
     """The resources of which anything is typed as a share."""
-    found = [name for field in PARTED for name, text in getattr(row, field).items() if "%" in text and is_share(text)]
-    return {setting.removeprefix("guaranteed/").removeprefix("max/") for setting in found}
+    found = [name for name, text in row.settings.items() if "%" in text and "/" in name and is_share(text)]
+    return {name.removeprefix(TEMPLATE).partition("/")[2] for name in found}
 
 
 def pin(draft: Draft, rows: Iterable[DraftQueue]) -> None:
@@ -153,40 +131,6 @@ def moved(queues: Iterable[Placed]) -> dict[str, str]:
     return {one.path: one.row.origin for one in queues if one.row.origin and one.row.origin != one.path}
 
 
-def _document(one: Placed) -> dict[str, Any]:
-    row = one.row
-    return {
-        "path": one.path,
-        "parent": row.parent_declared,
-        "evict_uncontrolled": row.evict_uncontrolled,
-        **{field: listed(getattr(row, field)) for field in LISTS},
-        "guaranteed": _typed(row.guaranteed),
-        "max": _typed(row.max),
-        "preemption_policy": row.preemption_policy,
-        "delay": row.delay,
-        "quota_delay": row.quota_delay,
-        "priority_policy": row.priority_policy,
-        "priority_offset": row.priority_offset,
-        "weight": row.weight,
-        "lendable": _typed(row.lendable),
-        "take_within": row.take_within,
-        "take_reclaim": row.take_reclaim,
-        "take_borrowing": flag(row.take_borrowing),
-        "take_threshold": row.take_threshold,
-        "template": nested(row.template) if row.template else None,
-    }
-
-
-def listed(text: str) -> list[str]:
-    """The names of one of LISTS."""
-    return text.replace(",", " ").split()
-
-
-def _typed(texts: Mapping[str, str]) -> Mapping[str, str]:
-    """Without those that say nothing."""
-    return texts if all(texts.values()) else {name: text for name, text in texts.items() if text}
-
-
 def terms_of_base(base: Revision) -> dict[str, Any]:
     """The fields of a Draft that says the same as a revision, beside its queues."""
     return {
@@ -196,17 +140,6 @@ def terms_of_base(base: Revision) -> dict[str, Any]:
         "placement": write_rules(tree_of(base).placement),
         "capacity": format_amounts(tree_of(base).capacity),
     }
-
-
-def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A queue of ``write_queue`` as the fields of a DraftQueue."""
-    return {
-        "parent_declared": settings.get("parent", False),
-        "evict_uncontrolled": settings.get("evict_uncontrolled", False),
-        **{field: settings.get(field, {}) for field in AMOUNTS},
-        **{field: ", ".join(settings.get(field, [])) for field in LISTS},
-        "template": flattened(settings.get("template")),
-    } | {field: text_said(settings.get(field, "")) for field in TEXTS if field not in LISTS}
 
 
 # The flat settings of engine.tree.three_way_merge
@@ -222,7 +155,7 @@ def flat_tree(base: Revision, known: Mapping[str, str] | None = None) -> dict[st
     for path in tree.walk():
         queue = tree[path]
         above = queue.parent or ""
-        found[known.get(path, path)] = _flat(queue.name, known.get(above, above), fields_of(write_queue(queue)))
+        found[known.get(path, path)] = _flat(queue.name, known.get(above, above), typed(write_queue(queue)))
     return found
 
 
@@ -231,9 +164,8 @@ def flat_draft(draft: Draft, queues: Sequence[Placed]) -> tuple[dict[str, dict[s
     identity = _identities(queues)
     settings = {DRAFT: _flat_terms(draft)}
     for one in queues:
-        fields = {field: getattr(one.row, field) for field in (*AMOUNTS, *TEXTS, *MARKS, "template")}
         parent = identity[one.row.parent_id] if one.row.parent_id else ""
-        settings[identity[one.row.pk]] = _flat(one.row.name, parent, fields)
+        settings[identity[one.row.pk]] = _flat(one.row.name, parent, one.row.settings)
     return settings, {identity[one.row.pk]: one.row for one in queues}
 
 
@@ -251,16 +183,9 @@ def _identities(queues: Sequence[Placed]) -> dict[int, str]:
     return found
 
 
-def _flat(name: str, parent: str, fields: Mapping[str, Any]) -> dict[str, str]:
-    settings = {"name": name, "parent": parent}
-    settings |= {field: fields[field] for field in TEXTS} | {"weight": _canonical_weight(fields["weight"])}
-    settings |= {field: "true" for field in MARKS if fields[field]}
-    settings |= {f"{field}/{name}": _canonical(name, text) for field in AMOUNTS for name, text in fields[field].items()}
-    for setting, text in fields["template"].items():
-        resource = setting.partition("/")[2]
-        canonical = _canonical_weight(text) if setting == "weight" else text
-        settings[f"template/{setting}"] = _canonical(resource, text) if resource else canonical
-    return {setting: text for setting, text in settings.items() if text}
+def _flat(name: str, parent: str, texts: Texts) -> dict[str, str]:
+    place = {"name": name, "parent": parent}
+    return {setting: text for setting, text in place.items() if text} | canonical(texts)
 
 
 def _flat_terms(draft: Draft) -> dict[str, str]:
@@ -270,48 +195,42 @@ def _flat_terms(draft: Draft) -> dict[str, str]:
     return {setting: text for setting, text in texts.items() if text}
 
 
-def _canonical(resource: str, text: str) -> str:
-    """The same amount in the same words: ``1000m`` and ``1`` are no two changes."""
-    try:
-        if is_share(text):
-            return write_share(read_share(text))
-        return format_amount(resource, read_amount(resource, text)) if text else ""
-    except AmountError:
-        return text
-
-
-def _canonical_weight(text: str) -> str:
-    """Likewise; a weight of 1 is what says nothing."""
-    try:
-        weight = read_weight(text) if text else WEIGHT_ONE
-    except AmountError:
-        return text
-    return "" if weight == WEIGHT_ONE else write_weight(weight)
-
-
 def assign(row: DraftQueue | Draft, setting: str, text: str) -> None:
-    """Set one flat setting (but name and parent) of a row or of the draft itself; an empty text unsets it."""
+    """Set one flat setting (but the parent) of a row or of the draft itself; an empty text unsets it."""
+    if isinstance(row, DraftQueue):
+        if setting == "name":
+            row.name = text
+        else:
+            row.settings = _with(row.settings, setting, text)
+        return
     field, _slash, name = setting.partition("/")
     if name:
-        kept = {other: value for other, value in getattr(row, field).items() if other != name}
-        setattr(row, field, kept | ({name: text} if text else {}))
+        setattr(row, field, _with(getattr(row, field), name, text))
     elif field == PLACEMENT:
-        setattr(row, field, msgspec.json.decode(text) if text else [])
-    elif field in MARKS:
-        setattr(row, field, text == "true")
+        row.placement = msgspec.json.decode(text) if text else []
     else:
         setattr(row, field, text)
 
 
+def _with(texts: Texts, name: str, text: str) -> dict[str, str]:
+    others = {other: value for other, value in texts.items() if other != name}
+    return others | ({name: text} if text else {})
+
+
 def text_of(row: DraftQueue | Draft, setting: str) -> str:
     """What one flat setting of a row, or of the draft itself, says now."""
+    if isinstance(row, DraftQueue):
+        place = (
+            {"name": row.name, "parent": row.parent.name if row.parent else ""} if setting in PLACE else row.settings
+        )
+        return str(place.get(setting, ""))
     field, _slash, name = setting.partition("/")
     value = getattr(row, field)
     if name:
         return str(value.get(name, ""))
     if field == PLACEMENT:
         return msgspec.json.encode(value, order="sorted").decode() if value else ""
-    return "true" if value is True else "" if value is False else str(value)
+    return str(value)
 
 
 def queues_of(draft: Draft) -> list[Placed]:

@@ -14,19 +14,16 @@ from engine.tree.three_way_merge import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.draft_form import DRAFT, assign, fields_of, flat_draft, flat_tree, listed, queues_of
+from scheduler_admin.queues.draft_form import DRAFT, PLACE, assign, flat_draft, flat_tree, queues_of, text_of
 from scheduler_admin.queues.draft_paths import joined, remember_path
 from scheduler_admin.queues.draft_storing import changed, locked
-from scheduler_admin.queues.drafting import subtree
+from scheduler_admin.queues.draft_texts import listed, typed
+from scheduler_admin.queues.drafting import is_below, subtree
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, GIVEN
 
 Side = Literal["mine", "theirs"]
-
-
-_PLACE = ("name", "parent")
-"""The settings that make a queue's path."""
 
 
 @transaction.atomic
@@ -51,12 +48,13 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
     rows = _put(draft, merged, mine, rows)
     for identity, row in rows.items():
         row.origin = now.get(identity, identity) if identity in theirs else ""
-    found = [_stored(one, rows) for one in msgspec.to_builtins(merged.conflicts)]
+    found = [_stored(one, rows, now) for one in msgspec.to_builtins(merged.conflicts)]
     for one in merged.conflicts:
-        if one.setting in _PLACE and one.queue in rows:  # the pods that came meanwhile name theirs
+        if one.setting in PLACE and one.queue in rows:  # the pods that came meanwhile name theirs
             own = rows[one.queue]
-            own.former_paths = joined(dict.fromkeys([*listed(own.former_paths), own.origin]))
-    draft.conflicts = [{**one, "queue": now.get(one["queue"], one["queue"])} for one in found]
+            had = listed(text_of(own, "former_paths"))
+            assign(own, "former_paths", joined(dict.fromkeys([*had, own.origin])))
+    draft.conflicts = found
     draft.base = current
     draft = changed(draft, actor, *rows.values(), gone=gone)
     record(actor=actor, verb="draft.merge", target=str(draft), details={"base": str(current)})
@@ -84,9 +82,12 @@ def _assign(row: DraftQueue | Draft, settings: dict[str, str], had: dict[str, st
             assign(row, setting, settings.get(setting, ""))
 
 
-def _stored(conflict: dict[str, Any], rows: dict[str, DraftQueue]) -> dict[str, Any]:
+def _stored(conflict: dict[str, Any], rows: dict[str, DraftQueue], now: dict[str, str]) -> dict[str, Any]:
+    """A conflict with the row that it is about, and with queues by their paths in the revision that is in force."""
     row = rows.get(conflict["queue"])
-    return conflict | {"row": row.pk if row else None}
+    paths = ("queue", "base", "theirs", "mine") if conflict["setting"] == "parent" else ("queue",)
+    renamed = {name: now.get(conflict[name], conflict[name]) for name in paths}
+    return conflict | renamed | {"row": row.pk if row else None}
 
 
 @transaction.atomic
@@ -113,8 +114,21 @@ def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -
         return _settle(draft, row, found, side, actor)
     if side == "mine" or row is None:
         return changed(draft, actor)
-    assign(row, setting, found["theirs"])
-    return changed(draft, actor, row, *(remember_path(draft, row) if setting in _PLACE else ()))
+    if setting == "parent":
+        _put_below(draft, row, found["theirs"])
+    else:
+        assign(row, setting, found["theirs"])
+    return changed(draft, actor, row, *(remember_path(draft, row) if setting in PLACE else ()))
+
+
+def _put_below(draft: Draft, row: DraftQueue, path: str) -> None:
+    """Move a queue below another of the base. Raises ValidationError where that is gone, or lies below the queue."""
+    parent = draft.queues.filter(origin=path).first()
+    if parent is None:
+        raise ValidationError(_("There is no queue %(name)s in this draft any more.") % {"name": path})
+    if is_below(draft, parent, row):
+        raise ValidationError(_("A queue can't be moved below itself."))
+    row.parent = parent
 
 
 def _settle(draft: Draft, row: DraftQueue | None, conflict: dict[str, Any], side: Side, actor: User) -> Draft:
@@ -131,7 +145,7 @@ def _put_back(draft: Draft, path: str) -> list[DraftQueue]:
     for each in reversed(tree.lineage(path)):
         if each not in there:
             parent = there[tree[each].parent or ""]
-            fields = fields_of(write_queue(tree[each]))
-            there[each] = DraftQueue(draft=draft, parent=parent, name=tree[each].name, origin=each, **fields)
+            texts = typed(write_queue(tree[each]))
+            there[each] = DraftQueue(draft=draft, parent=parent, name=tree[each].name, origin=each, settings=texts)
             made.append(there[each])
     return made

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
-from scheduler_admin.queues.draft_form import listed
+from scheduler_admin.queues.draft_form import assign, text_of
 from scheduler_admin.queues.draft_rows import placed_rows
+from scheduler_admin.queues.draft_texts import listed
 from scheduler_admin.queues.models import Draft, DraftQueue
 
+FORMER_PATHS = "former_paths"
 LONGEST_LIST = 5000
 """Of any text, such as many namespaces, in characters."""
 
@@ -17,13 +19,17 @@ def remember_path(draft: Draft, queue: DraftQueue) -> list[DraftQueue]:
     """
     above = next(one.path for one in placed_rows(draft) if one.pk == queue.parent_id)
     now, was = f"{above}.{queue.name}", queue.origin
-    kept = [path for path in listed(queue.former_paths) if path not in (now, was)]
-    queue.former_paths = joined([*kept, was] if was and was != now else kept)
-    others = draft.queues.filter(former_paths__contains=was).exclude(pk=queue.pk) if was else ()
-    claiming = [one for one in others if was in listed(one.former_paths)]
+    kept = [path for path in _former_paths(queue) if path not in (now, was)]
+    assign(queue, FORMER_PATHS, joined([*kept, was] if was and was != now else kept))
+    others = draft.queues.filter(settings__former_paths__icontains=was).exclude(pk=queue.pk) if was else ()
+    claiming = [one for one in others if was in _former_paths(one)]
     for one in claiming:
-        one.former_paths = joined(path for path in listed(one.former_paths) if path != was)
+        assign(one, FORMER_PATHS, joined(path for path in _former_paths(one) if path != was))
     return claiming
+
+
+def _former_paths(queue: DraftQueue) -> list[str]:
+    return listed(text_of(queue, FORMER_PATHS))
 
 
 def joined(paths: Iterable[str]) -> str:

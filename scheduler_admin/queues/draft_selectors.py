@@ -14,6 +14,7 @@ from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, chan
 from engine.formats.tree_json.document import TreeDocument
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.notes import Note
+from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
@@ -22,7 +23,7 @@ from scheduler_admin.queues.consumers import Consumers, consumers_of, tree_error
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
 from scheduler_admin.queues.draft_rows import placed_rows
-from scheduler_admin.queues.draft_templates import OWN
+from scheduler_admin.queues.draft_texts import OWN, TEMPLATE
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import Terms, native_of, not_enforceable, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
@@ -228,7 +229,7 @@ def _worked_out(
     rows = tuple(
         DraftRow(
             placed=one,
-            leaf=one.pk not in parents and not one.row.parent_declared,
+            leaf=one.pk not in parents and text_of(one.row, BY_NAME["parent"].typed_as) != "true",
             errors=(*by_place.get(index, ()), *by_place.get(one.path, ())),
             change=by_path.get(one.path),
             queue=read.tree.queues.get(one.path) if read.tree else None,
@@ -267,9 +268,12 @@ def _as_typed(change: QueueChange, row: DraftQueue | None) -> QueueChange:
 
 def _setting_as_typed(one: Setting, row: DraftQueue) -> Setting:
     if one.field == "template" and not one.resource:  # of which nothing else can be read
-        typed = ", ".join(f"{name} {text}".replace("/", " ", 1) for name, text in row.template.items() if name != OWN)
+        texts = {name.removeprefix(TEMPLATE): text for name, text in row.settings.items() if name.startswith(TEMPLATE)}
+        own = OWN.removeprefix(TEMPLATE)
+        typed = ", ".join(f"{name} {text}".replace("/", " ", 1) for name, text in texts.items() if name != own)
         return msgspec.structs.replace(one, after=typed or one.after)
-    if one.after or one.field == "parent":
+    if one.after:
         return one
     name = one.resource.replace(" ", "/", 1) if one.field == "template" else one.resource
-    return msgspec.structs.replace(one, after=text_of(row, f"{one.field}/{name}" if name else one.field))
+    field = BY_NAME[one.field].typed_as if one.field in BY_NAME else one.field
+    return msgspec.structs.replace(one, after=text_of(row, f"{field}/{name}" if name else field))

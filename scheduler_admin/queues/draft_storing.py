@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.draft_form import MARKS, NAMED, PARTED, PLACEMENT, TERMS, TEXTS, assign, pin, text_of
+from scheduler_admin.queues.draft_form import NAMED, PLACEMENT, TERMS, assign, pin, text_of
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 
 MOST_ACTS = 200
@@ -108,9 +108,8 @@ def _difference(row: int | None, before: Said, after: Said) -> Difference:
 
 def said(row: DraftQueue) -> Said:
     """All that a queue says."""
-    settings: Said = {name: getattr(row, field) for name, field in _PLACE.items()}
-    settings |= {name: text for name in (*TEXTS, *MARKS) if (text := text_of(row, name))}
-    return settings | {f"{field}/{name}": text for field in PARTED for name, text in getattr(row, field).items()}
+    place: Said = {name: getattr(row, field) for name, field in _PLACE.items()}
+    return {**place, **row.settings}
 
 
 def said_itself(draft: Draft) -> Said:

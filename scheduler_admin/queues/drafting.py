@@ -8,18 +8,14 @@ from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.document import write_queue
 from engine.model.notes import MOST_QUEUES
+from engine.model.queue_settings import Kind
 from engine.model.queue_tree import ROOT, QueueTree, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import (
-    AMOUNTS,
-    LISTS,
-    MARKS,
-    TEXTS,
     assign,
-    fields_of,
     pin,
     queues_of,
     reading,
@@ -30,14 +26,14 @@ from scheduler_admin.queues.draft_form import (
 from scheduler_admin.queues.draft_paths import LONGEST_LIST, remember_path
 from scheduler_admin.queues.draft_rows import placed_rows, rows_of
 from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
-from scheduler_admin.queues.draft_templates import SETTINGS
+from scheduler_admin.queues.draft_texts import OWN, TEMPLATE, setting_named, typed
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import Native, OutdatedError, Terms, publish, terms_of, tree_of
 from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, NOT_THEIRS, beside, outside
 
 LONGEST_TEXT = 100
-"""Of an amount, in characters; the other settings have their columns' lengths."""
+"""Of a setting that holds no names, in characters."""
 LONGEST_QUEUE = 64
 """Of a queue's name, in characters."""
 LONGEST_NAME = 317
@@ -73,7 +69,7 @@ def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
         queue = tree[path]
         parent = rows[queue.parent] if queue.parent else None
         rows[path] = DraftQueue(
-            draft=draft, parent=parent, name=queue.name, origin=path, **fields_of(write_queue(queue))
+            draft=draft, parent=parent, name=queue.name, origin=path, settings=typed(write_queue(queue))
         )
         rows[path].save()
     pin(draft, rows.values())
@@ -92,7 +88,7 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
     draft = locked(draft)
     queue = theirs(draft, row, actor)
     _check_setting(setting, text)
-    if setting in LISTS and not scope_of(actor, "edit").everything:
+    if (found := setting_named(setting)) and found.kind is Kind.NAMES and not scope_of(actor, "edit").everything:
         raise ValidationError(_(CLAIMED if setting == "namespaces" else NOT_THEIRS))
     now = text_of(queue, setting)
     text = text.strip()
@@ -137,7 +133,7 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
         return draft
     if queue.parent_id != was:
         raise ConflictError(queue.parent.name if queue.parent else "", draft, queue)
-    if _is_below(draft, target, queue):
+    if is_below(draft, target, queue):
         raise ValidationError(_("A queue can't be moved below itself."))
     queue.parent = target
     _set_name(draft, queue, queue.name)
@@ -254,15 +250,15 @@ def theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> Draft
     return queue
 
 
-def _check_setting(setting: str, text: str) -> None:
-    own = setting.removeprefix("template/")
-    field, _slash, resource = own.partition("/")
-    known = bool(resource) if field in AMOUNTS else own in (SETTINGS if own != setting else (*TEXTS, *MARKS))
-    if not known:
-        raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
-    for given, most in ((resource, LONGEST_NAME), (text, LONGEST_TEXT if resource else LONGEST_LIST)):
-        if len(given) > most:
-            raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
+def _check_setting(name: str, text: str) -> None:
+    setting = setting_named(name)
+    if setting is None and name != OWN:
+        raise ValidationError(_("There is no setting %(name)s.") % {"name": name})
+    most = LONGEST_LIST if setting and setting.kind is Kind.NAMES else LONGEST_TEXT
+    resource = name.removeprefix(TEMPLATE).partition("/")[2]
+    for given, longest in ((resource, LONGEST_NAME), (text, most)):
+        if len(given) > longest:
+            raise ValidationError(_("This is longer than %(most)s characters.") % {"most": longest})
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
@@ -281,7 +277,7 @@ def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
     queue.name = name
 
 
-def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
+def is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
     """Whether a queue is ``top`` or lies below it."""
     rows = rows_of(draft)
     at: int | None = queue.pk

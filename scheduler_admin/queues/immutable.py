@@ -1,8 +1,8 @@
 """Published rows are changed by nobody: triggers on their tables, for SQLite and PostgreSQL.
 
 Rows can still be deleted, as far as their foreign keys allow: a revision with a child, or in force, stays; what holds a
-whole hierarchy can go. On SQLite a migration that alters one of the tables makes it anew, without its triggers: such a
-migration calls ``protect`` once more.
+whole hierarchy can go. A migration that alters one of the tables calls ``release`` before and ``protect`` after: SQLite
+makes the table anew, without its triggers, and on PostgreSQL they go with a column that they name.
 """
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -35,10 +35,10 @@ def protect(connection: BaseDatabaseWrapper) -> None:
 
 
 def release(connection: BaseDatabaseWrapper) -> None:
-    """Take the triggers off again."""
+    """Take the triggers off again, as far as there are any."""
     with connection.cursor() as cursor:
         for table in TABLES:
             on = f"ON {table}" if connection.vendor == "postgresql" else ""
-            cursor.execute(f"DROP TRIGGER {table}_immutable {on}")
+            cursor.execute(f"DROP TRIGGER IF EXISTS {table}_immutable {on}")
         if connection.vendor == "postgresql":
-            cursor.execute("DROP FUNCTION queues_immutable()")
+            cursor.execute("DROP FUNCTION IF EXISTS queues_immutable()")

@@ -21,8 +21,9 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.consumers import FORMAT_CHANGES, consumers_of, format_changes, not_written
-from scheduler_admin.queues.draft_form import fields_of, queues_of
+from scheduler_admin.queues.draft_form import queues_of
 from scheduler_admin.queues.draft_storing import locked, store
+from scheduler_admin.queues.draft_texts import typed
 from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.services import Native, Terms, default_terms, native_of, publish, publish_as, terms_of
@@ -100,8 +101,7 @@ def _rows(draft: Draft, tree: QueueTree, there: dict[str, DraftQueue]) -> list[D
     for path in tree.walk():
         queue = tree[path]
         row = there.get(path) or DraftQueue(draft=draft, parent=found.get(queue.parent or ""), name=queue.name)
-        for field, value in fields_of(write_queue(queue)).items():
-            setattr(row, field, value)
+        row.settings = typed(write_queue(queue))
         found[path] = row
     return list(found.values())
 

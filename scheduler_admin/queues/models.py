@@ -1,13 +1,15 @@
 """Hierarchies of queues, and their published, immutable revisions."""
 
+from functools import cached_property
 from typing import Self
 
+import msgspec
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from engine.formats.tree_json.percentages import PercentageBase
-from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, PreemptionPolicy, PriorityPolicy
+from engine.model import queue_tree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
 from scheduler_admin.queues.quick_decoder import QuickDecoder
@@ -153,25 +155,8 @@ class DraftQueue(models.Model):
     name = models.CharField(max_length=64)
     origin = models.CharField(max_length=500, blank=True, help_text=_("Its path in the base; empty: new."))
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The draft's version that changed it last."))
-    parent_declared = models.BooleanField(default=False)
-    guaranteed = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
-    max = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
-    preemption_policy = models.CharField(max_length=20, blank=True)
-    delay = models.CharField(max_length=50, blank=True)
-    quota_delay = models.CharField(max_length=50, blank=True)
-    priority_policy = models.CharField(max_length=20, blank=True)
-    priority_offset = models.CharField(max_length=20, blank=True)
-    namespaces = models.TextField(blank=True, max_length=5000, validators=[MaxLengthValidator(5000)])
-    former_paths = models.TextField(blank=True, max_length=5000, validators=[MaxLengthValidator(5000)])
-    evict_uncontrolled = models.BooleanField(default=False)
-    weight = models.CharField(max_length=50, blank=True)
-    lendable = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
-    take_within = models.CharField(max_length=30, blank=True)
-    take_reclaim = models.CharField(max_length=30, blank=True)
-    take_borrowing = models.CharField(max_length=10, blank=True)
-    take_threshold = models.CharField(max_length=20, blank=True)
-    template = models.JSONField(
-        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text; empty: it has none.")
+    settings = models.JSONField(
+        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text: see draft_texts.")
     )
 
     class Meta:
@@ -206,39 +191,16 @@ class QueueQuerySet(RestrictedQuerySet["Queue"]):
 
 
 class Queue(models.Model):
-    """A queue of a revision, with its own settings. Amounts are integers: thousandths of a core, bytes, counts."""
+    """A queue of a revision, with its own settings."""
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="queues")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
     path = models.CharField(max_length=500)
     position = models.PositiveIntegerField(help_text=_("Place in the walk of the tree, parents before children."))
     leaf = models.BooleanField()
-    guaranteed = models.JSONField(default=dict, blank=True)
-    max = models.JSONField(default=dict, blank=True)
-    preemption_policy = models.CharField(
-        max_length=10,
-        choices=[(value.value, value.value) for value in PreemptionPolicy],
-        default=PreemptionPolicy.DEFAULT.value,
+    settings = models.JSONField(
+        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Its own settings, as the canonical tree has them.")
     )
-    delay_ms = models.PositiveIntegerField(null=True, blank=True)
-    quota_delay_ms = models.PositiveIntegerField(null=True, blank=True)
-    priority_policy = models.CharField(
-        max_length=10,
-        choices=[(value.value, value.value) for value in PriorityPolicy],
-        default=PriorityPolicy.DEFAULT.value,
-    )
-    priority_offset = models.IntegerField(default=0)
-    namespaces = models.JSONField(default=list, blank=True)
-    former_paths = models.JSONField(default=list, blank=True)
-    evict_uncontrolled = models.BooleanField(default=False)
-    weight = models.BigIntegerField(default=WEIGHT_ONE, help_text=_("In billionths."))
-    lendable = models.JSONField(default=dict, blank=True)
-    take_within = models.CharField(max_length=30, blank=True, choices=[(one.value, one.value) for one in TAKES_WITHIN])
-    take_reclaim = models.CharField(
-        max_length=30, blank=True, choices=[(one.value, one.value) for one in TAKES_RECLAIM]
-    )
-    take_borrowing = models.BooleanField(null=True, blank=True)
-    take_threshold = models.IntegerField(null=True, blank=True)
 
     dynamic = False
     """Whether it is there because of its pods; such a queue is no row of the database."""
@@ -253,6 +215,11 @@ class Queue(models.Model):
     def __str__(self) -> str:
         return self.path
 
+    @cached_property
+    def own(self) -> queue_tree.Queue:
+        """The queue of the tree. Amounts are integers: thousandths of a core, bytes, counts."""
+        return msgspec.convert({"path": self.path, **self.settings}, queue_tree.Queue)
+
     @property
     def name(self) -> str:
         """The last part of the path."""
@@ -266,4 +233,4 @@ class Queue(models.Model):
     @property
     def fenced(self) -> bool:
         """Whether no preemption reaches out of this queue; a fence on the root has no effect."""
-        return self.preemption_policy == PreemptionPolicy.FENCE and self.depth > 0
+        return self.own.preemption_policy is queue_tree.PreemptionPolicy.FENCE and self.depth > 0

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from engine.model.notes import Note
+from engine.model.queue_settings import BY_NAME, Kind
 
 
 def said(note: Note) -> str:
@@ -22,8 +23,9 @@ def _filled(message: str, note: Note) -> str:
 def setting_of(note: Note) -> str:
     """The setting that a note is about, as drafts call it: ``max/nvidia.com/gpu``, ``delay``; empty: the queue."""
     field, *rest = (part.replace("~1", "/").replace("~0", "~") for part in note.field.split("/"))
-    if field in ("guaranteed", "max", "lendable"):
-        return "/".join((field, *rest[:1]))
+    setting = BY_NAME.get(field)
+    if setting is not None:
+        return "/".join((setting.typed_as, *(rest[:1] if setting.kind is Kind.AMOUNTS else ())))
     if field in ("template", "parameters", "placement", "capacity"):
         return "/".join((field, *rest))
     return "" if field == "path" else field

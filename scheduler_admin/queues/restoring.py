@@ -11,8 +11,8 @@ from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.draft_form import fields_of
 from scheduler_admin.queues.draft_storing import changed
+from scheduler_admin.queues.draft_texts import typed
 from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import tree_of
@@ -76,6 +76,6 @@ def _rows(draft: Draft, tree: QueueTree, top: str) -> list[DraftQueue]:
                 draft=draft,
                 parent=rows.get(parent) or draft.queues.get(origin=now.now(parent)),
                 name=tree[path].name,
-                **fields_of(write_queue(tree[path])),
+                settings=typed(write_queue(tree[path])),
             )
     return list(rows.values())

@@ -14,7 +14,7 @@ from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import services
-from scheduler_admin.queues.models import DraftQueue, Queue, Revision
+from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.services import Published, row_of, tree_of
 
 
@@ -119,11 +119,11 @@ def forget() -> None:
 
 def _with_own(queue: Queue, scope: Scope) -> Queue:
     """With the namespaces that are in a scope alone."""
-    own = [name for name in queue.namespaces if scope.has_pod(name, queue.path)]
-    if own == queue.namespaces:
+    own = tuple(name for name in queue.own.namespaces if scope.has_pod(name, queue.path))
+    if own == queue.own.namespaces:
         return queue
     found = copy(queue)
-    found.namespaces = own
+    found.own = msgspec.structs.replace(queue.own, namespaces=own)
     return found
 
 
@@ -138,12 +138,14 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
     return add_dynamic_queues(tree, sorted(path for path in more if path not in above))
 
 
-def resources(queues: Iterable[Queue | DraftQueue], capacity: Iterable[str]) -> list[str]:
+def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:
     """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
-    granted = set[str]()
-    for queue in queues:
-        granted.update(queue.guaranteed, queue.max)
-    names = granted | (
+    return ordered({name for queue in queues for name in (*queue.own.guaranteed, *queue.own.max)}, capacity)
+
+
+def ordered(granted: Collection[str], capacity: Iterable[str]) -> list[str]:
+    """The same of resources that are ``granted``."""
+    names = {*granted} | (
         set(capacity) - {PODS, "ephemeral-storage"} - {n for n in capacity if n.startswith("hugepages-")}
     )
     return [name for name in (CPU, "memory") if name in names] + sorted(names - {CPU, "memory"})
@@ -180,7 +182,7 @@ def _below(queues: Sequence[Queue]) -> tuple[dict[str, Amounts], dict[str, int]]
     for queue in reversed(queues):
         below = [child.path for child in children[queue.path]]
         # A parent without a guarantee of its own is shown with what is promised below it.
-        promised[queue.path] = total(promised[path] for path in below) | queue.guaranteed
+        promised[queue.path] = total(promised[path] for path in below) | queue.own.guaranteed
         leaves[queue.path] = sum(leaves[path] for path in below) if below else int(queue.leaf)
     return promised, leaves
 
@@ -195,7 +197,7 @@ def _row(
     top: int,
 ) -> TreeRow:
     used, deserved, lent = found.get("used", {}), found.get("deserved"), found.get("lent", {})
-    limits = queue.max if queue.depth else capacity | queue.max
+    limits = queue.own.max if queue.depth else capacity | queue.own.max
     return TreeRow(
         queue=queue,
         depth=queue.depth - top,
@@ -231,32 +233,8 @@ def revisions(user: Who, revision: Revision, path: str, limit: int = 20) -> list
     before: tuple[Any, ...] | None = None
     for each in history:
         queue = found.get(each.pk)
-        if (own := _settings(queue)) != before:
+        own = (queue.path, queue.settings, queue.leaf) if queue else None
+        if own != before:
             changed.append((each, queue))
         before = own
     return changed[::-1][:limit]
-
-
-def _settings(queue: Queue | None) -> tuple[Any, ...] | None:
-    if queue is None:
-        return None
-    return (
-        queue.path,
-        queue.guaranteed,
-        queue.max,
-        queue.preemption_policy,
-        queue.delay_ms,
-        queue.quota_delay_ms,
-        queue.priority_policy,
-        queue.priority_offset,
-        queue.namespaces,
-        queue.former_paths,
-        queue.evict_uncontrolled,
-        queue.weight,
-        queue.lendable,
-        queue.take_within,
-        queue.take_reclaim,
-        queue.take_borrowing,
-        queue.take_threshold,
-        queue.leaf,
-    )

@@ -338,26 +338,7 @@ def _store_queues(revision: Revision) -> None:
 
 def row_of(revision: Revision, tree: QueueTree, path: str, position: int) -> Queue:
     """A queue of a tree as a row, not stored."""
-    queue = tree[path]
-    return Queue(
-        revision=revision,
-        path=path,
-        position=position,
-        leaf=tree.is_leaf(path),
-        guaranteed=queue.guaranteed,
-        max=queue.max,
-        preemption_policy=queue.preemption_policy.value,
-        delay_ms=queue.delay_ms,
-        quota_delay_ms=queue.quota_delay_ms,
-        priority_policy=queue.priority_policy.value,
-        priority_offset=queue.priority_offset,
-        namespaces=list(queue.namespaces),
-        former_paths=list(queue.former_paths),
-        evict_uncontrolled=queue.evict_uncontrolled,
-        weight=queue.weight,
-        lendable=queue.lendable,
-        take_within=queue.take_within or "",
-        take_reclaim=queue.take_reclaim or "",
-        take_borrowing=queue.take_borrowing,
-        take_threshold=queue.take_threshold,
-    )
+    row = Queue(revision=revision, path=path, position=position, leaf=tree.is_leaf(path))
+    row.own = tree[path]
+    row.settings = {name: value for name, value in msgspec.to_builtins(row.own).items() if name != "path"}
+    return row

@@ -81,7 +81,7 @@ class Sift:
         return (
             self.text.lower() in row.path.lower()
             and (not self.standing or row.stands(self.standing))
-            and (not self.policy or row.queue.preemption_policy == self.policy)
+            and (not self.policy or row.queue.own.preemption_policy == self.policy)
             and (not self.waiting or row.asks > 0)
         )
 

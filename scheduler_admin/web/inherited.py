@@ -1,11 +1,11 @@
-"""The settings of a queue that are in effect, each with the queue that they come from."""
+"""What a queue inherits of the queues above it, and of the cluster."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.formats.tree_json.durations import format_duration
 from engine.model.quantities import Amounts, format_amount
-from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.policies import delay_inheriting_dialects
 from scheduler_admin.queues.selectors import Figure
 
@@ -77,25 +77,3 @@ def from_above(tree: QueueTree, parent: str, setting: str, dialect: str) -> Inhe
             return Inherited(format_duration(tree[by].quota_delay_ms or 0), by)
         case _:
             return None
-
-
-def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:
-    """How long a leaf's asks wait before they may preempt, in milliseconds; None for queues that hold queues."""
-    if not tree.is_leaf(path):
-        return None
-    inherited = dialect in delay_inheriting_dialects()
-    return Inherited(tree.delay_ms(path, inherited=inherited), tree.delay_by(path, inherited=inherited))
-
-
-def quota_delay(tree: QueueTree, path: str) -> Inherited | None:
-    """How long after a queue's max was lowered pods go, in milliseconds; None where none go for that."""
-    by = tree.quota_delay_by(path)
-    return None if by is None else Inherited(tree[by].quota_delay_ms or 0, by)
-
-
-def priority_fence(tree: QueueTree, path: str) -> str | None:
-    """The nearest queue from this one upwards that keeps priorities to itself."""
-    for above in tree.lineage(path):
-        if tree[above].priority_policy is PriorityPolicy.FENCE:
-            return above
-    return None

@@ -13,12 +13,9 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from engine import explain
-from engine.formats.tree_json.diff import parts
-from engine.formats.tree_json.document import write_sharing
 from engine.model.message import format_amount_list
 from engine.model.quantities import DOMINANT
 from engine.model.queue_paths import is_inside
-from engine.model.queue_tree import Settings
 from engine.policies import reach_of
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
@@ -37,11 +34,11 @@ from scheduler_admin.queues import selectors
 from scheduler_admin.queues.lending import Dealing, dealings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
-from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.nodes_page import application_address
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.quota import QuotaBlock, block
 from scheduler_admin.web.reach import Reach, reach
+from scheduler_admin.web.settings_in_effect import InEffect, settings_in_effect
 from scheduler_admin.web.trees import Cell, columns
 from scheduler_admin.web.usage_page import Span, chosen, marks, resource_word
 
@@ -95,12 +92,7 @@ class QueuePage:
     above_quota: dict[str, Any] | None
     """Of a leaf: the namespace whose ResourceQuotas allow less than its hard cap, and what they allow of that."""
     reach: Reach
-    granted: list[inherited.Granted]
-    delay: inherited.Inherited | None
-    quota_delay: inherited.Inherited | None
-    priority_fence: str | None
-    lending: list[tuple[str, str]]
-    """What it says of lending and taking: name and text."""
+    settings: list[InEffect]
     rules: list[ToldRule]
     templates: list[ToldTemplate]
     """Its own one."""
@@ -159,11 +151,13 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
             reach_of(revision.policy, revision.parameters),
             tells_askers=Redaction.of(scope_of(user, "view")).tells_queue(""),
         ),
-        granted=inherited.shared(tree, path, row.figures) if shares else inherited.granted(tree, path, names, capacity),
-        delay=inherited.delay(tree, path, revision.dialect),
-        quota_delay=inherited.quota_delay(tree, path),
-        priority_fence=inherited.priority_fence(tree, path),
-        lending=_lending(tree[path]),
+        settings=settings_in_effect(
+            tree,
+            queue.own,
+            inherited.shared(tree, path, row.figures) if shares else inherited.granted(tree, path, names, capacity),
+            dialect=revision.dialect,
+            shares=shares,
+        ),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
         templates=[one for one in templates(tree) if one.path == path],
         revisions=_later(selectors.revisions, user, revision, path),
@@ -176,12 +170,6 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
 def _later(make: Callable[_Given, _Made], *args: _Given.args, **kwargs: _Given.kwargs) -> _Made:
     """What ``make`` makes, once somebody looks at it: the news of a page have not all of it."""
     return cast("_Made", SimpleLazyObject(partial(make, *args, **kwargs)))
-
-
-def _lending(settings: Settings) -> list[tuple[str, str]]:
-    shared = write_sharing(settings)
-    said = [(name.replace(" ", "/", 1), text) for name, text in parts(shared)] if shared else []
-    return [(setting_name(setting), text_in_words(setting, text)) for setting, text in said]
 
 
 def _applications(

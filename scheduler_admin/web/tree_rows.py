@@ -78,7 +78,7 @@ class _Name:
     @classmethod
     def of(cls, row: Row) -> "_Name":
         queue = row.tree.queue
-        namespaces = ", ".join(queue.namespaces)
+        namespaces = ", ".join(queue.own.namespaces)
         said = (queue.path, queue.leaf, queue.fenced, queue.dynamic, namespaces)
         return cls(*said, row.tree.leaves, row.folds, row.folded, row.opens)
 

@@ -25,7 +25,7 @@ def eve(cluster: Cluster, red: Tenant) -> APIClient:
 def in_force() -> dict[str, Any]:
     """Path -> guaranteed and delay of every queue now."""
     rows = Queue.objects.filter(revision__number=max(revisions()), revision__hierarchy__name="prod-tree")
-    return {row.path: (row.guaranteed, row.delay_ms, row.namespaces) for row in rows}
+    return {row.path: (row.own.guaranteed, row.own.delay_ms, row.own.namespaces) for row in rows}
 
 
 def test_what_an_editor_reads_is_sent_back_with_a_change(eve: APIClient) -> None:
@@ -97,7 +97,7 @@ def test_namespaces_that_an_editor_does_not_see_are_kept(eve: APIClient, ada: AP
     queue_of(mine, RED)["delay"] = "9s"
     done = put(eve, mine, match="*", subtree=TOP)
     assert (done.status_code, CANARY in done.content.decode()) == (200, False)
-    assert in_force()[RED][1:] == (9000, ["red", "canary-ns-2"])
+    assert in_force()[RED][1:] == (9000, ("red", "canary-ns-2"))
 
 
 def test_a_plan_says_nothing_of_others(eve: APIClient) -> None:

@@ -39,7 +39,7 @@ def test_a_percentage_says_what_it_comes_to_and_follows(open_page: OpenPage, dra
     field(opened, "tenant-1, max cpu").fill("400")
     field(opened, "tenant-1, max cpu").press("Tab")
     expect(below).to_contain_text("= 100")
-    assert row(draft, "queue-b").max["cpu"] == "25%"
+    assert row(draft, "queue-b").settings["max/cpu"] == "25%"
 
 
 def test_a_template_is_typed_in_the_unfolded_row(open_page: OpenPage, draft: Draft) -> None:
@@ -53,7 +53,7 @@ def test_a_template_is_typed_in_the_unfolded_row(open_page: OpenPage, draft: Dra
     delay.fill("10s")
     delay.press("Tab")
     expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1 template delay set to 10s")
-    assert row(draft, "tenant-1").template == {"delay": "10s"}
+    assert row(draft, "tenant-1").settings["template/delay"] == "10s"
 
 
 def test_rules_are_made_in_the_browser_and_tried_out(open_page: OpenPage, draft: Draft) -> None:

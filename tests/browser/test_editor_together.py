@@ -50,7 +50,7 @@ def test_a_clash_is_settled_at_the_field(
     expect(opened.locator(".problem")).to_have_count(0)
     expect(mine).to_have_value(want)
     saved(opened, 3 if want == "300" else 2)
-    assert row(draft, "queue-b").max["cpu"] == want
+    assert row(draft, "queue-b").settings["max/cpu"] == want
     said.expect_refusals()
 
 
@@ -64,7 +64,7 @@ def test_who_types_on_while_it_is_being_saved_does_not_clash_with_oneself(open_p
     mine.press("Enter")
     saved(opened, 3)
     expect(opened.locator(".problem")).to_have_count(0)
-    assert row(draft, "queue-b").max["cpu"] == "301"
+    assert row(draft, "queue-b").settings["max/cpu"] == "301"
 
 
 def test_what_is_typed_into_a_queue_that_another_deletes_stays_to_be_read(
@@ -113,7 +113,7 @@ def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, dra
     opened.unroute("**/drafts/**", away)
     saved(opened, 3)
     expect(opened.locator(".offline")).to_be_hidden()
-    assert (row(draft, "queue-b").max["cpu"], row(draft, "queue-b").delay) == ("300", "1m")
+    assert (row(draft, "queue-b").settings["max/cpu"], row(draft, "queue-b").settings.get("delay", "")) == ("300", "1m")
     said.expect_refusals()
 
 
@@ -134,7 +134,7 @@ def test_who_stays_in_a_field_has_it_saved_once_the_server_is_back(
     opened.unroute("**/drafts/**", away)
     saved(opened, 2)
     expect(cell).to_be_focused()
-    assert row(draft, "queue-b").max["cpu"] == "300"
+    assert row(draft, "queue-b").settings["max/cpu"] == "300"
     said.expect_refusals()
 
 

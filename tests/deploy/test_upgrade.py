@@ -22,7 +22,8 @@ def test_what_a_version_before_stored_is_all_there(dump: Path, address: str) -> 
     ran = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout.splitlines()[-1])
-    assert found["pages"] == {}
+    assert (found["pages"], found["queues"]) == ({}, 0)
+    assert not any(found["drafts"])
     assert found["last"]
     assert found["preemptions"] > 0
     assert found["replayed"] == found["replayable"] > 0

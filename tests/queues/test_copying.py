@@ -22,19 +22,22 @@ def test_a_subtree_is_copied_with_its_settings(draft: Draft, ann: User) -> None:
     """As new queues, which the diff tells of; also what was typed and is wrong."""
     edit(draft, "api", "max/memory", "4Tb", "", ann)
     made = copied(draft, "prod", "lab", ann)
-    assert (made.name, made.preemption_policy, made.origin) == ("prod", "fence", "")
+    assert (made.name, made.settings["preemption_policy"], made.origin) == ("prod", "fence", "")
     assert [one.path for one in state(draft).rows if one.added] == [
         "root.lab.prod",
         "root.lab.prod.api",
         "root.lab.prod.web",
     ]
     assert "root.lab.prod.web added: guaranteed cpu 10, guaranteed memory 1Gi, max cpu 20, delay 30s" in said(draft)
-    assert draft.queues.get(parent=made, name="api").max == {"memory": "4Tb"}
+    assert draft.queues.get(parent=made, name="api").settings["max/memory"] == "4Tb"
 
 
 def test_namespaces_are_not_copied(draft: Draft, ann: User) -> None:
     """One belongs to one leaf."""
-    assert (copied(draft, "lab", "root", ann).namespaces, row(draft, "lab").namespaces) == ("", "lab")
+    assert (
+        copied(draft, "lab", "root", ann).settings.get("namespaces", ""),
+        row(draft, "lab").settings.get("namespaces", ""),
+    ) == ("", "lab")
 
 
 def test_a_copy_beside_the_queue_gets_the_next_free_name(draft: Draft, ann: User) -> None:

@@ -105,7 +105,33 @@ def test_taking_back_what_they_changed(draft: Draft, ann: User) -> None:
     draft = merge_draft(draft=theirs(draft, lab=queue(7, namespaces=("lab",))), actor=ann)
     draft = choose(draft=draft, queue="root.lab", setting="", side="theirs", actor=ann)
     assert said(draft) == []
-    assert row(draft, "lab").guaranteed == {"cpu": "7"}
+    assert row(draft, "lab").settings["guaranteed/cpu"] == "7"
+
+
+def test_a_queue_that_both_moved_goes_where_is_chosen(draft: Draft, ann: User) -> None:
+    """It stays where I put it until theirs is taken."""
+    drafting.move(
+        draft=draft, row=row(draft, "lab").pk, parent=row(draft, "api").pk, was=row(draft, "root").pk, actor=ann
+    )
+    moved = queue({"cpu": 5}, namespaces=("lab",), former_paths=("root.lab",))
+    draft = merge_draft(draft=theirs(draft, but=("lab",), prod_lab=moved), actor=ann)
+    assert [(one["queue"], one["setting"]) for one in draft.conflicts] == [("root.prod.lab", "parent")]
+    assert row(draft, "lab").parent == row(draft, "api")
+    draft = choose(draft=draft, queue="root.prod.lab", setting="parent", side="theirs", actor=ann)
+    assert row(draft, "lab").parent == row(draft, "prod")
+    assert said(draft) == []
+
+
+def test_a_queue_is_not_put_below_itself_by_a_choice(draft: Draft, ann: User) -> None:
+    """Where I moved below it what they moved it below."""
+    lab, api, root = (row(draft, name).pk for name in ("lab", "api", "root"))
+    drafting.move(draft=draft, row=lab, parent=api, was=root, actor=ann)
+    moved = queue({"cpu": 5}, namespaces=("lab",), former_paths=("root.lab",))
+    draft = merge_draft(draft=theirs(draft, but=("lab",), prod_lab=moved), actor=ann)
+    drafting.move(draft=draft, row=lab, parent=root, was=api, actor=ann)
+    drafting.move(draft=draft, row=row(draft, "prod").pk, parent=lab, was=root, actor=ann)
+    with pytest.raises(ValidationError, match="below itself"):
+        choose(draft=draft, queue="root.prod.lab", setting="parent", side="theirs", actor=ann)
 
 
 def test_a_parent_that_i_removed_and_they_put_a_queue_below(draft: Draft, ann: User) -> None:
@@ -155,7 +181,7 @@ def test_keeping_mine_keeps_what_it_says_by_now(draft: Draft, ann: User, bob: Us
     draft = merge_draft(draft=theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30)), actor=ann)
     edit(draft, "web", "max/cpu", "22", "21", bob)
     draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="mine", actor=ann)
-    assert row(draft, "web").max == {"cpu": "22"}
+    assert row(draft, "web").settings["max/cpu"] == "22"
 
 
 def test_keeping_what_was_deleted_after_the_merge(draft: Draft, ann: User) -> None:
@@ -203,7 +229,7 @@ def test_new_queues_below_a_renamed_one_are_one_queue_with_theirs(draft: Draft, 
     draft = merge_draft(draft=theirs(draft, lab_vision=queue(1), labs_vision=queue(2)), actor=ann)
     assert draft.conflicts == []
     (mine,) = draft.queues.filter(origin="root.lab.vision")
-    assert (mine.delay, mine.guaranteed) == ("5s", {"cpu": "1"})
+    assert (mine.settings["delay"], mine.settings["guaranteed/cpu"]) == ("5s", "1")
 
 
 def test_a_queue_deleted_and_added_again_is_the_same(draft: Draft, ann: User) -> None:
@@ -212,7 +238,7 @@ def test_a_queue_deleted_and_added_again_is_the_same(draft: Draft, ann: User) ->
     draft, _new = drafting.add(draft=draft, parent=row(draft, "root").pk, name="lab", actor=ann)
     draft = merge_draft(draft=theirs(draft, lab=queue({"cpu": 5, "memory": "1Gi"}, namespaces=("lab",))), actor=ann)
     assert draft.conflicts == []
-    assert row(draft, "lab").guaranteed == {"memory": "1Gi"}
+    assert row(draft, "lab").settings["guaranteed/memory"] == "1Gi"
 
 
 def test_what_others_both_changed_is_not_chosen_by_who_changes_another_subtree(draft: Draft, ann: User) -> None:
@@ -226,4 +252,4 @@ def test_what_others_both_changed_is_not_chosen_by_who_changes_another_subtree(d
         choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=eve)
     draft.refresh_from_db()
     assert len(draft.conflicts) == 1
-    assert row(draft, "web").max["cpu"] == "21"
+    assert row(draft, "web").settings["max/cpu"] == "21"

@@ -44,7 +44,7 @@ class TestOfAQueue:
         draft = typed(draft, "web", "guaranteed/cpu", "25%", ann)
         assert tree_of(published(draft, ann))["root.prod.web"].guaranteed["cpu"] == 10_000
         draft = again(hierarchy, ann)
-        assert DraftQueue.objects.get(draft=draft, name="web").guaranteed["cpu"] == "25%"
+        assert DraftQueue.objects.get(draft=draft, name="web").settings["guaranteed/cpu"] == "25%"
         assert not state(draft).differs
         draft = typed(draft, "prod", "guaranteed/cpu", "60", ann)
         assert tree_of(published(draft, ann))["root.prod.web"].guaranteed["cpu"] == 15_000

@@ -78,7 +78,7 @@ def test_a_mistyped_amount_is_kept_and_told_at_its_field(draft: Draft, ann: User
     """It can't be published, and nothing typed is lost."""
     draft = edit(draft, "web", "max/memory", "128Gb", ann)
     assert wrong(draft) == ["root.prod.web max/memory: 128Gb is not an amount. Did you mean 128Gi or 128G?"]
-    assert row(draft, "web").max["memory"] == "128Gb"
+    assert row(draft, "web").settings["max/memory"] == "128Gb"
     with pytest.raises(ValidationError, match="128Gb is not an amount"):
         drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
 

@@ -53,7 +53,7 @@ class TestDrafts:
 
     def test_renaming_keeps_the_path_of_the_queue_and_of_none_below_it(self, draft: Draft, ann: User) -> None:
         draft = rename(draft, "prod", "live", ann)
-        kept = {one.name: one.former_paths for one in draft.queues.all() if one.former_paths}
+        kept = {one.name: text for one in draft.queues.all() if (text := one.settings.get("former_paths"))}
         assert kept == {"live": "root.prod"}
         assert [(one.kind, one.path, one.former) for one in state(draft).changes] == [
             (ChangeKind.MOVED, "root.live", "root.prod")
@@ -61,18 +61,18 @@ class TestDrafts:
 
     def test_names_in_between_that_were_never_in_force_are_not_kept(self, draft: Draft, ann: User) -> None:
         draft = rename(rename(draft, "prod", "live", ann), "live", "alive", ann)
-        assert row(draft, "alive").former_paths == "root.prod"
+        assert row(draft, "alive").settings.get("former_paths", "") == "root.prod"
 
     def test_renaming_back_leaves_nothing(self, draft: Draft, ann: User) -> None:
         draft = rename(rename(draft, "prod", "live", ann), "live", "prod", ann)
-        assert row(draft, "prod").former_paths == ""
+        assert row(draft, "prod").settings.get("former_paths", "") == ""
         assert state(draft).changes == ()
 
     def test_moving_keeps_it_and_undoing_takes_it_back(self, draft: Draft, ann: User) -> None:
         draft = move(draft, "lab", "prod", ann)
-        assert row(draft, "lab").former_paths == "root.lab"
+        assert row(draft, "lab").settings.get("former_paths", "") == "root.lab"
         draft, _what = draft_undoing.undo(draft=draft, actor=ann)
-        assert row(draft, "lab").former_paths == ""
+        assert row(draft, "lab").settings.get("former_paths", "") == ""
 
     def test_a_path_is_kept_by_the_queue_that_had_it_last(self, renamed: Revision, ann: User) -> None:
         draft = drafting.start(hierarchy=renamed.hierarchy, name="again", author=ann)
@@ -80,7 +80,7 @@ class TestDrafts:
         later = put(draft, ann)
         draft = drafting.start(hierarchy=later.hierarchy, name="once more", author=ann)
         draft = rename(draft, "prod", "second", ann)
-        kept = {one.name: one.former_paths for one in draft.queues.all() if one.former_paths}
+        kept = {one.name: text for one in draft.queues.all() if (text := one.settings.get("former_paths"))}
         assert kept == {"second": "root.prod"}
 
     def test_it_can_be_taken_away(self, draft: Draft, ann: User) -> None:
@@ -98,7 +98,7 @@ class TestDrafts:
         draft = drafting.start(hierarchy=renamed.hierarchy, name="copy", author=ann)
         top, live = row(draft, "root"), row(draft, "live")
         draft, made = draft_copying.copy(draft=draft, row=live.pk, parent=top.pk, actor=ann)
-        assert made.former_paths == ""
+        assert "former_paths" not in made.settings
 
 
 class TestRevisions:
@@ -213,7 +213,7 @@ class TestEditors:
 
     def test_publish_none_from_outside(self, hierarchy: Hierarchy, tim: User) -> None:
         own = drafting.start(hierarchy=hierarchy, name="tim's", author=tim)
-        own.queues.filter(name="web").update(former_paths="root.secret")
+        own.queues.filter(name="web").update(settings={"former_paths": "root.secret"})
         own.queues.filter(name="web").update(changed_in=own.version + 1)
         with pytest.raises(ValidationError, match="no former paths"):
             put(own, tim)
@@ -246,6 +246,6 @@ class TestMerging:
         assert [(one["queue"], one["setting"], one["theirs"], one["mine"]) for one in merged.conflicts] == [
             ("root.desk", "name", "desk", "bench")
         ]
-        assert row(merged, "bench").former_paths == "root.lab, root.desk"
+        assert row(merged, "bench").settings.get("former_paths", "") == "root.lab, root.desk"
         merged = draft_merging.choose(draft=merged, queue="root.desk", setting="name", side="theirs", actor=ann)
-        assert row(merged, "desk").former_paths == "root.lab"
+        assert row(merged, "desk").settings.get("former_paths", "") == "root.lab"

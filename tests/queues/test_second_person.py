@@ -45,7 +45,7 @@ def draft(ada: User, first: Revision) -> Draft:
 
 
 def change(draft: Draft, by: User, cores: str) -> Draft:
-    was = row(draft, "prod").guaranteed.get("cpu", "")
+    was = row(draft, "prod").settings.get("guaranteed/cpu", "")
     return drafting.edit(
         draft=draft, row=row(draft, "prod").pk, setting="guaranteed/cpu", text=cores, was=was, actor=by
     )

@@ -36,8 +36,8 @@ def test_an_imported_tree_is_the_first_revision_and_in_force() -> None:
     assert Hierarchy.objects.get(name="main").current == revision
     assert revision.number == 1
     jobs = Queue.objects.get(path="root.tenant.jobs")
-    assert (jobs.guaranteed, jobs.max) == ({"cpu": 4000, "memory": 8 * 2**30}, {"cpu": 10000})
-    assert (jobs.leaf, jobs.delay_ms) == (True, 5000)
+    assert (jobs.own.guaranteed, jobs.own.max) == ({"cpu": 4000, "memory": 8 * 2**30}, {"cpu": 10000})
+    assert (jobs.leaf, jobs.own.delay_ms) == (True, 5000)
     tenant = jobs.parent
     assert tenant is not None
     assert (tenant.fenced, tenant.leaf, tenant.parent.path) == (True, False, "root")

@@ -53,7 +53,7 @@ def act(draft: Draft, actor: User, verb: str, *said: Any) -> None:
         match verb, said:
             case "edit", (_row, setting, number):
                 text = f"{number}s" if setting == "delay" else str(number)
-                was = getattr(row, setting)
+                was = row.settings.get(setting, "")
                 drafting.edit(draft=draft, row=row.pk, setting=setting, text=text, was=was, actor=actor)
             case "add", (_row, name):
                 drafting.add(draft=draft, parent=row.pk, name=name, actor=actor)

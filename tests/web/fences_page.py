@@ -12,6 +12,7 @@ from engine.model.queue_tree import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+from scheduler_admin.queues.services import row_of
 
 PAGE = "/clusters/demo/fences/"
 TRAINING, QUEUE_B = "root.tenant-1.training", "root.tenant-1.queue-b"
@@ -29,18 +30,9 @@ def published(tree: QueueTree, name: str = "demo", **terms: Any) -> Cluster:
     parents: dict[str, Queue] = {}
     for position, path in enumerate(tree.walk()):
         queue = tree[path]
-        parents[path] = Queue.objects.create(
-            revision=revision,
-            parent=parents.get(queue.parent or ""),
-            path=path,
-            position=position,
-            leaf=tree.is_leaf(path),
-            guaranteed=queue.guaranteed,
-            max=queue.max,
-            preemption_policy=queue.preemption_policy,
-            priority_policy=queue.priority_policy,
-            priority_offset=queue.priority_offset,
-        )
+        parents[path] = row_of(revision, tree, path, position)
+        parents[path].parent = parents.get(queue.parent or "")
+        parents[path].save()
     hierarchy.current = revision
     hierarchy.save()
     return Cluster.objects.create(name=name, hierarchy=hierarchy, mode="enforce")

@@ -2,7 +2,6 @@
 
 import math
 import zlib
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -24,6 +23,7 @@ from scheduler_admin.history.models import Decision, Usage, UsageSample, Victim
 from scheduler_admin.history.usage_runs import LEVELS, Amount, Now, pack, run_of, unpack_sample
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+from scheduler_admin.queues.services import row_of
 
 PASSWORD = "correct horse battery"
 
@@ -79,43 +79,32 @@ def revision(
     hierarchy, _ = Hierarchy.objects.get_or_create(name=name)
     made = Revision(hierarchy=hierarchy, number=number, parent=hierarchy.current, author_name="ada", reason=reason)
     given = sorted(TREE if tree is None else tree, key=lambda one: one[0].split("."))  # as trees are kept
-    parents: dict[str, Queue] = {}
-    for position, (path, settings) in enumerate(given):
-        parents[path] = Queue(
-            revision=made,
-            parent=parents.get(path.rpartition(".")[0]),
-            path=path,
-            position=position,
-            leaf=not any(other.startswith(f"{path}.") for other, _ in given),
-            guaranteed=amounts(settings.get("guaranteed", ())),
-            max=amounts(settings.get("max", ())),
-            preemption_policy="fence" if settings.get("fence") else settings.get("policy", "default"),
-            delay_ms=settings.get("delay_ms"),
-            quota_delay_ms=settings.get("quota_delay_ms"),
-            namespaces=settings.get("namespaces", []),
-        )
-    made.document = encode_tree(_tree(parents.values())).decode()
+    parents = {path for path, _settings in given if any(other.startswith(f"{path}.") for other, _ in given)}
+    built = QueueTree(_queue(path, settings, parent=path in parents) for path, settings in given)
+    made.document = encode_tree(built).decode()
     made.digest = digest_of(made)
-    for row in (made, *parents.values()):
-        row.save()
+    made.save()
+    stored: dict[str, Queue] = {}
+    for position, (path, _settings) in enumerate(given):
+        stored[path] = row_of(made, built, path, position)
+        stored[path].parent = stored.get(path.rpartition(".")[0])
+        stored[path].save()
     hierarchy.current = made
     hierarchy.save()
     return made
 
 
-def _tree(queues: Iterable[Queue]) -> QueueTree:
-    return QueueTree(
-        TreeQueue(
-            path=queue.path,
-            guaranteed=queue.guaranteed,
-            max=queue.max,
-            preemption_policy=PreemptionPolicy(queue.preemption_policy),
-            delay_ms=queue.delay_ms,
-            quota_delay_ms=queue.quota_delay_ms,
-            namespaces=tuple(queue.namespaces),
-            parent_declared=not queue.leaf,
-        )
-        for queue in queues
+def _queue(path: str, settings: dict[str, Any], *, parent: bool) -> TreeQueue:
+    policy = "fence" if settings.get("fence") else settings.get("policy", "default")
+    return TreeQueue(
+        path=path,
+        guaranteed=amounts(settings.get("guaranteed", ())),
+        max=amounts(settings.get("max", ())),
+        preemption_policy=PreemptionPolicy(policy),
+        delay_ms=settings.get("delay_ms"),
+        quota_delay_ms=settings.get("quota_delay_ms"),
+        namespaces=tuple(settings.get("namespaces", ())),
+        parent_declared=parent,
     )
 
 

@@ -145,7 +145,7 @@ def test_a_suggestion_is_a_button_that_works_without_a_script(ada: Client, draft
     edited(draft, "queue-b", "max/memory", "128Gb")
     queue = row(draft, "queue-b")
     send(ada, draft, "edit", {"row": queue.pk, "was:max/memory": "128Gb", "max/memory": "128Gi"})
-    assert row(draft, "queue-b").max["memory"] == "128Gi"
+    assert row(draft, "queue-b").settings["max/memory"] == "128Gi"
 
 
 def test_what_can_not_be_read_misleads_no_check(ada: Client, draft: Draft) -> None:
@@ -242,7 +242,11 @@ def test_queries_do_not_grow_with_queues(ada: Client, draft: Draft) -> None:
     """Neither of the page nor of an act."""
 
     def counts(name: str) -> tuple[int, int]:
-        form = {"row": row(draft, "queue-b").pk, "max/cpu": name, "was:max/cpu": row(draft, "queue-b").max["cpu"]}
+        form = {
+            "row": row(draft, "queue-b").pk,
+            "max/cpu": name,
+            "was:max/cpu": row(draft, "queue-b").settings["max/cpu"],
+        }
         with CaptureQueriesContext(connection) as of_page:
             ada.get(page(draft))
         with CaptureQueriesContext(connection) as of_act:
@@ -295,7 +299,7 @@ def test_the_rows_alone_are_answered_first_with_all_that_is_wrong_in_them(ada: C
     """What only the tree as a whole makes wrong too; the rest then holds no row again."""
     whole = send(ada, draft, "news", {}, script=True).json()
     queue = row(draft, "queue-b")
-    typed = {"row": queue.pk, "guaranteed/cpu": "9000", "was:guaranteed/cpu": queue.guaranteed.get("cpu", "")}
+    typed = {"row": queue.pk, "guaranteed/cpu": "9000", "was:guaranteed/cpu": queue.settings.get("guaranteed/cpu", "")}
     first = send(ada, draft, "edit", typed | {"shown": digests(whole), "only": "rows"}, script=True).json()
     assert "Guaranteed cpu 9000 is above the max of" in texts(first["rows"][str(queue.pk)])
     assert first.keys() == {"version", "rows", "order", "focus"}

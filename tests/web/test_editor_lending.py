@@ -73,7 +73,11 @@ def test_what_is_typed_is_told_in_words_and_published(ada: Client, draft: Draft)
     assert (queue.take_within, queue.take_reclaim) == (Take.LOWER_PRIORITY, Take.ANY)
     assert (queue.take_borrowing, queue.take_threshold) == (False, 0)
     stored = Queue.objects.get(revision=demo.hierarchy.current, path="root.tenant-1.queue-b")
-    assert (stored.weight, stored.take_within, stored.take_borrowing) == (2 * WEIGHT_ONE, "LowerPriority", False)
+    assert (stored.own.weight, stored.own.take_within, stored.own.take_borrowing) == (
+        2 * WEIGHT_ONE,
+        "LowerPriority",
+        False,
+    )
     shown = texts(ada.get("/clusters/demo/queues/root.tenant-1.queue-b/").content.decode())
     for line in ("Weight 2 own", "Lendable cpu 40 own", "Preempts in others anybody own"):
         assert line in shown
@@ -96,6 +100,6 @@ def test_an_act_on_them_is_undone(ada: Client, draft: Draft) -> None:
     """And done again."""
     typed(ada, draft, "queue-b", take_borrowing="true")
     send(ada, draft, "undo", {})
-    assert row(draft, "queue-b").take_borrowing == ""
+    assert row(draft, "queue-b").settings.get("take_borrowing", "") == ""
     send(ada, draft, "redo", {})
-    assert row(draft, "queue-b").take_borrowing == "true"
+    assert row(draft, "queue-b").settings.get("take_borrowing", "") == "true"

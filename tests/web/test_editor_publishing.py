@@ -85,7 +85,10 @@ def test_what_was_published_meanwhile_is_named_and_merged(ada: Client, demo: Clu
     send(ada, draft, "merge", {})
     draft.refresh_from_db()
     assert draft.base.number == 2
-    assert (row(draft, "queue-b").max["cpu"], row(draft, "queue-a").guaranteed["cpu"]) == ("300", "100")
+    assert (row(draft, "queue-b").settings["max/cpu"], row(draft, "queue-a").settings["guaranteed/cpu"]) == (
+        "300",
+        "100",
+    )
     assert "published revision 2" not in texts(ada.get(page(draft)).content.decode())
 
 
@@ -100,7 +103,7 @@ def test_what_both_changed_is_chosen(ada: Client, demo: Cluster, draft: Draft, s
     assert "Choose first for 1 setting that both changed." in said
     refused(ada, draft, "Choose first what both changed.", 422)
     send(ada, draft, "choose", {"queue": "root.queue-a", "setting": "guaranteed/cpu", "side": side})
-    assert row(draft, "queue-a").guaranteed["cpu"] == want
+    assert row(draft, "queue-a").settings["guaranteed/cpu"] == want
     assert "Both changed" not in texts(ada.get(page(draft)).content.decode())
 
 

@@ -42,7 +42,11 @@ def test_she_starts_a_draft_and_publishes_it(eve: Client, demo: Cluster) -> None
     assert 'href="/clusters/demo/editor/"' in eve.get("/clusters/demo/queues/").content.decode()
     assert eve.post("/clusters/demo/editor/start/", {"name": "night"}).status_code == 302
     draft = Draft.objects.get(name="night")
-    changed = {"row": row(draft, "training").pk, "delay": "1m", "was:delay": row(draft, "training").delay}
+    changed = {
+        "row": row(draft, "training").pk,
+        "delay": "1m",
+        "was:delay": row(draft, "training").settings.get("delay", ""),
+    }
     assert send(eve, draft, "edit", changed).status_code == 302
     done = send(eve, draft, "publish", {"version": 2, "reason": "patience"})
     assert (done.status_code, done.url) == (302, "/clusters/demo/queues/")

@@ -131,8 +131,8 @@ def test_a_template_is_typed_where_a_queue_is_unfolded(ada: Client, draft: Draft
 def test_a_percentage_says_what_it_comes_to(ada: Client, draft: Draft) -> None:
     """Beside the field; it follows when the queue above it is changed."""
     queue, above = row(draft, "queue-b"), row(draft, "tenant-1")
-    amount = above.max["cpu"]
-    form = {"row": queue.pk, "max/cpu": "25%", "was:max/cpu": queue.max["cpu"]}
+    amount = above.settings["max/cpu"]
+    form = {"row": queue.pk, "max/cpu": "25%", "was:max/cpu": queue.settings["max/cpu"]}
     html = send(ada, draft, "edit", form, script=True).json()["rows"][str(queue.pk)]
     assert f"= {int(amount) // 4}<" in html
     shown = send(ada, draft, "news", {}, script=True).json()

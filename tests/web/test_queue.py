@@ -9,12 +9,13 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from engine.model.queue_tree import PriorityPolicy, Queue, QueueTree
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, UsageSample
 from scheduler_admin.history.usage_runs import Now
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.web import inherited
+from scheduler_admin.web.settings_in_effect import settings_in_effect
 from tests.builders import rewrite
 from tests.web import rows
 
@@ -164,9 +165,32 @@ def test_settings_say_where_they_come_from() -> None:
     assert (cpu.guaranteed, cpu.guaranteed_by, cpu.max, cpu.max_by) == (4, "root.a", 8, "root.a")
     assert (memory.guaranteed, memory.max_by) == (None, "root.a")
     assert (gpu.max, gpu.max_by) == (2, None)
-    assert inherited.delay(tree, "root.a.one", "design") == inherited.Inherited(5_000, "root.a.one")
-    assert inherited.delay(tree, "root.a", "design") is None
-    assert inherited.priority_fence(tree, "root.a.one") == "root.a"
+    assert in_effect(tree, "root.a.one")["Delay before preempting"] == ("5 s", "own")
+    assert "Delay before preempting" not in in_effect(tree, "root.a")
+    assert in_effect(tree, "root.a.one")["Priorities"] == ("compared inside only", "a")
+
+
+def in_effect(tree: QueueTree, path: str, dialect: str = "design") -> dict[str, tuple[str, str]]:
+    """Name of each setting in effect -> value and where it comes from."""
+    found = settings_in_effect(tree, tree[path], (), dialect=dialect, shares=False)
+    return {one.name: (one.value, one.source) for one in found}
+
+
+def test_a_setting_of_preemption_says_which_queue_it_comes_from() -> None:
+    """A fence, or preemption that is turned off, here or above; else anywhere."""
+    tree = _tree(
+        a=Queue(path="root.a", preemption_policy=PreemptionPolicy.FENCE),
+        one=Queue(path="root.a.one", preemption_policy=PreemptionPolicy.DISABLED),
+        two=Queue(path="root.a.two"),
+        b=Queue(path="root.b"),
+    )
+    said = {path: in_effect(tree, f"root.{path}")["Preemption"] for path in ("a", "a.one", "a.two", "b")}
+    assert said == {
+        "a": ("within a fence", "own"),
+        "a.one": ("disabled", "own"),
+        "a.two": ("within a fence", "a"),
+        "b": ("anywhere", "default"),
+    }
 
 
 def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
@@ -177,12 +201,12 @@ def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
 
 @pytest.mark.parametrize(
     ("dialect", "told"),
-    [("design", (30_000, None)), ("yunikorn", (7_000, "root.a")), ("arbitrator", (7_000, "root.a"))],
+    [("design", ("30 s", "default")), ("yunikorn", ("7 s", "a")), ("arbitrator", ("7 s", "a"))],
 )
-def test_in_some_dialects_a_leaf_inherits_the_delay(dialect: str, told: tuple[int, str | None]) -> None:
+def test_in_some_dialects_a_leaf_inherits_the_delay(dialect: str, told: tuple[str, str]) -> None:
     """In YuniKorn, and as a grace period; what a queue above says has no effect in the design."""
     tree = QueueTree([Queue(path="root"), Queue(path="root.a", delay_ms=7_000), Queue(path="root.a.one")])
-    assert inherited.delay(tree, "root.a.one", dialect) == inherited.Inherited(*told)
+    assert in_effect(tree, "root.a.one", dialect)["Delay before preempting"] == told
 
 
 def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:

@@ -1,10 +1,14 @@
 """The canonical encoding of a queue tree: equal trees encode to the same bytes, whatever the order of their queues."""
 
+from collections.abc import Iterable
+
 import msgspec
 
+from engine.formats.tree_json.percentages import FIELDS, shares_of
 from engine.model.placement_rules import Rule
 from engine.model.quantities import Amounts
-from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, Settings
+from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, QueueSetting
+from engine.model.queue_tree import Queue, QueueTree, Settings
 
 FORM = 5
 """Version of the encoding, increased when older readers would misread a change.
@@ -33,28 +37,18 @@ def encode_tree(tree: QueueTree) -> bytes:
 def _form(tree: QueueTree) -> int:
     queues = tree.queues.values()
     templates = [queue.template for queue in queues if queue.template is not None]
-    if any(queue.former_paths for queue in queues):
-        return 5
-    if any(_has_sharing(one) for one in (*queues, *templates)):
-        return 4
-    if any(_has_shares(one) for one in (*queues, *templates)):
-        return 3
-    return 2 if tree.placement or templates else 1
+    form = 2 if tree.placement or templates else 1
+    for one in queues:
+        form = max(form, _form_of(one, SETTINGS))
+    for template in templates:
+        form = max(form, _form_of(template, TEMPLATE_SETTINGS))
+    return form
 
 
-def _has_sharing(settings: Settings) -> bool:
-    return bool(
-        settings.weight != WEIGHT_ONE
-        or settings.lendable
-        or settings.take_within
-        or settings.take_reclaim
-        or settings.take_borrowing is not None
-        or settings.take_threshold is not None
-    )
-
-
-def _has_shares(settings: Settings) -> bool:
-    return bool(settings.guaranteed_share or settings.max_share)
+def _form_of(settings: Settings, known: Iterable[QueueSetting]) -> int:
+    """Return the oldest version that can express these settings."""
+    forms = (one.form for one in known if one.form > 1 and one.is_set(settings))
+    return max(forms, default=3 if any(shares_of(settings, field) for field in FIELDS) else 1)
 
 
 def decode_tree(data: bytes) -> QueueTree:

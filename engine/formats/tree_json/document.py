@@ -11,24 +11,22 @@ settings of leaves that are created below it. Queues may be in any order. The ca
 is in ``canonical``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from engine.formats.tree_json.durations import format_duration
-from engine.formats.tree_json.percentages import PercentageBase, Resolution, amounts_of, shares_of, write_share
+from engine.formats.tree_json.percentages import PercentageBase, Resolution, shares_of, write_share
 from engine.formats.tree_json.placement import read_rules, write_rules
 from engine.formats.tree_json.settings import note_unknown, read_capacity, read_settings
 from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, Severity, gettext_noop
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
+from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import (
     LONGEST_PATH,
     ROOT,
-    WEIGHT_ONE,
-    PreemptionPolicy,
-    PriorityPolicy,
     Queue,
     QueueTree,
     Settings,
@@ -109,55 +107,33 @@ def write_other_members(tree: QueueTree) -> dict[str, Any]:
 
 def write_queue(queue: Queue) -> dict[str, Any]:
     """Return a queue as ``write_form`` writes it."""
-    written: dict[str, Any] = {"path": queue.path}
-    if queue.parent_declared:
-        written["parent"] = True
-    written |= write_settings(queue)
-    if queue.namespaces:
-        written["namespaces"] = list(queue.namespaces)
-    if queue.former_paths:
-        written["former_paths"] = list(queue.former_paths)
+    written: dict[str, Any] = {"path": queue.path, **write_settings(queue, SETTINGS)}
     if queue.template is not None:
         written["template"] = write_settings(queue.template)
     return written
 
 
-def write_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that queues and templates have in common, without unset settings."""
-    alike: dict[str, Any] = {
-        "preemption_policy": _said(settings.preemption_policy, PreemptionPolicy.DEFAULT),
-        "guaranteed": _amounts(settings, "guaranteed"),
-        "max": _amounts(settings, "max"),
-        "delay": "" if settings.delay_ms is None else format_duration(settings.delay_ms),
-        "quota_delay": "" if settings.quota_delay_ms is None else format_duration(settings.quota_delay_ms),
-        "priority_policy": _said(settings.priority_policy, PriorityPolicy.DEFAULT),
-        "priority_offset": settings.priority_offset,
-        "evict_uncontrolled": settings.evict_uncontrolled,
-    }
-    return {field: value for field, value in alike.items() if value} | write_sharing(settings)
+def write_settings(settings: Settings, which: Iterable[QueueSetting] = TEMPLATE_SETTINGS) -> dict[str, Any]:
+    """Return those of these settings that are set, as ``read_form`` reads them."""
+    return {one.name: _WRITERS[one.kind](settings, one) for one in which if one.is_set(settings)}
 
 
-def write_sharing(settings: Settings) -> dict[str, Any]:
-    """Return the lending and preemption settings that ``read_sharing`` reads back, without unset settings."""
-    own: dict[str, Any] = {
-        "weight": None if settings.weight == WEIGHT_ONE else write_weight(settings.weight),
-        "lendable": format_amounts(dict(sorted(settings.lendable.items()))) or None,
-        "take_within": settings.take_within and str(settings.take_within),
-        "take_reclaim": settings.take_reclaim and str(settings.take_reclaim),
-        "take_borrowing": settings.take_borrowing,
-        "take_threshold": settings.take_threshold,
-    }
-    return {field: value for field, value in own.items() if value is not None}
-
-
-def _amounts(settings: Settings, field: str) -> dict[str, str]:
-    texts = format_amounts(amounts_of(settings, field))
-    texts |= {name: write_share(share) for name, share in shares_of(settings, field).items()}
+def _write_amounts(settings: Settings, setting: QueueSetting) -> dict[str, str]:
+    texts = format_amounts(setting.of(settings))
+    if setting.share_attribute:
+        texts |= {name: write_share(share) for name, share in shares_of(settings, setting.name).items()}
     return dict(sorted(texts.items()))
 
 
-def _said(value: str, default: str) -> str:
-    return "" if value == default else str(value)
+_WRITERS: Mapping[Kind, Callable[[Settings, QueueSetting], Any]] = {
+    Kind.AMOUNTS: _write_amounts,
+    Kind.CHOICE: lambda settings, setting: str(setting.of(settings)),
+    Kind.DURATION: lambda settings, setting: format_duration(setting.of(settings)),
+    Kind.INTEGER: lambda settings, setting: setting.of(settings),
+    Kind.FLAG: lambda settings, setting: setting.of(settings),
+    Kind.WEIGHT: lambda settings, setting: write_weight(setting.of(settings)),
+    Kind.NAMES: lambda settings, setting: list(setting.of(settings)),
+}
 
 
 def _placement(document: Mapping[str, Any], book: NoteCollector) -> tuple[Rule, ...]:

@@ -13,12 +13,14 @@ import msgspec
 from engine.formats.tree_json.amounts import LARGEST, AmountError
 from engine.model.notes import DocumentPlace, NoteCollector, gettext_noop
 from engine.model.quantities import Amounts, format_amount
+from engine.model.queue_settings import BY_NAME, SETTINGS
 from engine.model.queue_tree import Queue, Settings, Shares
 
 WHOLE = 100_000
 """A hundred percent, in thousandths of a percent."""
-FIELDS = ("guaranteed", "max")
-"""The settings that hold amounts."""
+FIELDS = tuple(one.name for one in SETTINGS if one.share_attribute)
+"""The settings whose amounts may be given as percentages."""
+_NO_SHARES: Mapping[str, Shares] = {BY_NAME[field].share_attribute: {} for field in FIELDS}
 _SHARE = re.compile(r"(\d{1,6})(?:\.(\d{1,3}))?\s*%", re.ASCII)
 _NOTHING_KNOWN = gettext_noop(
     "%(value)s of what? No queue above sets it, and what the cluster holds is not known: give an amount."
@@ -70,13 +72,15 @@ def write_share(share: int) -> str:
 
 
 def shares_of(settings: Settings, field: str) -> Shares:
-    """Return the shares of ``guaranteed`` or ``max``, by resource."""
-    return settings.guaranteed_share if field == "guaranteed" else settings.max_share
+    """Return the shares of one of FIELDS, by resource."""
+    shares: Shares = getattr(settings, BY_NAME[field].share_attribute)
+    return shares
 
 
 def amounts_of(settings: Settings, field: str) -> Amounts:
-    """Return the amounts of ``guaranteed`` or ``max``, by resource."""
-    return settings.guaranteed if field == "guaranteed" else settings.max
+    """Return the amounts of one of FIELDS, by resource."""
+    amounts: Amounts = BY_NAME[field].of(settings)
+    return amounts
 
 
 def format_share(settings: Settings, field: str, resource: str) -> str:
@@ -87,13 +91,13 @@ def format_share(settings: Settings, field: str, resource: str) -> str:
 
 def without_shares(queue: Queue) -> Queue:
     """Return the queue with amounts only, for formats that have no shares."""
-    template = queue.template and msgspec.structs.replace(queue.template, guaranteed_share={}, max_share={})
-    return msgspec.structs.replace(queue, guaranteed_share={}, max_share={}, template=template)
+    template = queue.template and msgspec.structs.replace(queue.template, **_NO_SHARES)
+    return msgspec.structs.replace(queue, template=template, **_NO_SHARES)
 
 
 def _has_shares(queue: Queue) -> bool:
     both = (queue, queue.template) if queue.template else (queue,)
-    return any(one.guaranteed_share or one.max_share for one in both)
+    return any(shares_of(one, field) for one in both for field in FIELDS)
 
 
 class Resolution:
@@ -124,7 +128,7 @@ class Resolution:
         return found
 
     def _settled(self, one: _Some, place: DocumentPlace, found: Mapping[str, Queue], above: str | None) -> _Some:
-        if not one.guaranteed_share and not one.max_share:
+        if not any(shares_of(one, field) for field in FIELDS):
             return one
         values: dict[str, dict[str, int]] = {}
         for field in FIELDS:
@@ -136,7 +140,7 @@ class Resolution:
                     self._unread.add((at.path, at.field))
                 else:
                     amounts[name], shares[name] = amount, share
-            values |= {field: amounts, f"{field}_share": shares}
+            values |= {BY_NAME[field].attribute: amounts, BY_NAME[field].share_attribute: shares}
         return msgspec.structs.replace(one, **values)
 
     def _amount(self, share: int, at: DocumentPlace, name: str, whole: int | None) -> int | None:

@@ -17,22 +17,13 @@ from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.settings import FIELDS, read_settings
 from engine.formats.yaml.object_list import Object
 from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
-from engine.model.queue_tree import LONGEST_PATH, ROOT, PreemptionPolicy, Queue, is_queue_name
+from engine.model.queue_settings import BY_NAME, Kind
+from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, is_queue_name
 
 ANNOTATION = "scheduler-admin.io/queue"
 
-_ATTRIBUTES = {"parent": "parent_declared", "delay": "delay_ms", "quota_delay": "quota_delay_ms"}
-"""Setting in the product's own format -> field of Queue, for settings whose field has another name."""
 _KEPT_OUT = ("path", "parent")
 """Settings that the position of the object determines."""
-_UNSET: dict[str, Any] = {
-    "guaranteed": {},
-    "max": {},
-    "preemption_policy": PreemptionPolicy.DEFAULT.value,
-    "namespaces": [],
-    "former_paths": [],
-}
-"""Setting -> the value that marks it as not set, where the object itself does set it."""
 
 
 def read_annotation(one: Object, book: NoteCollector) -> dict[str, Any]:
@@ -73,7 +64,7 @@ def with_annotation(one: Object, native: Queue, book: NoteCollector) -> Queue:
     if read != without_shares(read):
         message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
         book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
-    given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field != "path"]
+    given = [_attribute(field) for field in said if field in FIELDS and field != "path"]
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
 
 
@@ -86,7 +77,27 @@ def unsupported_settings(native: Queue, wanted: Queue) -> dict[str, Any]:
     for one in (said, meant):
         one["namespaces"] = sorted(one.get("namespaces", []))
     fields = [field for field in FIELDS if field not in _KEPT_OUT and said.get(field) != meant.get(field)]
-    return {field: meant.get(field, _UNSET.get(field)) for field in fields}
+    return {field: meant.get(field, _unset(field)) for field in fields}
+
+
+def _attribute(field: str) -> str:
+    """Return the field of Queue that holds a member of our own format."""
+    return BY_NAME[field].attribute if field in BY_NAME else field
+
+
+def _unset(field: str) -> Any:
+    """Return the value that marks a setting as not set, where the object itself does set it."""
+    if field not in BY_NAME:
+        return None
+    match BY_NAME[field].kind:
+        case Kind.AMOUNTS:
+            return {}
+        case Kind.NAMES:
+            return []
+        case Kind.CHOICE if BY_NAME[field].default is not None:
+            return str(BY_NAME[field].default)
+        case _:
+            return None
 
 
 def rename(one: Object, name: str) -> None:

@@ -3,38 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.formats.tree_json.settings import SHARING
 from engine.formats.yaml.documents import line_of
 from engine.formats.yunikorn.document import partition_of, top_queues
-from engine.formats.yunikorn.fields import (
-    DELAY,
-    EVICT_UNCONTROLLED,
-    FORMER_PATHS,
-    LENDING,
-    NAMESPACES,
-    POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
-    QUOTA_DELAY,
-    TEMPLATE,
-    VCORE,
-)
+from engine.formats.yunikorn.fields import READ_PROPERTIES, TEMPLATE, VCORE
 from engine.model.notes import NoteCollector
 from engine.model.quantities import CPU
+from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import ROOT
-
-_PROPERTIES = {
-    "preemption_policy": POLICY,
-    "delay": DELAY,
-    "quota_delay": QUOTA_DELAY,
-    "priority_policy": PRIORITY_POLICY,
-    "priority_offset": PRIORITY_OFFSET,
-    "namespaces": NAMESPACES,
-    "former_paths": FORMER_PATHS,
-    "evict_uncontrolled": EVICT_UNCONTROLLED,
-    **dict.fromkeys(SHARING, LENDING),
-}
-"""Setting in the product's own format -> YuniKorn's property."""
 
 
 class DocumentLines:
@@ -59,8 +34,8 @@ class DocumentLines:
     def _setting(self, queue: Mapping[str, Any], field: str, part: str = "") -> int | None:
         if field == "template":
             return line_of(queue, TEMPLATE)
-        if field in _PROPERTIES:
-            return line_of(queue.get("properties"), _PROPERTIES[field])
+        if (setting := BY_NAME.get(field)) is not None and setting.yunikorn in READ_PROPERTIES:
+            return line_of(queue.get("properties"), setting.yunikorn)
         resources = queue.get("resources") or {}
         amounts = resources.get(field) or {}
         resource = part.replace("~1", "/").replace("~0", "~")

@@ -2,65 +2,37 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
-from engine.formats.tree_json.settings import NO_PATH, SHARING, note_unknown, read_sharing
+from engine.formats.tree_json.settings import is_int32, note_unknown, read_values
 from engine.formats.yaml.documents import line_of, mapping_at
 from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
 from engine.model.quantities import CPU, Amounts, is_resource_name
-from engine.model.queue_tree import (
-    LONGEST_DELAY_MS,
-    PreemptionPolicy,
-    PriorityPolicy,
-    Queue,
-    Settings,
-    is_namespace,
-    is_queue_path,
-)
+from engine.model.queue_settings import LENDING_PROPERTY, LENDING_SETTINGS, SETTINGS, Kind, QueueSetting
+from engine.model.queue_tree import LONGEST_DELAY_MS, Queue, Settings
 
 VCORE = "vcore"
 """YuniKorn's name for the resource cpu."""
-POLICY = "preemption.policy"
-DELAY = "preemption.delay"
-QUOTA_DELAY = "quota.preemption.delay"
-PRIORITY_POLICY = "priority.policy"
-PRIORITY_OFFSET = "priority.offset"
-NAMESPACES = "scheduler-admin.io/namespaces"
-FORMER_PATHS = "scheduler-admin.io/former-paths"
-EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
-LENDING = "scheduler-admin.io/lending"
-"""Properties of this product; YuniKorn ignores properties that it does not know.
-
-The last property holds settings in the product's own format, as JSON.
-"""
-
-READ_PROPERTIES = frozenset(
-    {
-        *(POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET),
-        *(NAMESPACES, FORMER_PATHS, EVICT_UNCONTROLLED, LENDING),
-    }
+PROPERTIES: tuple[QueueSetting, ...] = tuple(
+    one for one in SETTINGS if one.kind is not Kind.AMOUNTS and one.name != "parent" and not one.about_lending
 )
+"""The settings that have a property of their own; YuniKorn ignores ours, as it does not know them."""
+READ_PROPERTIES = frozenset({LENDING_PROPERTY, *(one.yunikorn for one in PROPERTIES)})
 TEMPLATE = "childtemplate"
 READ_TEMPLATE_FIELDS = frozenset({"resources", "properties"})
 READ_FIELDS = READ_TEMPLATE_FIELDS | {"name", "parent", "queues", TEMPLATE}
 
-_NO_DELAY = gettext_noop(
-    "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; the default of 30s applies."
-)
-_NO_QUOTA_DELAY = gettext_noop(
-    "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; nothing goes for a lowered max."
-)
-_NO_NAMESPACE = gettext_noop("%(name)s can't name a namespace.")
 _AMOUNTS = ("guaranteed", "max")
 _SPACED = re.compile(r"^\s*(\d+)\s+([A-Za-z]+)\s*$", re.ASCII)
 """YuniKorn accepts blanks between a number and its unit."""
-_Choice = TypeVar("_Choice", bound=StrEnum)
+_Read = Callable[[Mapping[str, Any], QueueSetting, str, NoteCollector], Any]
+"""Returns the value of a property, None for one that is not set or can't be read."""
 
 
 def our_resource(name: str) -> str:
@@ -73,11 +45,10 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> Qu
     properties = mapping_at(mapping, "properties", path, book)
     return Queue(
         path=path,
-        namespaces=_names(properties, NAMESPACES, is_namespace, _NO_NAMESPACE, path, book),
-        former_paths=_names(properties, FORMER_PATHS, is_queue_path, NO_PATH, path, book),
         parent_declared=is_true(mapping.get("parent")),
         template=_template(mapping, path, book),
         **_settings(mapping, path, book),
+        **_properties(properties, [one for one in PROPERTIES if not one.in_template], path, book),
     )
 
 
@@ -105,28 +76,31 @@ def _settings(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> dic
     return {
         "guaranteed": read_amounts(resources, "guaranteed", path, book),
         "max": read_amounts(resources, "max", path, book),
-        "preemption_policy": _choice(properties, POLICY, PreemptionPolicy.DEFAULT, path, book),
-        "delay_ms": _delay(properties, DELAY, path, book),
-        "quota_delay_ms": _delay(properties, QUOTA_DELAY, path, book),
-        "priority_policy": _choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
-        "priority_offset": _offset(properties, path, book),
-        "evict_uncontrolled": is_true(properties.get(EVICT_UNCONTROLLED)),
+        **_properties(properties, [one for one in PROPERTIES if one.in_template], path, book),
         **_lending(properties, path, book),
     }
 
 
+def _properties(
+    properties: Mapping[str, Any], settings: Iterable[QueueSetting], path: str, book: NoteCollector
+) -> dict[str, Any]:
+    """Return what the properties say of these settings, as fields of Queue."""
+    said = {one.attribute: _READERS[one.kind](properties, one, path, book) for one in settings}
+    return {attribute: value for attribute, value in said.items() if value is not None}
+
+
 def _lending(properties: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
-    line = line_of(properties, LENDING)
+    line = line_of(properties, LENDING_PROPERTY)
     try:
-        said = json.loads(str(properties.get(LENDING) or "{}"))
+        said = json.loads(str(properties.get(LENDING_PROPERTY) or "{}"))
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING)
+        book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING_PROPERTY)
         return {}
     found = NoteCollector()
-    note_unknown(said, SHARING, DocumentPlace(path=path), found)
-    read = read_sharing(said, DocumentPlace(path=path), found)
+    note_unknown(said, [one.name for one in LENDING_SETTINGS], DocumentPlace(path=path), found)
+    read = read_values(said, LENDING_SETTINGS, DocumentPlace(path=path), found)
     book.notes += [msgspec.structs.replace(note, line=line, field="") for note in found.notes]
     return read
 
@@ -164,21 +138,21 @@ def _amount(resource: str, value: Any, path: str, line: int | None, book: NoteCo
         return 0
 
 
-def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: NoteCollector) -> _Choice:
+def _choice(properties: Mapping[str, Any], setting: QueueSetting, path: str, book: NoteCollector) -> StrEnum | None:
     """Return a policy by its name, ignoring case as YuniKorn does."""
-    value = str(properties.get(key) or default).lower()
-    try:
-        return type(default)(value)
-    except ValueError:
+    key = setting.yunikorn
+    value = str(properties.get(key) or "").lower()
+    found = next((known for known in setting.values if known == value), None)
+    if value and found is None:
         message = gettext_noop("%(value)s is no %(key)s; %(default)s applies. Known are: %(known)s.")
-        known = ", ".join(type(default))
-        given = str(properties[key])
-        line = line_of(properties, key)
+        known, given = ", ".join(setting.values), str(properties[key])
+        line, default = line_of(properties, key), str(setting.default)
         book.add(Severity.WARNING, path, line, message, value=given, key=key, default=default, known=known)
-        return default
+    return found
 
 
-def _delay(properties: Mapping[str, Any], key: str, path: str, book: NoteCollector) -> int | None:
+def _delay(properties: Mapping[str, Any], setting: QueueSetting, path: str, book: NoteCollector) -> int | None:
+    key = setting.yunikorn
     if key not in properties:
         return None
     value = str(properties[key])
@@ -187,27 +161,45 @@ def _delay(properties: Mapping[str, Any], key: str, path: str, book: NoteCollect
     except DurationError:
         milliseconds = 0
     if not 0 < milliseconds <= LONGEST_DELAY_MS:
-        message = _NO_DELAY if key == DELAY else _NO_QUOTA_DELAY
-        book.add(Severity.WARNING, path, line_of(properties, key), message, value=value)
+        message = gettext_noop(
+            "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; %(key)s counts as not set."
+        )
+        book.add(Severity.WARNING, path, line_of(properties, key), message, value=value, key=key)
         return None
     return milliseconds
 
 
+def _integer(properties: Mapping[str, Any], setting: QueueSetting, path: str, book: NoteCollector) -> int | None:
+    key = setting.yunikorn
+    value = str(properties.get(key) or 0)
+    if not is_int32(value):
+        message = gettext_noop("%(value)s is no %(key)s (a 32-bit integer); %(key)s counts as not set.")
+        book.add(Severity.WARNING, path, line_of(properties, key), message, value=value, key=key)
+        return None
+    return int(value)
+
+
+def _flag(properties: Mapping[str, Any], setting: QueueSetting, _path: str, _book: NoteCollector) -> bool | None:
+    return is_true(properties.get(setting.yunikorn))
+
+
 def _names(
-    properties: Mapping[str, Any], key: str, allowed: Callable[[str], bool], wrong: str, path: str, book: NoteCollector
-) -> tuple[str, ...]:
+    properties: Mapping[str, Any], setting: QueueSetting, path: str, book: NoteCollector
+) -> tuple[str, ...] | None:
     """Return the names in a text, separated by commas or blanks; each name that is not allowed is an error."""
+    assert setting.is_allowed is not None
+    key = setting.yunikorn
     names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(key) or "")) if part)
     for name in names:
-        if not allowed(name):
-            book.add(Severity.ERROR, path, line_of(properties, key), wrong, name=repr(name))
+        if not setting.is_allowed(name):
+            book.add(Severity.ERROR, path, line_of(properties, key), setting.not_allowed, name=repr(name))
     return names
 
 
-def _offset(properties: Mapping[str, Any], path: str, book: NoteCollector) -> int:
-    value = str(properties.get(PRIORITY_OFFSET) or 0)
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", value) or not -(2**31) <= int(value) < 2**31:
-        message = gettext_noop("%(value)s is no priority.offset (a 32-bit integer); 0 applies.")
-        book.add(Severity.WARNING, path, line_of(properties, PRIORITY_OFFSET), message, value=value)
-        return 0
-    return int(value)
+_READERS: Mapping[Kind, _Read] = {
+    Kind.CHOICE: _choice,
+    Kind.DURATION: _delay,
+    Kind.INTEGER: _integer,
+    Kind.FLAG: _flag,
+    Kind.NAMES: _names,
+}

@@ -1,35 +1,21 @@
 """Writing of a tree into a queues.yaml: values that agree keep their notation, and unrelated settings are kept."""
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from engine.formats.tree_json.document import write_sharing
-from engine.formats.tree_json.durations import format_duration
+from engine.formats.tree_json.document import write_settings
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.yaml.documents import dump, splice_changes, typed_like
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
-from engine.formats.yunikorn.fields import (
-    DELAY,
-    EVICT_UNCONTROLLED,
-    FORMER_PATHS,
-    LENDING,
-    NAMESPACES,
-    POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
-    QUOTA_DELAY,
-    TEMPLATE,
-    VCORE,
-    our_resource,
-    read_queue,
-)
+from engine.formats.yunikorn.fields import PROPERTIES, TEMPLATE, VCORE, our_resource, read_queue
 from engine.formats.yunikorn.read import placement_of
 from engine.model.notes import NoteCollector
 from engine.model.quantities import CPU, Amounts, format_amount
-from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
+from engine.model.queue_settings import BY_NAME, LENDING_PROPERTY, LENDING_SETTINGS, Kind, QueueSetting
+from engine.model.queue_tree import QueueTree, Settings
 
 Fields = MutableMapping[str, Any]
 _Queues = dict[str, Fields]
@@ -85,7 +71,8 @@ def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
     if queue.parent_declared != said.parent_declared:
         _set(fields, "parent", True if queue.parent_declared else None)
     _merge_settings(fields, said, queue)
-    _merge_properties(fields, _own(said), _own(queue))
+    own = [one for one in PROPERTIES if not one.in_template]
+    _merge_properties(fields, _properties(said, own), _properties(queue, own))
     _merge_template(fields, said.template, queue.template)
     _merge_children(fields, tree, path)
 
@@ -99,14 +86,16 @@ def _merge_template(fields: Fields, said: Settings | None, wanted: Settings | No
     given = fields[TEMPLATE] = CommentedMap() if given is None else given
     _merge_settings(given, said or Settings(), wanted)
     if read_queue(fields, "", NoteCollector()).template is None:  # a template without settings would not count
-        given["properties"] = CommentedMap({POLICY: str(wanted.preemption_policy)})
+        given["properties"] = CommentedMap({BY_NAME["preemption_policy"].yunikorn: str(wanted.preemption_policy)})
 
 
 def _merge_settings(fields: Fields, said: Settings, wanted: Settings) -> None:
     """Write the settings that queues and templates have in common."""
     _merge_amounts(fields, "guaranteed", said.guaranteed, wanted.guaranteed)
     _merge_amounts(fields, "max", said.max, wanted.max)
-    _merge_properties(fields, _properties(said), _properties(wanted))
+    common = [one for one in PROPERTIES if one.in_template]
+    have, want = (_properties(one, common) | _lending(one) for one in (said, wanted))
+    _merge_properties(fields, have, want)
 
 
 def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> None:
@@ -139,24 +128,25 @@ def _merge_properties(fields: Fields, have: Mapping[str, str | None], want: Mapp
     _drop_if_empty(fields, "properties")
 
 
-def _own(queue: Queue) -> dict[str, str | None]:
-    """Return the properties that only queues have, in the form that ``_properties`` returns."""
-    return {NAMESPACES: ",".join(queue.namespaces) or None, FORMER_PATHS: ",".join(queue.former_paths) or None}
+def _properties(queue: Settings, settings: Iterable[QueueSetting]) -> dict[str, str | None]:
+    """Return the text of the property of each of these settings; None if the setting has its default."""
+    return {one.yunikorn: _text_of(one, queue) if one.is_set(queue) else None for one in settings}
 
 
-def _properties(queue: Settings) -> dict[str, str | None]:
-    """Return the text of each property; None if the setting has its default."""
-    policy, priority = queue.preemption_policy, queue.priority_policy
-    lending = write_sharing(queue)
-    return {
-        POLICY: str(policy) if policy is not PreemptionPolicy.DEFAULT else None,
-        DELAY: format_duration(queue.delay_ms) if queue.delay_ms is not None else None,
-        QUOTA_DELAY: format_duration(queue.quota_delay_ms) if queue.quota_delay_ms is not None else None,
-        PRIORITY_POLICY: str(priority) if priority is not PriorityPolicy.DEFAULT else None,
-        PRIORITY_OFFSET: str(queue.priority_offset) if queue.priority_offset else None,
-        EVICT_UNCONTROLLED: "true" if queue.evict_uncontrolled else None,
-        LENDING: json.dumps(lending, sort_keys=True) if lending else None,
-    }
+def _text_of(setting: QueueSetting, queue: Settings) -> str:
+    value = write_settings(queue, [setting])[setting.name]
+    match setting.kind:
+        case Kind.NAMES:
+            return ",".join(value)
+        case Kind.FLAG:
+            return str(value).lower()
+        case _:
+            return str(value)
+
+
+def _lending(queue: Settings) -> dict[str, str | None]:
+    said = write_settings(queue, LENDING_SETTINGS)
+    return {LENDING_PROPERTY: json.dumps(said, sort_keys=True) if said else None}
 
 
 def _merge_children(fields: Fields, tree: QueueTree, path: str) -> None:

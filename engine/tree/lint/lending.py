@@ -6,12 +6,14 @@ Source: Kueue's cohorts and fair sharing, and what its webhooks refuse of a Clus
 from collections.abc import Iterator
 
 from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.queue_settings import LENDING_SETTINGS
 from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 from engine.tree.lint.dynamic import may_grow
 from engine.tree.lint.found import make_note
 from engine.tree.lint.kueue import borrows_in_vain, lends_too_much
 
-TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
+TAKES = tuple(one for one in LENDING_SETTINGS if one.leaf_only)
+"""The settings that say which pods a leaf may preempt."""
 
 
 def lending(tree: QueueTree) -> Iterator[Note]:
@@ -75,7 +77,7 @@ def has_sibling(tree: QueueTree, queue: Queue) -> bool:
 
 
 def _parent(queue: Queue) -> Iterator[Note]:
-    if said := [field for field in TAKES if getattr(queue, field) is not None]:
+    if said := [one.name for one in TAKES if one.is_set(queue)]:
         message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
         remedy = gettext_noop("Take it away, and set it on the leaves below.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, said[0])

@@ -9,27 +9,24 @@ import msgspec
 from django.utils.translation import get_language
 
 from engine.formats.tree_json.diff import ChangeKind
-from engine.formats.tree_json.percentages import amounts_of, is_share, shares_of
+from engine.formats.tree_json.percentages import FIELDS, amounts_of, is_share, shares_of
 from engine.model.notes import Note
 from engine.model.quantities import format_amount
+from engine.model.queue_settings import BY_DRAFT_NAME, LENDING_SETTINGS, SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
-from scheduler_admin.queues.draft_form import LISTS, text_of
+from scheduler_admin.queues.draft_form import text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
-from scheduler_admin.queues.draft_templates import SETTINGS
+from scheduler_admin.queues.draft_texts import OWN, TEMPLATE
 from scheduler_admin.queues.notes import setting_of
-from scheduler_admin.queues.selectors import resources
+from scheduler_admin.queues.selectors import ordered
 from scheduler_admin.web.editor.folds import Fold, folds
 from scheduler_admin.web.editor.inheriting import Above, Inheritance
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import Options, options, setting_name
 
-MORE = ("quota_delay", "priority_policy", "priority_offset", *LISTS, "parent_declared", "evict_uncontrolled")
-"""The settings without a column."""
-TAKING = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
-"""Those of leaves alone."""
-TEMPLATE = tuple(f"template/{field}" for field in SETTINGS)
-"""Those of a template, beside its amounts."""
+MORE = tuple(one for one in SETTINGS if not one.has_column and not one.about_lending)
+"""The settings that are shown where a queue is unfolded, beside those of lending."""
 _DEEPEST = 6
 
 
@@ -170,17 +167,25 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     @property
     def more(self) -> list[Field]:
         """Those without."""
-        return [self._field(Column(setting)) for setting in MORE if self.whole or setting not in LISTS]
+        seen = [one for one in MORE if self.whole or one.kind is not Kind.NAMES]
+        return [self._field(Column(one.typed_as)) for one in seen]
 
     @property
     def lending(self) -> list[Field]:
         """How it lends and takes: what has a meaning where it stands, and whatever else is set."""
-        row = self.of.placed.row
-        meant = {*(["weight"] if self.level > 1 else []), *(TAKING if self.of.leaf else [])}
-        amounts = [f"lendable/{name}" for name in dict.fromkeys((*self._resources, *row.lendable))]
-        meant |= {*amounts} if self.level > 1 else set()
-        settings = ("weight", *amounts, *TAKING)
-        return [self._field(Column(one)) for one in settings if one in meant or text_of(row, one)]
+        row, found = self.of.placed.row, []
+        for setting in LENDING_SETTINGS:
+            meant = (self.level > 1 or not setting.below_root_only) and (self.of.leaf or not setting.leaf_only)
+            found += [name for name in self._names(setting) if meant or text_of(row, name)]
+        return [self._field(Column(name)) for name in found]
+
+    def _names(self, setting: QueueSetting, prefix: str = "") -> list[str]:
+        """What drafts call a setting: once, or with each resource that has a column or that it is set for."""
+        own = f"{prefix}{setting.typed_as}"
+        if setting.kind is not Kind.AMOUNTS:
+            return [own]
+        named = [name for name in self.of.placed.row.settings if name.startswith(f"{own}/")]
+        return list(dict.fromkeys((*(f"{own}/{resource}" for resource in self._resources), *named)))
 
     @property
     def _resources(self) -> list[str]:
@@ -190,12 +195,13 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     @property
     def template(self) -> list[Field]:
         """Those of its template, where it may have one: leaves come into being below queues that hold queues."""
-        if not self.whole or (self.of.leaf and not self.of.placed.row.template):
+        has_one = any(name.startswith(TEMPLATE) for name in self.of.placed.row.settings)
+        if not self.whole or (self.of.leaf and not has_one):
             return []
-        amounts = [f"template/{one.setting}" for one in self.columns if one.setting.partition("/")[1]]
-        amounts += [f"template/lendable/{name}" for name in self._resources]
-        named = [f"template/{name}" for name in self.of.placed.row.template if "/" in name]
-        return [self._field(Column(setting)) for setting in dict.fromkeys((*TEMPLATE, *amounts, *named))]
+        plain = [one for one in TEMPLATE_SETTINGS if one.kind is not Kind.AMOUNTS]
+        amounts = [one for one in TEMPLATE_SETTINGS if one.kind is Kind.AMOUNTS]
+        names = [name for one in (*plain, *amounts) for name in self._names(one, TEMPLATE)]
+        return [self._field(Column(name)) for name in (OWN, *names)]
 
     def has(self, setting: str) -> bool:
         """Whether a setting has a column."""
@@ -252,7 +258,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         field, _slash, resource = setting.partition("/")
         if field == "template":
             resource = resource.replace("/", " ", 1)
-        before = self.of.setting("parent" if field == "parent_declared" else field, resource)
+        before = self.of.setting(BY_DRAFT_NAME[field].name if field in BY_DRAFT_NAME else field, resource)
         errors = tuple(one for one in self.of.errors if setting_of(one) == setting)
         was, text = before.before if before else None, text_of(row, setting)
         inherited = ("", "") if text else self._above.get(setting, ("", ""))
@@ -263,7 +269,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         own = setting.removeprefix("template/")
         queue = self.of.queue if own == setting or self.of.queue is None else self.of.queue.template
         field, _slash, resource = own.partition("/")
-        if not is_share(text) or queue is None or resource not in shares_of(queue, field):
+        if not is_share(text) or queue is None or field not in FIELDS or resource not in shares_of(queue, field):
             return ""
         return format_amount(resource, amounts_of(queue, field)[resource])
 
@@ -305,13 +311,20 @@ def _digested(parts: object) -> str:
 
 def columns(names: Sequence[str]) -> tuple[Column, ...]:
     """The settings that have a column, for resources of these names."""
-    amounts = [Column(f"{field}/{name}", first=name == names[0]) for field in ("guaranteed", "max") for name in names]
-    return (Column("preemption_policy"), *amounts, Column("delay", first=True))
+    found: list[Column] = []
+    for setting in SETTINGS:
+        if setting.has_column and setting.kind is Kind.AMOUNTS:
+            found += [Column(f"{setting.typed_as}/{name}", first=name == names[0]) for name in names]
+        elif setting.has_column:
+            found.append(Column(setting.typed_as, first=bool(found)))
+    return tuple(found)
 
 
 def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterable[str]) -> list[str]:
     """The resources that have columns: what the tree or the cluster names, then what was asked for."""
-    names = resources((one.placed.row for one in state.rows), capacity)
+    amounts = {one.typed_as for one in SETTINGS if one.has_column and one.kind is Kind.AMOUNTS}
+    parts = (name.partition("/") for row in state.rows for name in row.placed.row.settings)
+    names = ordered({resource for field, _slash, resource in parts if field in amounts}, capacity)
     return [*names, *(name for name in extra if name not in names)]
 
 
@@ -325,7 +338,9 @@ def grid(
     whole: bool = True,
 ) -> list[Row]:
     """All queues of a draft, parents before children; those of ``changes_in`` are edited."""
-    fences = (one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth)
+    fences = (
+        one.path for one in state.rows if text_of(one.placed.row, "preemption_policy") == "fence" and one.placed.depth
+    )
     marks = _marks(tuple(one.path for one in state.rows), tuple(fences))
     every, closed = columns(names), shown.closed
     named = " ".join((*(one.setting for one in every), get_language() or ""))

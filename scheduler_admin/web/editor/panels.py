@@ -12,9 +12,10 @@ from engine.formats.tree_json.diff import QueueChange, Setting, describe_change
 from engine.model.notes import Note, Severity
 from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
+from scheduler_admin.queues.draft_texts import setting_named
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import remedy, said, setting_of
-from scheduler_admin.web.editor.grid import MORE, Row
+from scheduler_admin.web.editor.grid import Row
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import beside, setting_name, text_in_words
 
@@ -78,7 +79,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
         place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
         field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
         href = f"#{field}"
-        if (setting in MORE or setting.startswith("template")) and not row.act:
+        if not row.has(setting) and setting_named(setting) and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
     if setting.startswith("capacity"):
         href = f"#f0-{setting}"

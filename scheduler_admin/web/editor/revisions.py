@@ -9,8 +9,9 @@ from engine.formats.tree_json.document import write_queue
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import revision_selectors as selectors
-from scheduler_admin.queues.draft_form import Placed, fields_of
+from scheduler_admin.queues.draft_form import Placed
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
+from scheduler_admin.queues.draft_texts import typed
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.restoring import restorable
 from scheduler_admin.queues.services import terms_of, tree_of
@@ -95,5 +96,5 @@ def _table(revision: Revision, found: Sequence[QueueChange]) -> tuple[list[str],
 
 def _row(tree: QueueTree, path: str, place: int, change: QueueChange | None) -> DraftRow:
     queue = tree[path]
-    row = DraftQueue(pk=place, name=queue.name, origin=path, **fields_of(write_queue(queue)))
+    row = DraftQueue(pk=place, name=queue.name, origin=path, settings=typed(write_queue(queue)))
     return DraftRow(Placed(row, path, path.count("."), place, None), tree.is_leaf(path), (), change)

@@ -1,36 +1,19 @@
 """The settings of queues in words, and what each may say where that is a choice."""
 
-from collections.abc import Iterable
-
 import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from engine.explain import Message
 from engine.formats.tree_json.diff import Setting, describe_tree_setting
-from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, Take
+from engine.model.queue_settings import SETTINGS, TAKE_WORDS
+from scheduler_admin.queues.draft_texts import OWN, setting_named
 from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
 Options = tuple[tuple[str, str], ...]
 """Text and word of each choice."""
 _SETTINGS = {
-    "guaranteed": gettext_noop("guaranteed"),
-    "max": gettext_noop("max"),
-    "preemption_policy": gettext_noop("preemption"),
-    "delay": gettext_noop("delay"),
-    "quota_delay": gettext_noop("delay of a lowered max"),
-    "priority_policy": gettext_noop("priorities"),
-    "priority_offset": gettext_noop("priority offset"),
-    "namespaces": gettext_noop("namespaces"),
-    "former_paths": gettext_noop("former paths"),
-    "parent_declared": gettext_noop("what it holds"),
-    "evict_uncontrolled": gettext_noop("pods without a controller"),
-    "weight": gettext_noop("weight"),
-    "lendable": gettext_noop("lendable"),
-    "take_within": gettext_noop("preempts in itself"),
-    "take_reclaim": gettext_noop("preempts in others"),
-    "take_borrowing": gettext_noop("preempts while it borrows"),
-    "take_threshold": gettext_noop("preempts then up to priority"),
+    **{one.typed_as: one.label for one in SETTINGS},
     "name": gettext_noop("name"),
     "parent": gettext_noop("parent"),
     "template": gettext_noop("template"),
@@ -72,25 +55,12 @@ def options(setting: str) -> Options:
     field, _slash, name = setting.partition("/")
     if field == "parameters":
         return _of_parameter(name)
-    match name if field == "template" else setting:
-        case "own":
-            return (("", _("where anything is set")), ("true", _("there is one, whatever is set")))
-        case "preemption_policy":
-            return (("", _("default")), ("fence", _("fence")), ("disabled", _("disabled")))
-        case "priority_policy":
-            return (("", _("compared with all")), ("fence", _("compared inside only")))
-        case "parent_declared":
-            return (("", _("pods, or queues")), ("true", _("queues only")))
-        case "evict_uncontrolled":
-            return (("", _("are never victims")), ("true", _("may be victims")))
-        case "take_within":
-            return (("", _("as the policy says")), *_takes(TAKES_WITHIN))
-        case "take_reclaim":
-            return (("", _("as the policy says")), *_takes(TAKES_RECLAIM))
-        case "take_borrowing":
-            return (("", _("as the policy says")), ("true", _("yes")), ("false", _("no")))
-        case _:
-            return ()
+    if setting == OWN:
+        return (("", _("where anything is set")), ("true", _("there is one, whatever is set")))
+    found = setting_named(setting)
+    if found is None or not found.words:
+        return ()
+    return (("", _(found.unset)), *((value, _(word)) for value, word in found.words.items()))
 
 
 def _of_parameter(name: str) -> Options:
@@ -123,33 +93,15 @@ def _of_parameter(name: str) -> Options:
             return ()
 
 
-def _takes(known: Iterable[Take] = Take) -> Options:
+def _takes() -> Options:
     """Whom an ask may preempt."""
-    words = {
-        Take.NEVER: _("nobody"),
-        Take.LOWER_PRIORITY: _("lower priorities"),
-        Take.LOWER_OR_NEWER_EQUAL_PRIORITY: _("lower priorities, and newer ones of the same"),
-        Take.ANY: _("anybody"),
-    }
-    return tuple((one.value, words[one]) for one in known)
+    return tuple((value, _(word)) for value, word in TAKE_WORDS.items())
 
 
 def hint(setting: str) -> str:
-    """What a setting of lending and taking does, in a sentence; empty: it needs none."""
-    words = {
-        "weight": _(
-            "Its borrowing is divided by this under fair sharing, so a weight of 2 may borrow twice as much. "
-            "0 means that what it borrows is taken back first."
-        ),
-        "lendable": _("The most of its guarantee that others may borrow. Empty means all of it, 0 means nothing."),
-        "take_within": _("Whom its asks may preempt in the queue itself."),
-        "take_reclaim": _("Whom its asks may preempt in other queues that borrow."),
-        "take_borrowing": _("Whether it may preempt lower priorities in other queues even while it borrows."),
-        "take_threshold": _(
-            "The highest priority that it may preempt while it borrows. Empty means any below its own."
-        ),
-    }
-    return words.get(setting.partition("/")[0], "")
+    """What a setting does, in sentences; empty where it is none of a queue."""
+    found = setting_named(setting)
+    return _(found.help) if found else ""
 
 
 def text_in_words(setting: str, text: str) -> str:

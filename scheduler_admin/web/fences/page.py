@@ -122,7 +122,7 @@ def _scarcest(queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]])
     found: dict[str, list[int]] = {}
     for queue in queues:
         used = figures.get(queue.path, {}).get("used", {})
-        for name, amount in queue.guaranteed.items() if queue.leaf else ():
+        for name, amount in queue.own.guaranteed.items() if queue.leaf else ():
             if amount:
                 held, guaranteed = found.setdefault(name, [0, 0])
                 found[name] = [held + used.get(name, 0), guaranteed + amount]
