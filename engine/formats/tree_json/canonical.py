@@ -10,11 +10,11 @@ from engine.model.quantities import Amounts
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, QueueSetting
 from engine.model.queue_tree import Queue, QueueTree, Settings
 
-FORM = 5
+FORM = max(one.form for one in SETTINGS)
 """Version of the encoding, increased when older readers would misread a change.
 
-A tree is written in the oldest version that can express it: 2 adds placement rules and templates, 3 percentages, 4
-lending and preemption settings, 5 former paths.
+A tree is written in the oldest version that can express it: 2 adds placement rules and templates, 3 percentages, and a
+setting says itself which version has it.
 """
 
 
