@@ -25,7 +25,7 @@ from tests.properties import examples
 SEEDS = st.integers(0, 2**32)
 
 
-def questions(random: Random) -> list[ReclaimAttempt]:
+def attempts(random: Random) -> list[ReclaimAttempt]:
     """Of every ask of a small crowded cluster, some of whose pods are the system's, shielded or in a budget."""
     state, tree = world(random)
     state.pods = {uid: _odd(pod, random) for uid, pod in state.pods.items()}
@@ -50,22 +50,22 @@ def _odd(pod: Pod, random: Random) -> Pod:
 @examples(100)
 def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
     """And whoever goes is the cheapest of all."""
-    for question in questions(Random(seed)):
-        survey = NodeCandidates(question, Candidates(question))
-        for place in survey.dearer.nonzero()[0].tolist():
-            closer = victims_on_node(question, survey.candidates, place)
-            assert survey.best is not None
-            assert closer is None or closer.cost > survey.best.cost
+    for attempt in attempts(Random(seed)):
+        found = NodeCandidates(attempt, Candidates(attempt))
+        for place in found.dearer.nonzero()[0].tolist():
+            closer = victims_on_node(attempt, found.candidates, place)
+            assert found.best is not None
+            assert closer is None or closer.cost > found.best.cost
 
 
 @given(SEEDS)
 @examples(100)
 def test_a_node_that_is_given_up_at_once_would_give_no_room(seed: int) -> None:
     """Not where pods of a queue ask for different things either."""
-    for question in questions(Random(seed)):
-        candidates = Candidates(question)
-        for place in hopeless_places(question, candidates).nonzero()[0].tolist():
-            assert victims_on_node(question, candidates, place) is None
+    for attempt in attempts(Random(seed)):
+        candidates = Candidates(attempt)
+        for place in hopeless_places(attempt, candidates).nonzero()[0].tolist():
+            assert victims_on_node(attempt, candidates, place) is None
 
 
 def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_at(
@@ -76,36 +76,36 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     closely = node_candidates.victims_on_node
 
     def counted(
-        question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
+        attempt: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
     ) -> node_candidates.NodeVictims | None:
         looks.append(place)
-        return closely(question, candidates, place, below=below)
+        return closely(attempt, candidates, place, below=below)
 
     under = tree({**{f"q{number}": queue() for number in range(10)}, "b": queue()})
     nodes = [node(f"n{number}", 10) for number in range(10)]
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{of}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
-    question = ReclaimAttempt(at, under, at.asks[0], Parameters())
+    attempt = ReclaimAttempt(at, under, at.asks[0], Parameters())
     monkeypatch.setattr(node_candidates, "victims_on_node", counted)
-    survey = NodeCandidates(question, Candidates(question))
-    assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
-    assert not survey.dearer.any()
-    assert survey.end_below()
-    assert survey.best is not None
-    assert (len(survey.best.victims), looks) == (9, [0, 0])
+    found = NodeCandidates(attempt, Candidates(attempt))
+    assert (found.best, looks, found.counts.tolist()) == (None, [0], [10] * 10)
+    assert not found.dearer.any()
+    assert found.end_below()
+    assert found.best is not None
+    assert (len(found.best.victims), looks) == (9, [0, 0])
 
 
 @given(SEEDS)
 @examples(100)
 def test_who_may_go_is_said_of_each_pod_as_if_it_were_asked_alone(seed: int) -> None:
     """And why the others may not is counted."""
-    for question in questions(Random(seed)):
-        candidates = Candidates(question)
-        pods = question.nodes.columns.pods
+    for attempt in attempts(Random(seed)):
+        candidates = Candidates(attempt)
+        pods = attempt.nodes.columns.pods
         why = {row: candidates.why_not(pod) for row, pod in enumerate(pods)}
-        for path, number in question.nodes.ground.number.items():
-            for name, overused in question.overused.items():
-                assert overused[number] == candidates.books.overused(path, name)
+        for path, number in attempt.nodes.pod_index.number.items():
+            for name, overused in attempt.overused.items():
+                assert overused[number] == candidates.balances.overused(path, name)
         assert candidates.going.nonzero()[0].tolist() == [row for row in why if why[row] is None]
         assert +candidates.counts == Counter(one.reason for one in why.values() if one)
 
@@ -151,9 +151,9 @@ def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkey
     nodes = [node(f"n{number}", 10) for number in range(10)]
     pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{at}") for of in range(10) for at in range(10)]
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=4))
-    question = ReclaimAttempt(at, under, at.asks[0], Parameters(node_fit=False))
-    candidates = Candidates(question)
+    attempt = ReclaimAttempt(at, under, at.asks[0], Parameters(node_fit=False))
+    candidates = Candidates(attempt)
     monkeypatch.setattr(ShareBalances, "below_reserved", counted)
-    best = NodeCandidates(question, candidates).best
+    best = NodeCandidates(attempt, candidates).best
     assert best is not None
     assert len(best.victims) == len(sums) == 4

@@ -37,11 +37,11 @@ def without(table: Table, guard: Any) -> Any:
     """The guard as it is once it lets everything pass."""
     match table:
         case ("eligibility", _):
-            return lambda _question: None
+            return lambda _attempt: None
         case ("candidates", "GUARDS"):
-            return Guard(lambda field: np.zeros(len(field.ground.kinds.each), np.bool_))
+            return Guard(lambda pod_kinds: np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_))
         case ("candidates", "ROW_GUARDS"):
-            return lambda _question: np.zeros(0, np.intp)
+            return lambda _attempt: np.zeros(0, np.intp)
         case ("node_candidates", _):
             return lambda _candidates, attempt: np.zeros(len(attempt.columns.nodes), np.bool_)
         case ("preemptable_amounts", _):

@@ -49,7 +49,7 @@ class Cluster:
         kept = column(self.state)
         self.state.changes.append(ObjectChange(column, key, kept.get(key), after))
         if after is None:
-            self.state.depart(kept.pop(key))
+            self.state.remember_deleted(kept.pop(key))
         else:
             kept[key] = after
 

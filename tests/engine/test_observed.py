@@ -175,7 +175,7 @@ def test_a_decision_is_parted_from_what_went_for_another():
 def test_a_pod_that_left_at_once_is_told_with_its_numbers():
     """It had gone before the next pass: it is remembered as it was."""
     quick = state(event("v1"))
-    quick.depart(pod("v1", queue="b", node="n1", priority=7))
+    quick.remember_deleted(pod("v1", queue="b", node="n1", priority=7))
     (found,) = observe(quick, TREE, now_ms=NOW)
     assert (found.victims[0].known, found.victims[0].pod.queue, found.victims[0].pod.priority) == (True, "root.b", 7)
 
@@ -274,7 +274,7 @@ def test_a_pod_whose_deletion_failed_runs_on():
 def test_a_pod_that_was_missed_for_a_moment_counts_once():
     """A list without it came between."""
     both = state(going("v1"))
-    both.depart(both.pods["uid-v1"])
+    both.remember_deleted(both.pods["uid-v1"])
     (found,) = observe(both, TREE, now_ms=AT + 60_000)
     assert len(found.victims) == 1
 

@@ -59,7 +59,7 @@ def state(*objects: Pod | Workload, gone: tuple[Pod, ...] = ()) -> ClusterState:
         else:
             found.workloads[one.uid] = one
     for one in gone:
-        found.depart(one)
+        found.remember_deleted(one)
     return found
 
 
@@ -151,8 +151,8 @@ def test_a_pod_that_has_left_already_is_told_all_the_same() -> None:
 def test_what_was_said_of_a_workload_that_has_gone_holds() -> None:
     """That of a plain pod goes with it; one that was never preempted is not remembered."""
     found = state(of("w", "p", controller=""))
-    found.depart(workload("w", "Pod/p"))
-    found.depart(WEB)
+    found.remember_deleted(workload("w", "Pod/p"))
+    found.remember_deleted(WEB)
     assert found.departed_workloads.keys() == {"uid-w"}
     assert [one.victims[0].pod.name for one in observe(found, TREE, now_ms=NOW)] == ["p"]
     found.workloads["uid-w"] = workload("w", "Pod/p", preempted=None)

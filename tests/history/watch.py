@@ -211,7 +211,7 @@ class Watch:
         for name in names:
             gone = self.state.pods.pop(f"uid-{name}")
             self.state.changes.append(ObjectChange(PODS, gone.uid, gone, None))
-            self.state.depart(gone)
+            self.state.remember_deleted(gone)
 
     def bound(self, name: str, node: str) -> None:
         """The scheduler has bound a pod."""

@@ -183,7 +183,9 @@ class ClusterWatcher:
             for record in records:
                 pod = self._state.pods.get(record.uid) or self._state.departed.get(record.uid)
                 if pod is not None:
-                    self._state.hear(to_preempted(record.preemption, pod.uid, pod.namespace, pod.name, record.at_ms))
+                    self._state.remember_preempted(
+                        to_preempted(record.preemption, pod.uid, pod.namespace, pod.name, record.at_ms)
+                    )
 
     # Called by the reflectors
 
@@ -241,9 +243,9 @@ class ClusterWatcher:
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:
             if isinstance(one, Pod):
-                self._state.depart(self._dated(one))
+                self._state.remember_deleted(self._dated(one))
             elif isinstance(one, Workload):
-                self._state.depart(one)
+                self._state.remember_deleted(one)
 
     def _dated(self, pod: Pod) -> Pod:
         """Return a pod with the latest possible time of its deletion, where its end was not seen."""

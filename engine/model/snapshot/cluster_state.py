@@ -142,16 +142,16 @@ class ClusterState:
             else:
                 column[change.key] = change.before
 
-    def depart(self, gone: Pod | Workload) -> None:
+    def remember_deleted(self, deleted: Pod | Workload) -> None:
         """Remember a pod or Workload that was just deleted; a Workload that was not preempted is ignored."""
-        if isinstance(gone, Pod):
-            _keep(self.departed, gone.uid, gone)
-        elif gone.preempted is not None:
-            _keep(self.departed_workloads, gone.uid, gone)
+        if isinstance(deleted, Pod):
+            _keep(self.departed, deleted.uid, deleted)
+        elif deleted.preempted is not None:
+            _keep(self.departed_workloads, deleted.uid, deleted)
 
-    def hear(self, told: Preempted) -> None:
+    def remember_preempted(self, report: Preempted) -> None:
         """Remember YuniKorn's first report about a pod that it preempted."""
-        _keep(self.yunikorn_records, told.uid, self.yunikorn_records.get(told.uid, told))
+        _keep(self.yunikorn_records, report.uid, self.yunikorn_records.get(report.uid, report))
 
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
         """Return a pod with its queue and application, even if it was just deleted; None if it is unknown."""

@@ -190,8 +190,8 @@ class Marks(NamedTuple):
 
     def counted(self) -> dict[str, tuple[int, int]]:
         """Return the number of pods, and the newest pod's stamp, of each place that has pods."""
-        told = zip(self.numbers, self.many.tolist(), self.newest.tolist(), strict=True)
-        return {str(place): (many, newest) for place, many, newest in told if many}
+        places = zip(self.numbers, self.many.tolist(), self.newest.tolist(), strict=True)
+        return {str(place): (many, newest) for place, many, newest in places if many}
 
     @property
     def places(self) -> set[str]:

@@ -87,8 +87,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 those[at] = msgspec.structs.replace(pod, terminating=True)
         if not rows and not elsewhere:
             return self
-        told = self.columns.pod_places
-        expected = {int(told[row]): pod for row, pod in rows.items()}
+        pod_places = self.columns.pod_places
+        expected = {int(pod_places[row]): pod for row, pod in rows.items()}
         expected.update(elsewhere)
         later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, expected))
         later.__dict__.update(self._worked_out(rows, {pod.uid: pod for pod in elsewhere.values()}))

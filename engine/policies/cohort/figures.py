@@ -27,16 +27,16 @@ def figures(cluster: QuotaCluster, verdict: WorkloadVerdict, *, fair: bool) -> d
 
 def shares(cluster: QuotaCluster) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the share of every active queue and of every cohort, by kind and name."""
-    ground = QuotaIndex.of(cluster)
-    tree = ground.tree
+    quota_index = QuotaIndex.of(cluster)
+    tree = quota_index.tree
     nodes = {
         "clusterQueues": {name: node for name, node in tree.queue.items() if cluster.queues[name].active},
         "cohorts": tree.cohort,
     }
-    return {kind: {name: _share(ground, node) for name, node in named.items()} for kind, named in nodes.items()}
+    return {kind: {name: _share(quota_index, node) for name, node in named.items()} for kind, named in nodes.items()}
 
 
-def _share(ground: QuotaIndex, node: int) -> dict[str, Any]:
-    share = share_of(ground.usage, node)
-    told = {"weightedShare": share.text, "borrowing": share.borrows}
-    return told | {"dominantResource": share.resource} if share.resource else told
+def _share(quota_index: QuotaIndex, node: int) -> dict[str, Any]:
+    share = share_of(quota_index.usage, node)
+    figures = {"weightedShare": share.text, "borrowing": share.borrows}
+    return figures | {"dominantResource": share.resource} if share.resource else figures

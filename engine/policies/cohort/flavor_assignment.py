@@ -142,10 +142,10 @@ class Assigner:
     could help.
     """
 
-    def __init__(self, ground: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> None:
-        self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
-        self._queue = ground.queues[ask.queue]
-        self._node = ground.tree.queue[ask.queue]
+    def __init__(self, quota_index: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> None:
+        self._quota_index, self._ask, self._find, self._fair = quota_index, ask, find, fair
+        self._queue = quota_index.queues[ask.queue]
+        self._node = quota_index.tree.queue[ask.queue]
 
     def assign(self, counts: Iterable[int]) -> Assignment:
         """Return the assignment of the workload with ``counts`` pods in its pod sets.
@@ -195,7 +195,7 @@ class Assigner:
     ) -> _Option:
         best = _NO_OPTION
         for name in group.flavors:
-            flavor = self._ground.flavors.get(name)
+            flavor = self._quota_index.flavors.get(name)
             if flavor is None or not all(_flavor_matches(flavor, one) for one in sets):
                 continue
             option = self._tried(name, wanted, used)
@@ -221,7 +221,7 @@ class Assigner:
 
     def _chance(self, of: FlavorResource, amount: int) -> tuple[AssignmentMode, int]:
         """Return how well the queue can provide an amount, and the height up to which it borrows for that."""
-        usage, tree = self._ground.usage, self._ground.tree
+        usage, tree = self._quota_index.usage, self._quota_index.tree
         if amount > tree.potential[self._node].get(of, 0):
             return AssignmentMode.NONE, 0
         borrowing, reclaims = usage.lowest_that_holds(self._node, of, amount)

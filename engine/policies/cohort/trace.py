@@ -104,14 +104,14 @@ class WorkloadDecision:
             return Trace(queues=figures)
         back = {one.uid for one in self.verdict.search.put_back}
         nearest = sorted(self._others, key=lambda one: (one.uid not in back, one.priority, one.uid))
-        told = [one for one in nearest if one.uid in back or self.stays[one.uid] is not PodReason.NO_HELP]
+        listed = [one for one in nearest if one.uid in back or self.stays[one.uid] is not PodReason.NO_HELP]
         counts = Counter(self.stays[one.uid] for one in self._others for _ in self.at.pods(one) if one.uid not in back)
         return Trace(
             queues=figures,
             short=short,
             shares=tuple(self._shares(admitted=admitted)) if self._fair else (),
-            reprieved=tuple(self._verdicts([one for one in told if one.uid in back])),
-            excluded=tuple(self._verdicts([one for one in told if one.uid not in back][:_MAX_LISTED])),
+            reprieved=tuple(self._verdicts([one for one in listed if one.uid in back])),
+            excluded=tuple(self._verdicts([one for one in listed if one.uid not in back][:_MAX_LISTED])),
             candidates=self.candidates,
             excluded_counts={str(reason): count for reason, count in sorted(counts.items())},
         )

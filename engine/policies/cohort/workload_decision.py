@@ -46,24 +46,26 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
     ``strategies`` are those of fair sharing; None selects classic preemption. If the workload cannot be admitted with
     all pods, and its pod sets allow fewer, it is decided with as many pods as possible.
     """
-    ground = QuotaIndex.of(without_replaced(cluster, ask))
+    quota_index = QuotaIndex.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
-    verdict = decide_with(ground, ask, _cached_search(ground, ask, search), fair=strategies is not None)
+    verdict = decide_with(quota_index, ask, _cached_search(quota_index, ask, search), fair=strategies is not None)
     return (
         WorkloadVerdict(verdict.assignment, NO_TARGETS, gated=True) if ask.gated and verdict.search.targets else verdict
     )
 
 
-def decide_with(ground: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> WorkloadVerdict:
+def decide_with(quota_index: QuotaIndex, ask: Workload, find: TargetFinder, *, fair: bool) -> WorkloadVerdict:
     """Decide for a workload with a given search for preemption targets."""
-    assigner = Assigner(ground, ask, find, fair=fair)
+    assigner = Assigner(quota_index, ask, find, fair=fair)
     whole = _decide_counts(assigner, find, [one.count for one in ask.pod_sets])
     if whole.served:
         return whole
     return _with_fewer(ask, assigner, find) or whole
 
 
-def _cached_search(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]) -> TargetFinder:
+def _cached_search(
+    quota_index: QuotaIndex, ask: Workload, search: Callable[[QuotaAttempt], TargetSearch]
+) -> TargetFinder:
     """Return a search for preemption targets that caches its results.
 
     For a workload with one resource, the final search repeats the one that tried the flavor.
@@ -73,8 +75,8 @@ def _cached_search(ground: QuotaIndex, ask: Workload, search: Callable[[QuotaAtt
     def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> SearchResult:
         of = frozenset(asked.items()), contested
         if of not in known:
-            question = QuotaAttempt(ground, ask, asked, contested)
-            known[of] = SearchResult(search(question), question.usage)
+            attempt = QuotaAttempt(quota_index, ask, asked, contested)
+            known[of] = SearchResult(search(attempt), attempt.usage)
         return known[of]
 
     return find

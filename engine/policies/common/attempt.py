@@ -52,9 +52,9 @@ class PreemptionAttempt:
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> None:
         self.snapshot, self.tree, self.ask, self.columns = snapshot, tree, ask, snapshot.columns
         self.leaf = ask.queue or tree.root
-        self.ground = pod_index_of(snapshot, tree)
-        self.usage = usage_of(self.ground, snapshot)
-        self.shape = _shape_of(snapshot, self.ground, ask)
+        self.pod_index = pod_index_of(snapshot, tree)
+        self.usage = usage_of(self.pod_index, snapshot)
+        self.shape = _shape_of(snapshot, self.pod_index, ask)
         self.feasibility = self.shape.feasibility
 
     @cached_property
@@ -122,7 +122,7 @@ class PreemptionAttempt:
 
     def used(self, path: str, resource: str) -> int:
         """Return a queue's usage of a resource as it counts for a preemptor: bound pods plus reservations."""
-        return int(self.usage.of(self.usage.asking, resource)[self.ground.number[path]])
+        return int(self.usage.of(self.usage.for_preemptor, resource)[self.pod_index.number[path]])
 
     @cached_property
     def entitling(self) -> dict[str, str]:
@@ -135,15 +135,15 @@ class PreemptionAttempt:
         return {resource: path for resource, path in found.items() if path is not None}
 
 
-def _shape_of(snapshot: Snapshot, ground: PodIndex, ask: Pod) -> RequestShape:
+def _shape_of(snapshot: Snapshot, pod_index: PodIndex, ask: Pod) -> RequestShape:
     """Return the shape of a pending pod, from the cache if possible.
 
     The pending pods of a pass have few shapes, so the cache keeps the most recently used ones.
     """
     if ask.nominated_node or ask.own_claims or ask.uid in _pods_with_reserved_nodes(snapshot.columns):
         return RequestShape(snapshot, ask)  # its identity affects where it fits
-    shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], RequestShape])
-    application = ground.applications.get((ask.namespace, ask.application), -1)
+    shapes = snapshot.once("fence shapes", pod_index.tree, dict[tuple[bytes, int], RequestShape])
+    application = pod_index.applications.get((ask.namespace, ask.application), -1)
     nameless = msgspec.structs.replace(
         ask, uid="", name="", created_ms=0, unschedulable_ms=None, unschedulable_message="", application=""
     )

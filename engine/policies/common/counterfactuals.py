@@ -77,9 +77,9 @@ class VictimSettings:
             found = least(low, high, decided, self.spares, self.again.tries(), guess=left + 1)
             if found is not None:
                 changed = self.again.tree_with(path, guaranteed={**promised, name: found})
-                told = {"amounts": {name: found}, "more": {name: found - low}}
+                change_amounts = {"amounts": {name: found}, "more": {name: found - low}}
                 unkept = changed.unkept(path, name) or ""
-                yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
+                yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **change_amounts)
 
     def weight(self) -> Iterator[Counterfactual]:
         """Yield the least weight of the victim's queue that keeps it, in thousandths.
@@ -112,11 +112,13 @@ class VictimSettings:
                 return
 
     def _turns(self) -> list[int]:
-        own, asker = self.pod.priority, self.again.ask.priority
+        own, preemptor_priority = self.pod.priority, self.again.ask.priority
         offsets = {queue.priority_offset for queue in self.again.tree.queues.values()} | {0}
-        others = {pod.priority for pod in self.again.snapshot.pods if pod.node is not None} | {asker}
+        others = {pod.priority for pod in self.again.snapshot.pods if pod.node is not None} | {preemptor_priority}
         moves = {move + more for offset in offsets for move in (offset, -offset) for more in (0, 1)}
-        return sorted({turn for one in others for move in moves if own < (turn := one + move) <= asker + 1})
+        return sorted(
+            {turn for one in others for move in moves if own < (turn := one + move) <= preemptor_priority + 1}
+        )
 
     def requests(self) -> Iterator[Counterfactual]:
         """Yield, for each resource, the reduction that keeps the victim, had it requested that from the beginning."""

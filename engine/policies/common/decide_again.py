@@ -13,7 +13,7 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common.policy_types import Decide
 
 _MOST_TRIES = 24
-"""Largest number of decisions for one question: even with 5,000 nodes they take less than a second."""
+"""Largest number of decisions for one counterfactual: even with 5,000 nodes they take less than a second."""
 _LARGE = 20_000
 """Number of pods above which deciding again takes some tenths of a second, so that fewer changes are tried."""
 _TRIES, _FEW = 48, 4
@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 
 
 class Tries:
-    """How often one question may still be decided again."""
+    """How often a decision may still be made again for one counterfactual."""
 
     def __init__(self, left: int = _MOST_TRIES) -> None:
         self.left = left
@@ -48,11 +48,11 @@ class Again:
         return made
 
     def seeing(self, snapshot: Snapshot) -> "Again":
-        """Return the same question for another snapshot."""
+        """Return the same attempt for another snapshot."""
         return Again(snapshot, self.tree, self.ask, self._decide)
 
     def tries(self) -> Tries:
-        """Return how often the policy may decide again to answer one question."""
+        """Return how often the policy may decide again to find one counterfactual."""
         return Tries(_TRIES if len(self.snapshot.pods) <= _LARGE else _FEW)
 
     def as_it_was(self) -> Decision:

@@ -185,10 +185,10 @@ class PodIndex:
 class CandidateOrder:
     """The bound pods node by node, most expendable first, without regard to the distance between queues."""
 
-    def __init__(self, ground: PodIndex) -> None:
-        columns = ground.columns
-        self.opted_out: Flags = ground.opted_out[ground.kinds.of]
-        self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
+    def __init__(self, pod_index: PodIndex) -> None:
+        columns = pod_index.columns
+        self.opted_out: Flags = pod_index.opted_out[pod_index.kinds.of]
+        self.originator: Flags = pod_index.kinds.flags(lambda pod: pod.originator)
         self.created: Numbers = columns.numbers(pod_fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: the work that its eviction would lose."""
@@ -202,7 +202,7 @@ class CandidateOrder:
             columns.node,
         )
         self.rows: Rows = np.lexsort(by)
-        self.kind: Rows = ground.kinds.of[self.rows]
+        self.kind: Rows = pod_index.kinds.of[self.rows]
         """Position in this order -> the kind of the pod there."""
         changes = np.zeros(len(self.rows), np.bool_)
         for one in by[3:]:

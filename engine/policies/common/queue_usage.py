@@ -19,12 +19,12 @@ Book = dict[str, Numbers]
 class QueueUsage:
     """The usage of every queue at one moment, and the nodes that are reserved for pending pods."""
 
-    def __init__(self, ground: PodIndex, snapshot: Snapshot) -> None:
-        self.ground, self.columns, self.reservations = ground, snapshot.columns, snapshot.reservations
+    def __init__(self, pod_index: PodIndex, snapshot: Snapshot) -> None:
+        self.pod_index, self.columns, self.reservations = pod_index, snapshot.columns, snapshot.reservations
         columns = snapshot.columns
-        self.asking: Book = dict(ground.bound)
+        self.for_preemptor: Book = dict(pod_index.bound)
         """Usage that counts for a preemptor: bound pods plus the capacity that open decisions reserve."""
-        self.giving: Book = dict(ground.bound)
+        self.for_victims: Book = dict(pod_index.bound)
         """Usage that counts for a victim's queue: bound pods without terminating pods."""
         self.kept: Flags = np.zeros(len(columns.nodes), np.bool_)
         """Place of a node -> whether a decision reserves the node."""
@@ -46,25 +46,31 @@ class QueueUsage:
             return None
         later = copy(self)
         later.columns, later.reservations = columns, snapshot.reservations
-        later.asking, later.giving, later.kept = dict(self.asking), dict(self.giving), self.kept.copy()
+        later.for_preemptor, later.for_victims, later.kept = (
+            dict(self.for_preemptor),
+            dict(self.for_victims),
+            self.kept.copy(),
+        )
         later._leave([columns.pods[row] for row in gone.tolist()])  # noqa: SLF001 - of the same class
         later._reserve(snapshot, since)  # noqa: SLF001
         return later
 
     def _leave(self, pods: Sequence[Pod]) -> None:
-        self._enter(self.giving, [(pod.queue, {name: -held for name, held in pod.requests.items()}) for pod in pods])
+        self._enter(
+            self.for_victims, [(pod.queue, {name: -held for name, held in pod.requests.items()}) for pod in pods]
+        )
 
     def _reserve(self, snapshot: Snapshot, reservations: Sequence[Reservation]) -> None:
         place = self.columns.place
         self.kept[[place[one.node] for one in reservations if one.node in place]] = True
         waiting = [one for one in reservations if not _is_used(snapshot.pod(one.ask_uid))]
-        self._enter(self.asking, [(one.queue, one.requests) for one in waiting])
+        self._enter(self.for_preemptor, [(one.queue, one.requests) for one in waiting])
 
     def _enter(self, book: Book, amounts: Sequence[tuple[str | None, Amounts]]) -> None:
-        ground = self.ground
+        pod_index = self.pod_index
         sums: dict[str, dict[int, int]] = {}
         for queue, requests in amounts:
-            lineage = ground.line[:, ground.queue_of(queue)].tolist()
+            lineage = pod_index.line[:, pod_index.queue_of(queue)].tolist()
             for resource, amount in requests.items():
                 of = sums.setdefault(resource, {})
                 for number in lineage:
@@ -74,25 +80,26 @@ class QueueUsage:
             after = before.copy() if max(map(abs, by_queue.values())) <= SAFE else before.astype(object)
             for number, amount in by_queue.items():
                 after[number] += amount
-            after[ground.nobody] = 0
+            after[pod_index.nobody] = 0
             book[resource] = after
 
     def of(self, book: Book, resource: str) -> Numbers:
         """Return the amounts of a resource by queue number; zeros for a resource that no queue uses."""
-        return book[resource] if resource in book else np.zeros(self.ground.nobody + 1, np.int64)
+        return book[resource] if resource in book else np.zeros(self.pod_index.nobody + 1, np.int64)
 
     def figures(self, leaf: str | None, asked: Amounts, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
         """Return the figures before and after the decision, for the queues of the pending pod and of the victims.
 
         First the pending pod's queue (``leaf``) and all queues above it, then each victim's queue and all above that.
-        The preemptor's lineage is measured by ``asking``, the other queues by ``giving``. Zeros are left out.
+        The preemptor's lineage is measured by ``for_preemptor``, the other queues by ``for_victims``. Zeros are left
+        out.
         """
-        tree, victims = self.ground.tree, tuple(victims)
+        tree, victims = self.pod_index.tree, tuple(victims)
         own = tree.lineage(leaf) if leaf else ()
         others = {path: None for pod in victims for path in tree.lineage(pod.queue or tree.root) if path not in own}
         found = []
         for path in (*own, *others):
-            before = self._all(self.asking if path in own else self.giving, path)
+            before = self._all(self.for_preemptor if path in own else self.for_victims, path)
             after = dict(before)
             for resource, amount in asked.items() if path in own and victims else ():
                 after[resource] = after.get(resource, 0) + amount
@@ -107,7 +114,7 @@ class QueueUsage:
         return tuple(found)
 
     def _all(self, book: Book, path: str) -> Amounts:
-        number = self.ground.number[path]
+        number = self.pod_index.number[path]
         return {resource: amount for resource in sorted(book) if (amount := int(book[resource][number]))}
 
 
@@ -115,14 +122,14 @@ def _is_used(pod: Pod | None) -> bool:
     return pod is not None and pod.node is not None and pod.queue is not None
 
 
-def usage_of(ground: PodIndex, snapshot: Snapshot) -> QueueUsage:
+def usage_of(pod_index: PodIndex, snapshot: Snapshot) -> QueueUsage:
     """Return the usage of queues in a snapshot, updated incrementally from the previous call of the same pass.
 
-    ``ground``: the snapshot's pod index.
+    ``pod_index``: the snapshot's pod index.
     """
-    kept: dict[str, QueueUsage] = snapshot.once("fence usage", ground.tree, dict)
+    kept: dict[str, QueueUsage] = snapshot.once("fence usage", pod_index.tree, dict)
     latest = kept.get("latest")
     if latest and latest.columns is snapshot.columns and latest.reservations is snapshot.reservations:
         return latest
-    kept["latest"] = found = (latest and latest.moved(snapshot)) or QueueUsage(ground, snapshot)
+    kept["latest"] = found = (latest and latest.moved(snapshot)) or QueueUsage(pod_index, snapshot)
     return found

@@ -32,13 +32,15 @@ class ReclaimAttempt:
         asked = {name: amount for name, amount in ask.requests.items() if amount > 0}
         self.wanted: Amounts = {name: amount for name, amount in asked.items() if name != PODS} or asked
         """The amounts that the pending pod requests. ``pods`` is included only if it requests nothing else."""
-        self.ground = share_index_of(snapshot, tree)
+        self.share_index = share_index_of(snapshot, tree)
 
     @cached_property
-    def standings(self) -> ShareStatuses:
+    def share_statuses(self) -> ShareStatuses:
         """Return the share status of every queue by its path."""
-        shares = deserved(self.tree, self.ground.requests, self.ground.capacity, Method(self.parameters.method))
-        return share_statuses_from(self.ground, self.snapshot, self.tree, shares)
+        shares = deserved(
+            self.tree, self.share_index.requests, self.share_index.capacity, Method(self.parameters.method)
+        )
+        return share_statuses_from(self.share_index, self.snapshot, self.tree, shares)
 
     @cached_property
     def ledger(self) -> ShareLedger:
@@ -46,15 +48,15 @@ class ReclaimAttempt:
         kept: dict[str, ShareLedger] = self.snapshot.once("deserved ledger", (self.tree, self.parameters.method), dict)
         latest = kept.get("latest")
         kept["latest"] = found = (
-            latest.moved(self.standings) if latest else ShareLedger(self.nodes.ground, self.standings)
+            latest.moved(self.share_statuses) if latest else ShareLedger(self.nodes.pod_index, self.share_statuses)
         )
         return found
 
     @cached_property
     def above_ask(self) -> Flags:
         """Return for every queue number whether the queue is the pending pod's or an ancestor of it."""
-        above = np.zeros(self.nodes.ground.nobody + 1, np.bool_)
-        above[[self.nodes.ground.number[path] for path in self.lineage]] = True
+        above = np.zeros(self.nodes.pod_index.nobody + 1, np.bool_)
+        above[[self.nodes.pod_index.number[path] for path in self.lineage]] = True
         return above
 
     @cached_property
@@ -63,11 +65,11 @@ class ReclaimAttempt:
 
         All its ancestors that are not ancestors of the pending pod's queue must exceed what they deserve too.
         """
-        ground = self.nodes.ground
+        pod_index = self.nodes.pod_index
         spared = self.above_ask.copy()
-        spared[ground.nobody] = True
+        spared[pod_index.nobody] = True
         flags = {name: spared | np.asarray(self.ledger.over(name) > 0, np.bool_) for name in self.wanted}
-        return {name: np.asarray(one[ground.line].all(axis=0), np.bool_) for name, one in flags.items()}
+        return {name: np.asarray(one[pod_index.line].all(axis=0), np.bool_) for name, one in flags.items()}
 
     @cached_property
     def counted(self) -> Amounts:
@@ -75,7 +77,7 @@ class ReclaimAttempt:
 
         Resources that the cluster does not have are left out.
         """
-        capacity = self.ground.capacity
+        capacity = self.share_index.capacity
         return {name: capacity[name] for name in self.wanted if name in capacity}
 
     @cached_property
@@ -86,20 +88,20 @@ class ReclaimAttempt:
     @property
     def too_large(self) -> bool:
         """Return whether the pending pod would fit on no node even if all nodes were empty."""
-        return any(pod.uid == self.ask.uid for pod in self.ground.too_large)
+        return any(pod.uid == self.ask.uid for pod in self.share_index.too_large)
 
     @cached_property
     def beyond(self) -> str:
         """Return the pending pod's queue and the first resource of which it would exceed what it deserves, or ''."""
-        return "" if self.ask.namespace == SYSTEM else self._more_than(self.standings[self.leaf].deserved, 0)
+        return "" if self.ask.namespace == SYSTEM else self._more_than(self.share_statuses[self.leaf].deserved, 0)
 
     @cached_property
     def over_hard(self) -> str:
         """Return the pending pod's queue and the first resource of which it would exceed its hard limit, or ''."""
-        return self._more_than(self.standings[self.leaf].hard, None)
+        return self._more_than(self.share_statuses[self.leaf].hard, None)
 
     def _more_than(self, limits: Mapping[str, int], otherwise: int | None) -> str:
-        used = self.standings[self.leaf].used
+        used = self.share_statuses[self.leaf].used
         for name, amount in sorted(self.ask.requests.items()):
             limit = limits.get(name, otherwise)
             if amount > 0 and limit is not None and used.get(name, 0) + amount > limit:
@@ -127,8 +129,8 @@ class ReclaimAttempt:
         """
         found = {}
         for path in self.tree.lineage(self.leaf)[1:]:
-            for name, limit in self.standings[path].hard.items():
-                more = self.standings[path].used.get(name, 0) + self.ask.requests.get(name, 0) - limit
+            for name, limit in self.share_statuses[path].hard.items():
+                more = self.share_statuses[path].used.get(name, 0) + self.ask.requests.get(name, 0) - limit
                 if more > 0 and self.ask.requests.get(name, 0) > 0:
                     found[path, name] = more
         return found
@@ -137,8 +139,8 @@ class ReclaimAttempt:
         """Return when a queue's pods may be preempted: its grace period after its reclaim notice, or after now."""
         due: dict[str, int] = self.snapshot.once("deserved due", self.tree, dict)
         if queue not in due:
-            told = self.snapshot.notices.get(queue, self.snapshot.now_ms)
-            due[queue] = told + self.tree.delay_ms(queue, inherited=True)
+            notified_ms = self.snapshot.notices.get(queue, self.snapshot.now_ms)
+            due[queue] = notified_ms + self.tree.delay_ms(queue, inherited=True)
         return due[queue]
 
     def in_grace(self, queue: str) -> bool:
@@ -163,7 +165,7 @@ class ReclaimAttempt:
     def notified(self) -> Flags:
         """Return for every queue number whether the queue was given a reclaim notice."""
         notices = self.snapshot.notices
-        return self._once("told", lambda queue: queue in notices)
+        return self._once("notified", lambda queue: queue in notices)
 
     @property
     def past_grace(self) -> Flags:
@@ -171,7 +173,7 @@ class ReclaimAttempt:
         return self._once("past grace", lambda queue: not self.in_grace(queue))
 
     def _once(self, what: str, meets: Callable[[str], bool]) -> Flags:
-        ground = self.nodes.ground
+        pod_index = self.nodes.pod_index
         return self.snapshot.once(
-            f"deserved {what}", self.tree, lambda: np.array([*map(meets, ground.paths), False], np.bool_)
+            f"deserved {what}", self.tree, lambda: np.array([*map(meets, pod_index.paths), False], np.bool_)
         )

@@ -23,25 +23,25 @@ from engine.policies.deserved.shares.share_ledger import reserved_of
 class Candidates:
     """The bound pods that may be preempted for a pending pod, judged before any pod is preempted."""
 
-    def __init__(self, question: ReclaimAttempt) -> None:
-        self.question = question
-        self.books = ShareBalances(question)
-        self.budgets = BudgetCoverage(question.snapshot)
+    def __init__(self, attempt: ReclaimAttempt) -> None:
+        self.attempt = attempt
+        self.balances = ShareBalances(attempt)
+        self.budgets = BudgetCoverage(attempt.snapshot)
         self.counts: Counter[PodReason] = Counter()
         """Reason -> the number of pods that may not be preempted for it."""
         self.staying: Counter[PodReason] = Counter()
         """The part of ``counts`` that is in queues which may be preempted from."""
-        self._alike = pod_kinds_of(question.snapshot, question.nodes.ground, self.budgets)
+        self._alike = pod_kinds_of(attempt.snapshot, attempt.nodes.pod_index, self.budgets)
         self._in_grace: Flags | None = None
         """Queue number -> whether its grace period is not over; None if grace periods are not considered."""
         kinds = self._found()
-        self.going: Flags = self._alike.going(question.nodes.columns, kinds)
+        self.going: Flags = self._alike.going(attempt.nodes.columns, kinds)
         """Pod row -> whether that pod may be preempted."""
-        self._leave_out(question.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
-        self.queues: Flags = np.zeros(question.nodes.ground.nobody + 1, np.bool_)
+        self._leave_out(attempt.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
+        self.queues: Flags = np.zeros(attempt.nodes.pod_index.nobody + 1, np.bool_)
         """Queue number -> whether the queue has any candidates."""
         if self.counts[PodReason.OUTSIDE_SCOPE]:
-            self.queues[question.nodes.ground.row_queue[self.going]] = True
+            self.queues[attempt.nodes.pod_index.row_queue[self.going]] = True
         else:
             self.queues[self._alike.queue[kinds]] = True
         self.beyond = self.queues
@@ -58,11 +58,11 @@ class Candidates:
     @property
     def pods(self) -> list[Pod]:
         """Return all pods that may be preempted."""
-        return list(compress(self.question.nodes.columns.pods, self.going.tolist()))
+        return list(compress(self.attempt.nodes.columns.pods, self.going.tolist()))
 
     def on(self, place: int) -> list[Pod]:
         """Return the candidates on one node."""
-        columns = self.question.nodes.columns
+        columns = self.attempt.nodes.columns
         rows = columns.rows(place)
         return list(compress(columns.on(place), self.going[rows.start : rows.stop].tolist()))
 
@@ -73,7 +73,7 @@ class Candidates:
 
     def rows_of(self, queue: str) -> Rows:
         """Return the rows of a queue's candidates."""
-        rows = self._alike.rows_of_queue.of(self.question.nodes.ground.number[queue])
+        rows = self._alike.rows_of_queue.of(self.attempt.nodes.pod_index.number[queue])
         return rows[self.going[rows]]
 
     def in_turn(self, queues: Flags) -> Iterator[str]:
@@ -82,7 +82,7 @@ class Candidates:
 
     @cached_property
     def _turns(self) -> ShareOrder:
-        return ShareOrder(self.question)
+        return ShareOrder(self.attempt)
 
     def of(self, queues: Flags) -> "Candidates":
         """Return the candidates of some of the queues; the grace periods of the other queues are not over."""
@@ -90,7 +90,7 @@ class Candidates:
             return self
         fewer = copy(self)
         fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - same class
-        fewer.going = self.going & queues[self.question.nodes.ground.row_queue]
+        fewer.going = self.going & queues[self.attempt.nodes.pod_index.row_queue]
         fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.going))
         fewer.counts = self.counts + Counter({PodReason.IN_GRACE: self.count - fewer.count})
         return fewer
@@ -107,16 +107,16 @@ class Candidates:
 
     def _of_queue(self, queue: str | None) -> ExclusionReason | None:
         """Return why no pod of a queue may be preempted, or None."""
-        if self._in_grace is not None and self._in_grace[self.question.nodes.ground.queue_of(queue)]:
+        if self._in_grace is not None and self._in_grace[self.attempt.nodes.pod_index.queue_of(queue)]:
             return ExclusionReason(PodReason.IN_GRACE, queue or "")
         return self._spared(queue)
 
     def _found(self) -> Flags:
         """Return for every kind of pod whether its pods may be preempted; count the others by reason."""
-        ground, kinds = self.question.nodes.ground, self._alike
-        of_leaving = kinds.of[self.question.nodes.columns.leaving]
+        pod_index, kinds = self.attempt.nodes.pod_index, self._alike
+        of_leaving = kinds.of[self.attempt.nodes.columns.leaving]
         times = kinds.counts - np.bincount(of_leaving, minlength=len(kinds.each))
-        queues = np.ones(ground.nobody + 1, np.bool_)
+        queues = np.ones(pod_index.nobody + 1, np.bool_)
         for reason, spared in self._queues_spared():
             self.counts[reason] += int(kinds.counts[(queues & spared)[kinds.queue]].sum())
             queues &= ~spared
@@ -133,28 +133,28 @@ class Candidates:
 
         The first reason that applies to a queue counts.
         """
-        question, ground = self.question, self.question.nodes.ground
-        yield PodReason.NO_QUEUE, _single_flag(ground, ground.nobody)
-        yield PodReason.SAME_QUEUE, _single_flag(ground, ground.number[question.leaf])
-        if fence := question.tree.fence(question.leaf):
-            yield PodReason.OUTSIDE_FENCE, ~ground.below(fence)
-        yield PodReason.DISABLED, ground.disabled
-        if question.nodes.restraints.pauses:
-            yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*ground.paths, "")], np.bool_)
-        if not question.outranks:
-            yield PodReason.WITHIN_DESERVED, ~np.any(list(question.overused.values()), axis=0)
+        attempt, pod_index = self.attempt, self.attempt.nodes.pod_index
+        yield PodReason.NO_QUEUE, _single_flag(pod_index, pod_index.nobody)
+        yield PodReason.SAME_QUEUE, _single_flag(pod_index, pod_index.number[attempt.leaf])
+        if fence := attempt.tree.fence(attempt.leaf):
+            yield PodReason.OUTSIDE_FENCE, ~pod_index.below(fence)
+        yield PodReason.DISABLED, pod_index.disabled
+        if attempt.nodes.restraints.pauses:
+            yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*pod_index.paths, "")], np.bool_)
+        if not attempt.outranks:
+            yield PodReason.WITHIN_DESERVED, ~np.any(list(attempt.overused.values()), axis=0)
 
     def _kinds_staying(self, left: Flags) -> Iterator[tuple[PodReason, Flags]]:
         """Yield reasons for which pods may not be preempted, each with the kinds of pods it applies to.
 
         The first reason that applies to a kind counts. ``left`` are the kinds that are not excluded yet.
         """
-        question, kinds = self.question, self._alike
+        attempt, kinds = self.attempt, self._alike
         yield from kinds.staying.items()
-        if question.outranks:
-            yield PodReason.HIGHER_PRIORITY, kinds.priority >= question.ask.priority
+        if attempt.outranks:
+            yield PodReason.HIGHER_PRIORITY, kinds.priority >= attempt.ask.priority
         else:
-            takes = [(kinds.amounts(name) > 0) & over[kinds.queue] for name, over in question.overused.items()]
+            takes = [(kinds.amounts(name) > 0) & over[kinds.queue] for name, over in attempt.overused.items()]
             yield PodReason.WITHIN_DESERVED, ~np.any(takes, axis=0)
         yield PodReason.GUARANTEE, self._needed_for_reserved()
         covered = np.zeros_like(left)
@@ -164,68 +164,68 @@ class Candidates:
 
     def _needed_for_reserved(self) -> Flags:
         """Return for every kind whether preempting a pod of it would leave a queue below its reserved amount."""
-        question, kinds = self.question, self._alike
+        attempt, kinds = self.attempt, self._alike
         needed = np.zeros(len(kinds.each), np.bool_)
-        for name in reserved_of(question.tree):
+        for name in reserved_of(attempt.tree):
             held = kinds.amounts(name)
-            spare = question.ledger.spare(name, question.ask.requests.get(name, 0), question.above_ask)
+            spare = attempt.ledger.spare(name, attempt.ask.requests.get(name, 0), attempt.above_ask)
             needed |= np.asarray((held > 0) & (held > spare[kinds.queue]), np.bool_)
         return needed
 
     def _spared(self, queue: str | None) -> ExclusionReason | None:
-        question, tree = self.question, self.question.tree
+        attempt, tree = self.attempt, self.attempt.tree
         if queue is None or queue not in tree:
             return ExclusionReason(PodReason.NO_QUEUE)
-        if queue == question.leaf:
+        if queue == attempt.leaf:
             return ExclusionReason(PodReason.SAME_QUEUE, queue)
-        if (fence := tree.fence(question.leaf)) and not tree.contains(fence, queue):
+        if (fence := tree.fence(attempt.leaf)) and not tree.contains(fence, queue):
             return ExclusionReason(PodReason.OUTSIDE_FENCE, fence)
         if disabled := tree.disabled_by(queue):
             return ExclusionReason(PodReason.DISABLED, disabled)
         if pause := self._pause(queue):
             return ExclusionReason(PodReason.PAUSED, pause)
-        if question.outranks:
+        if attempt.outranks:
             return None
-        if any(self.books.overused(queue, name) for name in question.wanted):
+        if any(self.balances.overused(queue, name) for name in attempt.wanted):
             return None
         return ExclusionReason(PodReason.WITHIN_DESERVED, self._within(queue))
 
     def _pause(self, queue: str) -> str:
-        return self.question.nodes.restraints.pause_of(queue)
+        return self.attempt.nodes.restraints.pause_of(queue)
 
     def _within(self, queue: str) -> str:
         """Return the first queue of a lineage that does not exceed what it deserves of any requested resource.
 
         It is searched from ``queue`` up. It is ``queue`` itself if no ancestor meets the condition.
         """
-        names = self.question.wanted
-        line = self.question.line(queue)
-        return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
+        names = self.attempt.wanted
+        line = self.attempt.line(queue)
+        return next((path for path in line if all(self.balances.over(path, name) <= 0 for name in names)), queue)
 
     def _of_staying(self, pod: Pod) -> ExclusionReason | None:
         if found := exclusion_reason(pod):
             return found
-        outside = self.question.nodes.restraints.outside(pod)
+        outside = self.attempt.nodes.restraints.outside(pod)
         return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
 
     def _kept(self, pod: Pod) -> ExclusionReason | None:
-        if self.question.outranks:
-            if pod.priority >= self.question.ask.priority:
+        if self.attempt.outranks:
+            if pod.priority >= self.attempt.ask.priority:
                 return ExclusionReason(PodReason.HIGHER_PRIORITY, str(pod.priority))
-        elif not self.takes_beyond(pod, self.books, self.question.wanted):
+        elif not self.takes_beyond(pod, self.balances, self.attempt.wanted):
             return ExclusionReason(PodReason.WITHIN_DESERVED, pod.queue or "")
-        if reserved := self.books.below_reserved(pod):
+        if reserved := self.balances.below_reserved(pod):
             return ExclusionReason(PodReason.GUARANTEE, reserved)
         if not self.budgets.allow([pod]):
             return ExclusionReason(PodReason.OVER_BUDGET, ", ".join(self.budgets.covering(pod)))
         return None
 
-    def takes_beyond(self, pod: Pod, books: ShareBalances, names: Collection[str]) -> bool:
+    def takes_beyond(self, pod: Pod, balances: ShareBalances, names: Collection[str]) -> bool:
         """Return whether a pod holds any of these resources that its queue uses beyond what it deserves."""
-        return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
+        return any(pod.requests.get(name, 0) > 0 and balances.overused(pod.queue or "", name) for name in names)
 
 
-def _single_flag(ground: PodIndex, number: int) -> Flags:
-    flags = np.zeros(ground.nobody + 1, np.bool_)
+def _single_flag(pod_index: PodIndex, number: int) -> Flags:
+    flags = np.zeros(pod_index.nobody + 1, np.bool_)
     flags[number] = True
     return flags

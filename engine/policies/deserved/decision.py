@@ -30,135 +30,135 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
 
     The decision also says which queues are given a reclaim notice.
     """
-    question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    attempt = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     for reason, guard in UNDECIDABLE.items():
-        if (detail := guard(question.nodes)) is not None:
-            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
+        if (detail := guard(attempt.nodes)) is not None:
+            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
     for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
-        node = question.nodes.node_with_room(leaving_counted=leaving_counted)
+        node = attempt.nodes.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            return _build_decision(question, Outcome.FITS, reason, node=node)
-    return _rejection(question) or _within_safeguards(question)
+            return _build_decision(attempt, Outcome.FITS, reason, node=node)
+    return _rejection(attempt) or _within_safeguards(attempt)
 
 
-def _rejection(question: ReclaimAttempt) -> Decision | None:
+def _rejection(attempt: ReclaimAttempt) -> Decision | None:
     """Return a decision that rejects preemption for the pending pod, or None if it may preempt."""
     for reason, guard in _GUARDS.items():
-        if (detail := guard(question.nodes)) is not None:
-            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
-    if question.too_large:
-        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
-    if question.beyond and not question.outranks:
-        return _build_decision(question, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=question.beyond)
-    if question.over_hard:
-        return _build_decision(question, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=question.over_hard)
+        if (detail := guard(attempt.nodes)) is not None:
+            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    if attempt.too_large:
+        return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+    if attempt.beyond and not attempt.outranks:
+        return _build_decision(attempt, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=attempt.beyond)
+    if attempt.over_hard:
+        return _build_decision(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=attempt.over_hard)
     for reason, guard in _WAITS.items():
-        if (detail := guard(question.nodes)) is not None:
-            return _build_decision(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+        if (detail := guard(attempt.nodes)) is not None:
+            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
     return None
 
 
-def _within_safeguards(question: ReclaimAttempt) -> Decision:
+def _within_safeguards(attempt: ReclaimAttempt) -> Decision:
     """Choose victims that the safeguards allow.
 
     Disruption budgets are considered in any case, as the proposal requires.
     """
-    own = question.snapshot
+    own = attempt.snapshot
 
     def choose(snapshot: Snapshot) -> Decision:
         if snapshot is own:
-            return _reclaim(question)
-        return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), question.tree, question.ask, question.parameters))
+            return _reclaim(attempt)
+        return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), attempt.tree, attempt.ask, attempt.parameters))
 
-    return within_safeguards(own, question.tree, question.ask, choose)
+    return within_safeguards(own, attempt.tree, attempt.ask, choose)
 
 
-def _reclaim(question: ReclaimAttempt) -> Decision:
+def _reclaim(attempt: ReclaimAttempt) -> Decision:
     """Preempt from queues whose grace periods are over, if that makes room.
 
     Otherwise give reclaim notices to the queues it could be made from, or wait for those that still have time.
     """
-    survey, in_time = find_candidates(question)
-    if survey.best is None:
-        return _no_victims(question, survey)
-    return (_preempt_now if in_time else _wait_for_grace)(question, survey, survey.best)
+    node_candidates, in_time = find_candidates(attempt)
+    if node_candidates.best is None:
+        return _no_victims(attempt, node_candidates)
+    return (_preempt_now if in_time else _wait_for_grace)(attempt, node_candidates, node_candidates.best)
 
 
-def find_candidates(question: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
+def find_candidates(attempt: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
     """Return the node candidates of the first group of queues that makes room, and whether they may be preempted now.
 
     If no group makes room while every queue keeps what it deserves, queues may end below that. If the usual order of
     victims finds no allowed set even then, other sets are tried. If nothing helps, the last group is returned.
     """
     found: list[tuple[NodeCandidates, bool]] = []
-    for candidates, in_time in _attempts(question):
-        found.append((NodeCandidates(question, candidates), in_time))
+    for candidates, in_time in _attempts(attempt):
+        found.append((NodeCandidates(attempt, candidates), in_time))
         if found[-1][0].best is not None:
             return found[-1]
-    last = found[-1] if found else (NodeCandidates(question, Candidates(question)), False)
+    last = found[-1] if found else (NodeCandidates(attempt, Candidates(attempt)), False)
     helps = next((one for one in found if one[0].end_below()), None)
     return helps or next((one for one in found if one[0].other_sets()), last)
 
 
-def _attempts(question: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
+def _attempts(attempt: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
     """Yield groups of candidates to try, each with whether they may be preempted now.
 
     The groups are the queues whose grace periods are over, the queues with a reclaim notice, and all queues.
     """
-    every = Candidates(question)
-    if question.outranks:
+    every = Candidates(attempt)
+    if attempt.outranks:
         yield every, True
         return
-    past = every.queues & question.past_grace
+    past = every.queues & attempt.past_grace
     tried = np.zeros_like(past)
-    for queues in (past, every.queues & question.notified, every.queues):
+    for queues in (past, every.queues & attempt.notified, every.queues):
         if not np.array_equal(queues, tried):
             yield every.of(queues), queues is past
         tried = queues
 
 
-def _preempt_now(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Decision:
-    found = () if question.outranks else notices_of(question, survey, best.victims)
+def _preempt_now(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
+    found = () if attempt.outranks else notices_of(attempt, node_candidates, best.victims)
     return _build_decision(
-        question,
+        attempt,
         Outcome.PREEMPT,
-        Reason.HIGH_PRIORITY if question.outranks else Reason.BELOW_DESERVED,
-        node=None if best.place is None else question.nodes.columns.nodes[best.place].name,
-        victims=tuple(_victim(question, pod) for pod in best.victims),
+        Reason.HIGH_PRIORITY if attempt.outranks else Reason.BELOW_DESERVED,
+        node=None if best.place is None else attempt.nodes.columns.nodes[best.place].name,
+        victims=tuple(_victim(attempt, pod) for pod in best.victims),
         notices=found,
-        trace=trace_of(question, survey, best, coming=True),
+        trace=trace_of(attempt, node_candidates, best, coming=True),
     )
 
 
-def _victim(question: ReclaimAttempt, pod: Pod) -> PodVerdict:
-    reason = PodReason.LOWER_PRIORITY if question.outranks else PodReason.OVER_DESERVED
+def _victim(attempt: ReclaimAttempt, pod: Pod) -> PodVerdict:
+    reason = PodReason.LOWER_PRIORITY if attempt.outranks else PodReason.OVER_DESERVED
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
 
 
-def _wait_for_grace(question: ReclaimAttempt, survey: NodeCandidates, best: NodeVictims) -> Decision:
-    queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (question.due_ms(one), one))
+def _wait_for_grace(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
+    queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (attempt.due_ms(one), one))
     return _build_decision(
-        question,
+        attempt,
         Outcome.NOT_ELIGIBLE,
         Reason.GRACE,
         detail=queue,
-        due=question.due_ms(queue),
-        notices=notices_of(question, survey, best.victims),
-        trace=trace_of(question, survey, best, coming=False),
+        due=attempt.due_ms(queue),
+        notices=notices_of(attempt, node_candidates, best.victims),
+        trace=trace_of(attempt, node_candidates, best, coming=False),
     )
 
 
-def _no_victims(question: ReclaimAttempt, survey: NodeCandidates) -> Decision:
-    trace = trace_of(question, survey, coming=False)
-    if survey.gave_up:
-        return _build_decision(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
-    if survey.candidates.count:
-        return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
-    return _build_decision(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=trace)
+def _no_victims(attempt: ReclaimAttempt, node_candidates: NodeCandidates) -> Decision:
+    trace = trace_of(attempt, node_candidates, coming=False)
+    if node_candidates.gave_up:
+        return _build_decision(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
+    if node_candidates.candidates.count:
+        return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+    return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=trace)
 
 
 def _build_decision(
-    question: ReclaimAttempt,
+    attempt: ReclaimAttempt,
     outcome: Outcome,
     reason: Reason,
     *,
@@ -172,7 +172,7 @@ def _build_decision(
     return Decision(
         policy=POLICY,
         dialect=DIALECT,
-        ask=PodFacts.of(question.ask),
+        ask=PodFacts.of(attempt.ask),
         outcome=outcome,
         reason=reason,
         detail=detail,
@@ -180,5 +180,5 @@ def _build_decision(
         node=node,
         victims=victims,
         notices=notices,
-        trace=trace_of(question, coming=False) if trace is None else trace,
+        trace=trace_of(attempt, coming=False) if trace is None else trace,
     )

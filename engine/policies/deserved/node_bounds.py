@@ -19,25 +19,25 @@ victim's negated creation time, and the node index.
 """
 
 
-def bounds(question: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
+def bounds(attempt: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
     """Yield a lower bound of the cost of each useful node with its index, the cheapest first."""
-    columns, left = question.nodes.columns, useful.copy()
+    columns, left = attempt.nodes.columns, useful.copy()
     for queue in candidates.in_turn(candidates.queues):
         places = columns.node[candidates.rows_of(queue)]
         places = places[left[places] & run_starts(places)]
         left[places] = False
         if len(places):
-            yield from _of_queue(question, candidates, places, queue)
+            yield from _of_queue(attempt, candidates, places, queue)
 
 
-def _of_queue(question: ReclaimAttempt, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
+def _of_queue(attempt: ReclaimAttempt, candidates: Candidates, places: Rows, queue: str) -> Iterator[tuple[Cost, int]]:
     """Yield the lower bounds of the given nodes, on which ``queue`` is the first to preempt from."""
-    columns, rank = question.nodes.columns, candidates.books.rank(queue)
+    columns, rank = attempt.nodes.columns, candidates.balances.rank(queue)
     rows = _rows(columns, places)
     rows = rows[candidates.going[rows]]
     first = np.flatnonzero(run_starts(columns.node[rows]))
     lowest = np.minimum.reduceat(columns.priority[rows], first)
-    fewest = _fewest_victims(question, rows, first, places)
+    fewest = _fewest_victims(attempt, rows, first, places)
     newest = np.maximum.reduceat(_created(columns)[rows], first)
     for one in np.lexsort((places, -newest, fewest, lowest)).tolist():
         place = int(places[one])
@@ -52,14 +52,14 @@ def _rows(columns: Columns, places: Rows) -> Rows:
     return rows
 
 
-def _fewest_victims(question: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
+def _fewest_victims(attempt: ReclaimAttempt, rows: Rows, first: Rows, places: Rows) -> Numbers:
     """Return for every node how many pods have to be preempted at least.
 
     It assumes that each victim frees as much as the largest candidate there.
     """
-    columns, fewest = question.nodes.columns, np.ones(len(places), np.int64)
-    for name, amount in question.wanted.items():
-        short = amount - question.free[name][places]
+    columns, fewest = attempt.nodes.columns, np.ones(len(places), np.int64)
+    for name, amount in attempt.wanted.items():
+        short = amount - attempt.free[name][places]
         largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
         fewest = np.maximum(fewest, -(-short // largest))
     return fewest

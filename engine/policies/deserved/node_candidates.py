@@ -45,10 +45,10 @@ class NodeVictims(NamedTuple):
 class NodeCandidates:
     """The victims that each node would need for the pending pod, and what they cost."""
 
-    def __init__(self, question: ReclaimAttempt, candidates: Candidates) -> None:
-        self.question, self.candidates = question, candidates
-        there = question.nodes
-        gone = _candidate_departures(question, candidates)
+    def __init__(self, attempt: ReclaimAttempt, candidates: Candidates) -> None:
+        self.attempt, self.candidates = attempt, candidates
+        there = attempt.nodes
+        gone = _candidate_departures(attempt, candidates)
         self.counts = gone.counts
         """Node index -> the number of candidates on the node."""
         self.refusing = there.feasibility.refusing(gone, surely=there.leaving)
@@ -66,7 +66,7 @@ class NodeCandidates:
 
         Queues may have to end below because pods cannot be divided.
         """
-        if self.question.outranks or not self._useful.any():
+        if self.attempt.outranks or not self._useful.any():
             return False
         self.dearer = self._useful.copy()
         self.found = sorted(self._found(below=True), key=lambda one: one.cost)
@@ -82,14 +82,14 @@ class NodeCandidates:
 
         Sets ``gave_up`` if not all sets were tried.
         """
-        if not self.question.parameters.node_fit:
-            self.gave_up = bool(self._useful.any()) and not _lacks_all(self.question, self.candidates)
+        if not self.attempt.parameters.node_fit:
+            self.gave_up = bool(self._useful.any()) and not _lacks_all(self.attempt, self.candidates)
             return False
-        places = [place for _least, place in bounds(self.question, self.candidates, self._useful)]
+        places = [place for _least, place in bounds(self.attempt, self.candidates, self._useful)]
         self.gave_up = len(places) > MAX_SEARCHED_NODES
         for place in places[:MAX_SEARCHED_NODES]:
             pods = sorted(self.candidates.on(place), key=self._first)
-            tried = search(self.question, self.candidates, place, pods)
+            tried = search(self.attempt, self.candidates, place, pods)
             rows, put_back = tried.victims() or ([], [])
             self.gave_up |= tried.gave_up
             if rows:
@@ -99,33 +99,33 @@ class NodeCandidates:
         return self.best is not None
 
     def _first(self, pod: Pod) -> tuple[Rank, int, int, str]:
-        return self.candidates.books.rank(pod.queue or ""), pod.priority, -pod.created_ms, pod.key
+        return self.candidates.balances.rank(pod.queue or ""), pod.priority, -pod.created_ms, pod.key
 
     def _found(self, *, below: bool = False) -> Iterator[NodeVictims]:
-        if not self.question.parameters.node_fit:
+        if not self.attempt.parameters.node_fit:
             self.dearer[:] = False
-            if anywhere := _find_victims(self.question, self.candidates, None, self.candidates.pods, below=below):
+            if anywhere := _find_victims(self.attempt, self.candidates, None, self.candidates.pods, below=below):
                 yield anywhere
             return
         best: Cost | None = None
         hopeless: Flags | None = None
-        for least, place in bounds(self.question, self.candidates, self.dearer):
+        for least, place in bounds(self.attempt, self.candidates, self.dearer):
             if best is not None and least > best:
                 return
             self.dearer[place] = False
             if hopeless is not None and hopeless[place]:
                 continue
-            if one := victims_on_node(self.question, self.candidates, place, below=below):
+            if one := victims_on_node(self.attempt, self.candidates, place, below=below):
                 best = one.cost if best is None else min(best, one.cost)
                 yield one
             elif hopeless is None and not below:  # computed only on a failure: usually the first node makes room
-                hopeless = hopeless_places(self.question, self.candidates)
+                hopeless = hopeless_places(self.attempt, self.candidates)
 
 
-def _candidate_departures(question: ReclaimAttempt, candidates: Candidates) -> IncrementalDepartingPods:
+def _candidate_departures(attempt: ReclaimAttempt, candidates: Candidates) -> IncrementalDepartingPods:
     """Return all candidates as pods that are evicted together, updated incrementally from the previous call."""
-    there = question.nodes
-    kept: dict[str, IncrementalDepartingPods] = question.snapshot.once("deserved going", question.tree, dict)
+    there = attempt.nodes
+    kept: dict[str, IncrementalDepartingPods] = attempt.snapshot.once("deserved going", attempt.tree, dict)
     kept["latest"] = found = IncrementalDepartingPods(
         there.columns, candidates.going, also=there.leaving, before=kept.get("latest")
     )
@@ -133,20 +133,20 @@ def _candidate_departures(question: ReclaimAttempt, candidates: Candidates) -> I
 
 
 def victims_on_node(
-    question: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
+    attempt: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
 ) -> NodeVictims | None:
     """Return the victims that a node would need, or None if it cannot make room for the pending pod.
 
     With ``below``, pods of a queue are preempted even after it has come down to what it deserves.
     """
-    return _find_victims(question, candidates, place, candidates.on(place), below=below)
+    return _find_victims(attempt, candidates, place, candidates.on(place), below=below)
 
 
 def _find_victims(
-    question: ReclaimAttempt, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
+    attempt: ReclaimAttempt, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
 ) -> NodeVictims | None:
-    room: PlacementGoal = AnyNode(question) if place is None else SingleNode(question, place)
-    turn = _VictimSelection(question, candidates, room, below=below)
+    room: PlacementGoal = AnyNode(attempt) if place is None else SingleNode(attempt, place)
+    turn = _VictimSelection(attempt, candidates, room, below=below)
     taken = turn.take(pods)
     if not taken:
         return None
@@ -157,7 +157,7 @@ def _find_victims(
 
 def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> Cost:
     return (
-        candidates.books.rank(victims[0].queue or ""),
+        candidates.balances.rank(victims[0].queue or ""),
         max(pod.priority for pod in victims),
         len(victims),
         -max(pod.created_ms for pod in victims),
@@ -165,25 +165,25 @@ def _cost(candidates: Candidates, victims: Sequence[Pod], place: int | None) -> 
     )
 
 
-def _lacks_all(question: ReclaimAttempt, candidates: Candidates) -> bool:
+def _lacks_all(attempt: ReclaimAttempt, candidates: Candidates) -> bool:
     """Return whether the pending pod would have no room anywhere even if all candidates were preempted."""
-    return _VictimSelection(question, candidates, AnyNode(question), below=True).lacks(candidates.pods)
+    return _VictimSelection(attempt, candidates, AnyNode(attempt), below=True).lacks(candidates.pods)
 
 
 class _VictimSelection:
     """One selection of victims for the pending pod, from one node or from anywhere."""
 
-    def __init__(self, question: ReclaimAttempt, candidates: Candidates, room: PlacementGoal, *, below: bool) -> None:
-        self.question, self.candidates, self.room, self._below = question, candidates, room, below
+    def __init__(self, attempt: ReclaimAttempt, candidates: Candidates, room: PlacementGoal, *, below: bool) -> None:
+        self.attempt, self.candidates, self.room, self._below = attempt, candidates, room, below
 
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
         """Return the victims, in order, that make room for the pending pod; empty if it cannot have room."""
-        books, taken, lines = ShareBalances(self.question), list[Pod](), _pods_by_queue(pods)
+        balances, taken, lines = ShareBalances(self.attempt), list[Pod](), _pods_by_queue(pods)
         while self.lacks(taken):
-            pod = next(self._open(books, taken, lines), None)
+            pod = next(self._open(balances, taken, lines), None)
             if pod is None:
                 return []
-            books.give(pod)
+            balances.give(pod)
             taken.append(pod)
         return taken
 
@@ -196,30 +196,30 @@ class _VictimSelection:
                 needed = others
         return needed
 
-    def _open(self, books: ShareBalances, taken: list[Pod], lines: Mapping[str, "_QueuePods"]) -> Iterator[Pod]:
+    def _open(self, balances: ShareBalances, taken: list[Pod], lines: Mapping[str, "_QueuePods"]) -> Iterator[Pod]:
         """Yield the pods that may be preempted next, those of the most overused queue first."""
         short, gone = self.room.short(taken), {pod.uid for pod in taken}
         helps = self.room.helping(taken) if self.room.lacks(taken) else self._lies_under_hard
-        for queue in sorted(lines, key=books.rank):
-            beyond = self._beyond(books, queue, short)
+        for queue in sorted(lines, key=balances.rank):
+            beyond = self._beyond(balances, queue, short)
             for pod in lines[queue].ordered if beyond else ():
                 if (
-                    (self.question.outranks or any(pod.requests.get(name, 0) > 0 for name in beyond))
+                    (self.attempt.outranks or any(pod.requests.get(name, 0) > 0 for name in beyond))
                     and pod.uid not in gone
                     and helps(pod)
-                    and not books.below_reserved(pod)
+                    and not balances.below_reserved(pod)
                     and self.candidates.budgets.allow([*taken, pod])
                 ):
                     yield pod
 
-    def _beyond(self, books: ShareBalances, queue: str, short: Collection[str]) -> Collection[str]:
+    def _beyond(self, balances: ShareBalances, queue: str, short: Collection[str]) -> Collection[str]:
         """Return the short resources for which a queue may be preempted from.
 
         A pending pod with a high-priority class may preempt for any of them.
         """
-        if self.question.outranks:
+        if self.attempt.outranks:
             return short
-        overused = books.was_overused if self._below else books.overused
+        overused = balances.was_overused if self._below else balances.overused
         return [name for name in short if overused(queue, name)]
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
@@ -228,19 +228,18 @@ class _VictimSelection:
         It cannot be placed if it has no room, or if an ancestor of its queue would exceed its hard limit.
         """
         return self.room.lacks(gone) or any(
-            self._gone(path, name, gone) < more for (path, name), more in self.question.excess.items()
+            self._gone(path, name, gone) < more for (path, name), more in self.attempt.excess.items()
         )
 
     def _gone(self, path: str, name: str, gone: Sequence[Pod]) -> int:
-        tree = self.question.tree
+        tree = self.attempt.tree
         return sum(pod.requests.get(name, 0) for pod in gone if tree.contains(path, pod.queue or ""))
 
     def _lies_under_hard(self, pod: Pod) -> bool:
         """Return whether evicting a pod reduces the excess of any ancestor over its hard limit."""
-        tree = self.question.tree
+        tree = self.attempt.tree
         return any(
-            pod.requests.get(name, 0) > 0 and tree.contains(path, pod.queue or "")
-            for path, name in self.question.excess
+            pod.requests.get(name, 0) > 0 and tree.contains(path, pod.queue or "") for path, name in self.attempt.excess
         )
 
 

@@ -28,23 +28,23 @@ from engine.policies.deserved.trace import notice, trace_of
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
     """Yield every tier; only the last one if a node has room, none if the pod or the usage cannot be judged."""
-    question = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
-    if any(guard(question.nodes) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
+    attempt = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    if any(guard(attempt.nodes) is not None for guard in (*UNDECIDABLE.values(), GUARDS[Reason.UNREAD])):
         return
     for leaving_counted in (False, True):
-        node = question.nodes.node_with_room(leaving_counted=leaving_counted)
+        node = attempt.nodes.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            yield nearest_node.fits(question.nodes, node, soon=leaving_counted)
+            yield nearest_node.fits(attempt.nodes, node, soon=leaving_counted)
             return
-    yield from _Judged(question).tiers()
+    yield from _Judged(attempt).tiers()
 
 
 class _Judged:
     """One pending pod that fits nowhere, judged against every tier."""
 
-    def __init__(self, question: ReclaimAttempt) -> None:
-        self.question, self.ask, self.columns = question, question.ask, question.nodes.columns
-        self.all = Candidates(question)
+    def __init__(self, attempt: ReclaimAttempt) -> None:
+        self.attempt, self.ask, self.columns = attempt, attempt.ask, attempt.nodes.columns
+        self.all = Candidates(attempt)
         self.may_go = self.all.going
 
     def tiers(self) -> Iterator[Tier]:
@@ -53,37 +53,37 @@ class _Judged:
         for tier in self._of_queues():
             passes &= tier.passes
             yield tier
-        survey, in_time = find_candidates(self.question)  # the slowest step
-        node = self._node(survey)
+        node_candidates, in_time = find_candidates(self.attempt)  # the slowest step
+        node = self._node(node_candidates)
         if passes and node.passes and not in_time:
-            yield self._grace(survey)
+            yield self._grace(node_candidates)
         yield node
 
     def _of_queues(self) -> Iterator[Tier]:
         """Yield the tiers that look at no node."""
-        question = self.question
+        attempt = self.attempt
         yield Tier.of(TierName.HARD, self._hard())
-        if not question.outranks and self.ask.namespace != SYSTEM:
+        if not attempt.outranks and self.ask.namespace != SYSTEM:
             yield Tier.of(TierName.DESERVED, self._deserved())
-        if not question.outranks:
+        if not attempt.outranks:
             yield self._overused()
-        if disabled := question.tree.disabled_by(question.leaf):
+        if disabled := attempt.tree.disabled_by(attempt.leaf):
             yield Tier.of(TierName.FENCE, [Need(resource=PODS, required=1, available=0)], shut=disabled)
-        if question.outranks or self.ask.never_preempts:
+        if attempt.outranks or self.ask.never_preempts:
             yield self._priority()
         yield self._giving()
 
     def _hard(self) -> Iterator[Need]:
         """Yield a need for every hard cap from the leaf upward; below a queue further up, evictions may help."""
-        question = self.question
-        for path in question.tree.lineage(question.leaf):
-            stands = question.standings[path]
+        attempt = self.attempt
+        for path in attempt.tree.lineage(attempt.leaf):
+            stands = attempt.share_statuses[path]
             for name, limit in sorted(stands.hard.items()):
                 wanted = self.ask.requests.get(name, 0)
                 if wanted <= 0:
                     continue
                 available = limit - stands.used.get(name, 0)
-                short = available < wanted and path != question.leaf
+                short = available < wanted and path != attempt.leaf
                 yield Need(
                     where=path,
                     resource=name,
@@ -94,18 +94,18 @@ class _Judged:
 
     def _below(self, path: str, resource: str) -> int:
         """Return the most that could be evicted below a queue, on one node if ``node_fit`` is set, else on all."""
-        tree = self.question.tree
+        tree = self.attempt.tree
         inside = self.columns.queue_kinds.flags(lambda pod: pod.queue in tree.queues and tree.contains(path, pod.queue))
         held = np.where(inside & self.may_go, self.columns.requests(resource), 0)
-        return int(self.columns.sums(held).max(initial=0) if self.question.parameters.node_fit else held.sum())
+        return int(self.columns.sums(held).max(initial=0) if self.attempt.parameters.node_fit else held.sum())
 
     def _deserved(self) -> Iterator[Need]:
         """Yield what the queue would use with the pending pod, and what it deserves."""
-        stands = self.question.standings[self.question.leaf]
+        stands = self.attempt.share_statuses[self.attempt.leaf]
         for name, wanted in sorted(self.ask.requests.items()):
             if wanted > 0:
                 yield Need(
-                    where=self.question.leaf,
+                    where=self.attempt.leaf,
                     resource=name,
                     required=stands.used.get(name, 0) + wanted,
                     available=stands.deserved.get(name, 0),
@@ -122,7 +122,7 @@ class _Judged:
             TierName.OVERUSED,
             [
                 Need(
-                    where=self.question.tree.fence(self.question.leaf) or "",
+                    where=self.attempt.tree.fence(self.attempt.leaf) or "",
                     resource=PODS,
                     required=1,
                     available=sum(pods.values()),
@@ -130,20 +130,20 @@ class _Judged:
             ],
             reached=tuple(
                 Reached(queue=path, pods=pods[path], spare=self._spare(path))
-                for path in self.question.tree.walk()
+                for path in self.attempt.tree.walk()
                 if path in pods
             ),
         )
 
     def _spare(self, queue: str) -> Amounts:
         """Return what a queue uses beyond what it deserves of each requested resource, without what is reserved."""
-        stands, line = self.question.standings, self.question.line(queue)
+        stands, line = self.attempt.share_statuses, self.attempt.line(queue)
 
         def spare(path: str, name: str) -> int:
             most = max(stands[path].deserved.get(name, 0), stands[path].reserved.get(name, 0))
             return stands[path].used.get(name, 0) - most
 
-        found = {name: min(spare(path, name) for path in line) for name in sorted({*self.question.wanted} - {PODS})}
+        found = {name: min(spare(path, name) for path in line) for name in sorted({*self.attempt.wanted} - {PODS})}
         return {name: amount for name, amount in found.items() if amount > 0}
 
     def _priority(self) -> Tier:
@@ -165,35 +165,35 @@ class _Judged:
             staying={str(reason): count for reason, count in sorted(self.all.staying.items()) if count},
         )
 
-    def _grace(self, survey: NodeCandidates) -> Tier:
-        question, victims = self.question, survey.best.victims if survey.best else ()
-        queues = sorted({pod.queue or "" for pod in victims if question.in_grace(pod.queue or "")})
-        return Tier(name=TierName.GRACE, passes=False, notices=tuple(notice(question, queue) for queue in queues))
+    def _grace(self, node_candidates: NodeCandidates) -> Tier:
+        attempt, victims = self.attempt, node_candidates.best.victims if node_candidates.best else ()
+        queues = sorted({pod.queue or "" for pod in victims if attempt.in_grace(pod.queue or "")})
+        return Tier(name=TierName.GRACE, passes=False, notices=tuple(notice(attempt, queue) for queue in queues))
 
-    def _node(self, survey: NodeCandidates) -> Tier:
-        question, best = self.question, survey.best
-        could = 0 if question.too_large else len(survey.found)
+    def _node(self, node_candidates: NodeCandidates) -> Tier:
+        attempt, best = self.attempt, node_candidates.best
+        could = 0 if attempt.too_large else len(node_candidates.found)
         gone = self.columns.among({pod.uid for pod in best.victims}) if best else self.may_go
         first = Need(resource=NODES, required=1, available=could)
-        if not question.parameters.node_fit and not question.too_large:
+        if not attempt.parameters.node_fit and not attempt.too_large:
             return Tier.of(TierName.NODE, [first, *self._anywhere(gone)])
         place = best.place if best else None
         if place is None:
             leaving = self.columns.terminating
-            feasibility = question.nodes.feasibility
-            place = nearest_node.nearest(question.snapshot, self.ask, feasibility, gone | leaving, question.nodes.open)
-        refusing = {} if could else trace_of(question, survey, coming=False).node_counts
+            feasibility = attempt.nodes.feasibility
+            place = nearest_node.nearest(attempt.snapshot, self.ask, feasibility, gone | leaving, attempt.nodes.open)
+        refusing = {} if could else trace_of(attempt, node_candidates, coming=False).node_counts
         return Tier.of(TierName.NODE, [first, *self._on(place, gone)], refusing=refusing)
 
     def _on(self, place: int | None, gone: Flags) -> tuple[Need, ...]:
         if place is None:
             return ()
-        leaving, feasibility = self.columns.terminating, self.question.nodes.feasibility
+        leaving, feasibility = self.columns.terminating, self.attempt.nodes.feasibility
         return nearest_node.needs(self.columns, feasibility, self.ask, place, gone=leaving, evicted=gone & ~leaving)
 
     def _anywhere(self, gone: Flags) -> Iterator[Need]:
         """Yield a need for each resource, over all nodes together."""
-        free = AnyNode(self.question).free
+        free = AnyNode(self.attempt).free
         for name, wanted in sorted(self.ask.requests.items()):
             held = int(self.columns.requests(name)[gone].sum())
             need = Need(resource=name, required=wanted, available=free.get(name, 0), evictable=held)

@@ -13,12 +13,12 @@ from engine.policies.deserved.shares.share_status import pending_reservations
 class SingleNode:
     """One node as the place for the pending pod, checked by all rules that decide whether a pod may run there."""
 
-    def __init__(self, question: ReclaimAttempt, place: int) -> None:
-        columns = question.nodes.columns
-        self._spot = question.nodes.feasibility.on(place)
+    def __init__(self, attempt: ReclaimAttempt, place: int) -> None:
+        columns = attempt.nodes.columns
+        self._spot = attempt.nodes.feasibility.on(place)
         self._leaving = [pod.uid for pod in columns.on(place) if pod.terminating]
-        self._wanted = question.wanted
-        self._free = {name: int(question.free[name][place]) for name in question.wanted}
+        self._wanted = attempt.wanted
+        self._free = {name: int(attempt.free[name][place]) for name in attempt.wanted}
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
         """Return whether the pending pod does not fit on the node once these pods are evicted."""
@@ -43,16 +43,16 @@ class SingleNode:
 class AnyNode:
     """All ready nodes together as the place for the pending pod. The scheduler decides on which of them it runs."""
 
-    def __init__(self, question: ReclaimAttempt) -> None:
-        columns = question.nodes.columns
+    def __init__(self, attempt: ReclaimAttempt) -> None:
+        columns = attempt.nodes.columns
         usable = ~columns.not_ready & ~columns.unschedulable
-        kept = total(room.requests for room in pending_reservations(question.snapshot))
+        kept = total(room.requests for room in pending_reservations(attempt.snapshot))
         self._open = frozenset(columns.nodes[place].name for place in np.flatnonzero(usable).tolist())
-        self._asked, self._wanted = question.ask.requests, question.wanted
+        self._asked, self._wanted = attempt.ask.requests, attempt.wanted
         self.free: Amounts = {}
         """Requested resource -> the free amount on all open nodes, less what is reserved for other pending pods."""
         for name in self._asked:
-            self.free[name] = int(question.free[name][usable].sum()) - kept.get(name, 0)
+            self.free[name] = int(attempt.free[name][usable].sum()) - kept.get(name, 0)
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
         """Return whether too little of any resource is free once these pods are evicted."""

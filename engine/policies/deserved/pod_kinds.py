@@ -40,12 +40,12 @@ def exclusion_reason(pod: Pod) -> ExclusionReason | None:
 class PodKinds:
     """The kinds of pods, and the properties of each kind."""
 
-    def __init__(self, ground: PodIndex, budgets: BudgetCoverage) -> None:
-        kinds = _kinds(ground.columns, budgets)
+    def __init__(self, pod_index: PodIndex, budgets: BudgetCoverage) -> None:
+        kinds = _kinds(pod_index.columns, budgets)
         self.of, self.each = kinds.of, kinds.each
         self.counts: Rows = np.bincount(self.of, minlength=len(self.each))
         """Kind -> the number of its pods."""
-        self.queue: Rows = np.array([ground.queue_of(pod.queue) for pod in self.each], np.intp)
+        self.queue: Rows = np.array([pod_index.queue_of(pod.queue) for pod in self.each], np.intp)
         """Kind -> the number of its queue."""
         self.priority: Numbers = np.array([pod.priority for pod in self.each], np.int64)
         self.budgeted = self._flags(lambda pod: budgets.kind(pod) is not None)
@@ -57,7 +57,7 @@ class PodKinds:
         }
         """Reason for which pods are never preempted -> kind -> whether it applies."""
         self.rows = RowsByNumber(self.of, len(self.each))
-        self.rows_of_queue = RowsByNumber(ground.row_queue, ground.nobody + 1)
+        self.rows_of_queue = RowsByNumber(pod_index.row_queue, pod_index.nobody + 1)
         self._amounts: dict[str, Numbers] = {}
         self._latest: tuple[Columns, Flags, Flags] | None = None
 
@@ -99,9 +99,9 @@ class RowsByNumber:
         return self._rows[self._first[number] : self._first[number + 1]]
 
 
-def pod_kinds_of(snapshot: Snapshot, ground: PodIndex, budgets: BudgetCoverage) -> PodKinds:
+def pod_kinds_of(snapshot: Snapshot, pod_index: PodIndex, budgets: BudgetCoverage) -> PodKinds:
     """Return the bound pods of a snapshot by kind, calculated once for a pass."""
-    return snapshot.once("deserved alike", (ground.tree, budgets.covers), lambda: PodKinds(ground, budgets))
+    return snapshot.once("deserved alike", (pod_index.tree, budgets.covers), lambda: PodKinds(pod_index, budgets))
 
 
 def _kinds(columns: Columns, budgets: BudgetCoverage) -> ItemGroups:

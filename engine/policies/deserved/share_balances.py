@@ -15,37 +15,37 @@ Rank = tuple[int, tuple[tuple[Fraction, str], ...]]
 class ShareBalances:
     """The usage of all queues; victims can be subtracted from it and added again."""
 
-    def __init__(self, question: ReclaimAttempt) -> None:
-        self.question = question
+    def __init__(self, attempt: ReclaimAttempt) -> None:
+        self.attempt = attempt
         self.gone: dict[tuple[str, str], int] = {}
         """Queue and resource -> the total amount that victims of the queue request."""
         self._shares: dict[str, Fraction] = {}
 
     def give(self, pod: Pod, times: int = 1) -> None:
         """Subtract the requests of a victim, or add them again if ``times`` is -1."""
-        for path in self.question.tree.lineage(pod.queue or ""):
+        for path in self.attempt.tree.lineage(pod.queue or ""):
             self._shares.pop(path, None)
             for name, amount in pod.requests.items():
                 self.gone[path, name] = self.gone.get((path, name), 0) + times * amount
 
     def used(self, path: str, resource: str) -> int:
         """Return what a queue uses without the victims."""
-        return self.question.standings.used(path, resource) - self.gone.get((path, resource), 0)
+        return self.attempt.share_statuses.used(path, resource) - self.gone.get((path, resource), 0)
 
     def over(self, path: str, resource: str) -> int:
         """Return what a queue uses beyond what it deserves; negative if it deserves more than it uses."""
-        return self.question.standings.over(path, resource) - self.gone.get((path, resource), 0)
+        return self.attempt.share_statuses.over(path, resource) - self.gone.get((path, resource), 0)
 
     def overused(self, queue: str, resource: str) -> bool:
         """Return whether a queue uses more of a resource than it deserves, without the victims.
 
         All its ancestors that are not ancestors of the pending pod's queue must use more than they deserve too.
         """
-        return all(self.over(path, resource) > 0 for path in self.question.line(queue))
+        return all(self.over(path, resource) > 0 for path in self.attempt.line(queue))
 
     def was_overused(self, queue: str, resource: str) -> bool:
         """Return whether ``overused`` was true before any victim was selected."""
-        return all(self.question.standings.over(path, resource) > 0 for path in self.question.line(queue))
+        return all(self.attempt.share_statuses.over(path, resource) > 0 for path in self.attempt.line(queue))
 
     def below_reserved(self, pod: Pod) -> str:
         """Return the first queue that would use less than its reserved amount with the pending pod and without ``pod``.
@@ -53,14 +53,17 @@ class ShareBalances:
         The text is empty if there is no such queue. An ancestor of the pending pod's queue may stay as far below its
         reserved amount as it was, because what is reserved there and idle harms no queue below it.
         """
-        question = self.question
-        for path in question.tree.lineage(pod.queue or ""):
-            queue = question.tree[path]
+        attempt = self.attempt
+        for path in attempt.tree.lineage(pod.queue or ""):
+            queue = attempt.tree[path]
             for name, kept in reserved(queue).items() if queue.guaranteed else ():
                 held = pod.requests.get(name, 0)
                 coming, least = 0, kept
-                if path in question.lineage:
-                    coming, least = question.ask.requests.get(name, 0), min(kept, question.standings.used(path, name))
+                if path in attempt.lineage:
+                    coming, least = (
+                        attempt.ask.requests.get(name, 0),
+                        min(kept, attempt.share_statuses.used(path, name)),
+                    )
                 if held > 0 and self.used(path, name) - held + coming < least:
                     return path
         return ""
@@ -71,22 +74,22 @@ class ShareBalances:
         The closest relatives of the pending pod's queue come first. Among them, from the common ancestor down, the
         queue that exceeds what it deserves the most comes first.
         """
-        down = reversed(self.question.line(queue))
-        return -self.question.common(queue), tuple((-self._share(path), path) for path in down)
+        down = reversed(self.attempt.line(queue))
+        return -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)
 
     def _share(self, path: str) -> Fraction:
         if path not in self._shares:
-            over = [self.over(path, name) for name in self.question.counted]
-            self._shares[path] = share(self.question, over, self.question.tree[path].weight)
+            over = [self.over(path, name) for name in self.attempt.counted]
+            self._shares[path] = share(self.attempt, over, self.attempt.tree[path].weight)
         return self._shares[path]
 
 
-def share(question: ReclaimAttempt, over: Iterable[int], weight: int) -> Fraction:
+def share(attempt: ReclaimAttempt, over: Iterable[int], weight: int) -> Fraction:
     """Return the largest part of the cluster that a queue uses beyond what it deserves, divided by its weight.
 
     Only ``counted`` resources are considered.
     """
-    whole = question.whole
-    parts = zip(over, question.counted.values(), strict=True)
+    whole = attempt.whole
+    parts = zip(over, attempt.counted.values(), strict=True)
     most = max((amount * (whole // capacity) for amount, capacity in parts), default=0)
     return Fraction(most * WEIGHT_ONE, whole * max(weight, 1))

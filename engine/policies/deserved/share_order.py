@@ -18,9 +18,9 @@ class ShareOrder:
     Siblings are sorted by floating-point shares; those whose shares are close are compared exactly.
     """
 
-    def __init__(self, question: ReclaimAttempt) -> None:
-        self._question, self._ground = question, question.nodes.ground
-        self._over = [question.ledger.over(name) for name in question.counted]
+    def __init__(self, attempt: ReclaimAttempt) -> None:
+        self._attempt, self._pod_index = attempt, attempt.nodes.pod_index
+        self._over = [attempt.ledger.over(name) for name in attempt.counted]
         self._shares = self._nearly()
         self._drawn: dict[bytes, tuple[list[str], Iterator[str]]] = {}
         """Set of queues -> those yielded so far, and an iterator over the rest."""
@@ -41,22 +41,22 @@ class ShareOrder:
     def _found(self, queues: Flags) -> Iterator[str]:
         if not queues.any():
             return
-        ground = self._ground
-        within = np.zeros(ground.nobody + 1, np.bool_)
-        within[ground.line[:, queues]] = True
-        within[ground.nobody] = False
-        for path in self._question.tree.lineage(self._question.leaf):
-            if queues[ground.number[path]]:
+        pod_index = self._pod_index
+        within = np.zeros(pod_index.nobody + 1, np.bool_)
+        within[pod_index.line[:, queues]] = True
+        within[pod_index.nobody] = False
+        for path in self._attempt.tree.lineage(self._attempt.leaf):
+            if queues[pod_index.number[path]]:
                 yield path
-            yield from self._below(path, within & ~self._question.above_ask, queues)
+            yield from self._below(path, within & ~self._attempt.above_ask, queues)
 
     def _below(self, area: str, within: Flags, queues: Flags) -> Iterator[str]:
-        ground = self._ground
-        for number in self._ordered(np.flatnonzero(within & (ground.above == ground.number[area]))):
-            path = ground.paths[number]
+        pod_index = self._pod_index
+        for number in self._ordered(np.flatnonzero(within & (pod_index.above == pod_index.number[area]))):
+            path = pod_index.paths[number]
             if queues[number]:
                 yield path
-            if ground.tree.children[path]:
+            if pod_index.tree.children[path]:
                 yield from self._below(path, within, queues)
 
     def _ordered(self, siblings: Rows) -> Iterator[int]:
@@ -71,12 +71,12 @@ class ShareOrder:
         """Sort queues by exact share, then by name. The share of equal queues is calculated only once."""
         if len(close) == 1:
             return [int(close[0])]
-        question, paths = self._question, self._ground.paths
+        attempt, paths = self._attempt, self._pod_index.paths
         numbers = close.tolist()
         lines = zip(*(over[close].tolist() for over in self._over), strict=True) if self._over else repeat(())
-        stand = [(over, question.tree[paths[number]].weight) for over, number in zip(lines, numbers, strict=False)]
+        stand = [(over, attempt.tree[paths[number]].weight) for over, number in zip(lines, numbers, strict=False)]
         kinds = set(stand)
-        less = {(over, weight): -share(question, over, weight) for over, weight in kinds if len(kinds) > 1}
+        less = {(over, weight): -share(attempt, over, weight) for over, weight in kinds if len(kinds) > 1}
         if not less:
             return sorted(numbers, key=paths.__getitem__)
         order = sorted((less[one], paths[number], number) for one, number in zip(stand, numbers, strict=True))
@@ -86,8 +86,8 @@ class ShareOrder:
         """Return for every queue its share as a floating-point number."""
         parts = [
             over.astype(np.float64) / float(there)
-            for over, there in zip(self._over, self._question.counted.values(), strict=True)
+            for over, there in zip(self._over, self._attempt.counted.values(), strict=True)
         ]
-        most = np.max(parts, axis=0) if parts else np.zeros(self._ground.nobody + 1)
-        shares: Floats = most * WEIGHT_ONE / self._ground.weights
+        most = np.max(parts, axis=0) if parts else np.zeros(self._pod_index.nobody + 1)
+        shares: Floats = most * WEIGHT_ONE / self._pod_index.weights
         return shares

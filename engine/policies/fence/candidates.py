@@ -37,29 +37,29 @@ def claim_of(attempt: PreemptionAttempt, *, opted_out: bool) -> GuaranteeClaim:
 class BoundPodKinds:
     """The kinds of bound pods, judged as victims of one claim. Arrays of results are indexed by kind."""
 
-    def __init__(self, ground: PodIndex, claim: GuaranteeClaim, spared: AmountsByQueue) -> None:
-        self.ground, self.claim, self.spared = ground, claim, spared
+    def __init__(self, pod_index: PodIndex, claim: GuaranteeClaim, preemptable_amounts: AmountsByQueue) -> None:
+        self.pod_index, self.claim, self.preemptable_amounts = pod_index, claim, preemptable_amounts
 
     @cached_property
     def reasons(self) -> Numbers:
         """Return for each kind the index of the first guard that excludes its pods, -1 if none does."""
-        first = np.full(len(self.ground.kinds.each), -1, np.int64)
+        first = np.full(len(self.pod_index.kinds.each), -1, np.int64)
         for number, guard in reversed(tuple(enumerate(exclusion_guards().values()))):
             first[guard.refuses(self)] = number
         return first
 
     def of_queues(self, flags: Flags) -> Flags:
         """Return for each kind the flag of its queue. ``flags``: one flag per queue number."""
-        return flags[self.ground.queue]
+        return flags[self.pod_index.queue]
 
     def short_of(self, pod: Pod) -> str:
         """Return the first queue, from the pod's own upwards, that would be below its guarantee without the pod.
 
         Return an empty text if there is none.
         """
-        for path in self.ground.tree.lineage(pod.queue or self.ground.tree.root):
-            number = self.ground.number[path]
-            if any(0 < pod.requests.get(name, 0) > spare[number] for name, spare in self.spared.items()):
+        for path in self.pod_index.tree.lineage(pod.queue or self.pod_index.tree.root):
+            number = self.pod_index.number[path]
+            if any(0 < pod.requests.get(name, 0) > spare[number] for name, spare in self.preemptable_amounts.items()):
                 return path
         return ""
 
@@ -69,65 +69,67 @@ class Guard(NamedTuple):
 
     refuses: Callable[[BoundPodKinds], Flags]
     """Returns for each kind whether the rule excludes its pods."""
-    detail: Callable[[BoundPodKinds, Pod], str] = lambda _field, _pod: ""
+    detail: Callable[[BoundPodKinds, Pod], str] = lambda _pod_kinds, _pod: ""
     """Returns the queue, priority or class that explains why a pod is excluded."""
 
 
-def _without_queue(field: BoundPodKinds) -> Flags:
-    return np.asarray(field.ground.queue == field.ground.nobody, np.bool_)
+def _without_queue(pod_kinds: BoundPodKinds) -> Flags:
+    return np.asarray(pod_kinds.pod_index.queue == pod_kinds.pod_index.nobody, np.bool_)
 
 
-def _daemonsets(field: BoundPodKinds) -> Flags:
-    return field.ground.daemonset
+def _daemonsets(pod_kinds: BoundPodKinds) -> Flags:
+    return pod_kinds.pod_index.daemonset
 
 
-def _shielded(field: BoundPodKinds) -> Flags:
-    return field.ground.shielded
+def _shielded(pod_kinds: BoundPodKinds) -> Flags:
+    return pod_kinds.pod_index.shielded
 
 
-def _in_own_queue(field: BoundPodKinds) -> Flags:
+def _in_own_queue(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods are in the preemptor's own queue (invariant 3).
 
     Preemption only happens between queues.
     """
-    return np.asarray(field.ground.queue == field.ground.queue_of(field.claim.leaf), np.bool_)
+    return np.asarray(pod_kinds.pod_index.queue == pod_kinds.pod_index.queue_of(pod_kinds.claim.leaf), np.bool_)
 
 
-def _of_own_application(field: BoundPodKinds) -> Flags:
+def _of_own_application(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods belong to the preemptor's own application (invariant 3)."""
-    ask = field.claim.ask
-    own = field.ground.applications.get((ask.namespace, ask.application), -1)
-    return np.asarray(field.ground.application == own, np.bool_)
+    ask = pod_kinds.claim.ask
+    own = pod_kinds.pod_index.applications.get((ask.namespace, ask.application), -1)
+    return np.asarray(pod_kinds.pod_index.application == own, np.bool_)
 
 
-def _outside_fence(field: BoundPodKinds) -> Flags:
+def _outside_fence(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods are outside the preemptor's fence (invariant 7)."""
-    fence = field.claim.fence
-    return field.of_queues(~field.ground.below(fence) if fence else np.zeros(field.ground.nobody + 1, np.bool_))
+    fence = pod_kinds.claim.fence
+    return pod_kinds.of_queues(
+        ~pod_kinds.pod_index.below(fence) if fence else np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
+    )
 
 
-def _disabled(field: BoundPodKinds) -> Flags:
-    return field.of_queues(field.ground.disabled)
+def _disabled(pod_kinds: BoundPodKinds) -> Flags:
+    return pod_kinds.of_queues(pod_kinds.pod_index.disabled)
 
 
-def _of_higher_priority(field: BoundPodKinds) -> Flags:
+def _of_higher_priority(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods have too high a priority to be victims (invariant 6)."""
-    own = field.claim.ask.priority
-    if not field.ground.priorities_narrowed:
-        return np.asarray(field.ground.priority > own, np.bool_)
-    limits = priority_limits(field)
-    highest = np.array([*(limits.get(path, own) for path in field.ground.paths), own], np.int64)
-    return np.asarray(field.ground.priority > highest[field.ground.queue], np.bool_)
+    own = pod_kinds.claim.ask.priority
+    if not pod_kinds.pod_index.priorities_narrowed:
+        return np.asarray(pod_kinds.pod_index.priority > own, np.bool_)
+    limits = priority_limits(pod_kinds)
+    highest = np.array([*(limits.get(path, own) for path in pod_kinds.pod_index.paths), own], np.int64)
+    return np.asarray(pod_kinds.pod_index.priority > highest[pod_kinds.pod_index.queue], np.bool_)
 
 
-def priority_limits(field: BoundPodKinds) -> dict[str, int]:
+def priority_limits(pod_kinds: BoundPodKinds) -> dict[str, int]:
     """Return for each leaf (by path) the highest priority that a victim there may have.
 
     A victim's priority never exceeds the preemptor's (invariant 6). YuniKorn's priority.policy and priority.offset may
     lower the limit but never raise it: offsets below the preemptor's fence are subtracted on the way down, as
     yunikorn-core's FindEligiblePreemptionVictims does.
     """
-    tree, claim = field.ground.tree, field.claim
+    tree, claim = pod_kinds.pod_index.tree, pod_kinds.claim
     own = claim.ask.priority
     top = claim.fence or tree.root
     on_path: dict[str, int] = {}
@@ -159,32 +161,32 @@ def priority_limits(field: BoundPodKinds) -> dict[str, int]:
     return limits
 
 
-def _entitled(field: BoundPodKinds) -> Flags:
+def _entitled(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods are inside a queue whose guarantee is claimed (invariant 4)."""
-    inside = np.zeros(field.ground.nobody + 1, np.bool_)
-    for path in field.claim.entitling.values():
-        inside |= field.ground.below(path)
-    return field.of_queues(inside)
+    inside = np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
+    for path in pod_kinds.claim.entitling.values():
+        inside |= pod_kinds.pod_index.below(path)
+    return pod_kinds.of_queues(inside)
 
 
-def _claimant(field: BoundPodKinds, pod: Pod) -> str:
-    above = field.ground.tree.lineage(pod.queue or field.ground.tree.root)
-    return next((path for path in field.claim.entitling.values() if path in above), "")
+def _claimant(pod_kinds: BoundPodKinds, pod: Pod) -> str:
+    above = pod_kinds.pod_index.tree.lineage(pod.queue or pod_kinds.pod_index.tree.root)
+    return next((path for path in pod_kinds.claim.entitling.values() if path in above), "")
 
 
-def _opted_out(field: BoundPodKinds) -> Flags:
+def _opted_out(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods are excluded because they opted out (invariant 1)."""
-    if field.claim.opted_out:
-        return np.zeros(len(field.ground.kinds.each), np.bool_)
-    return field.ground.opted_out
+    if pod_kinds.claim.opted_out:
+        return np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
+    return pod_kinds.pod_index.opted_out
 
 
-def _at_guarantee(field: BoundPodKinds) -> Flags:
+def _at_guarantee(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether the eviction of one pod would violate a guarantee (invariants 2 and 5)."""
-    short = np.zeros(len(field.ground.kinds.each), np.bool_)
-    for resource, spare in field.spared.items():
-        amounts = field.ground.amounts(resource)
-        least = spare[field.ground.line].min(axis=0)[field.ground.queue]
+    short = np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
+    for resource, spare in pod_kinds.preemptable_amounts.items():
+        amounts = pod_kinds.pod_index.amounts(resource)
+        least = spare[pod_kinds.pod_index.line].min(axis=0)[pod_kinds.pod_index.queue]
         short |= (amounts > 0) & np.asarray(amounts > least, np.bool_)
     return short
 
@@ -195,8 +197,10 @@ GUARDS: dict[PodReason, Guard] = {
     PodReason.SHIELDED: Guard(_shielded, lambda _, pod: str(pod.shield)),
     PodReason.SAME_QUEUE: Guard(_in_own_queue, lambda _, pod: pod.queue or ""),
     PodReason.SAME_APPLICATION: Guard(_of_own_application, lambda _, pod: pod.application),
-    PodReason.OUTSIDE_FENCE: Guard(_outside_fence, lambda field, _: field.claim.fence or ""),
-    PodReason.DISABLED: Guard(_disabled, lambda field, pod: field.ground.tree.disabled_by(pod.queue or "") or ""),
+    PodReason.OUTSIDE_FENCE: Guard(_outside_fence, lambda pod_kinds, _: pod_kinds.claim.fence or ""),
+    PodReason.DISABLED: Guard(
+        _disabled, lambda pod_kinds, pod: pod_kinds.pod_index.tree.disabled_by(pod.queue or "") or ""
+    ),
     PodReason.HIGHER_PRIORITY: Guard(_of_higher_priority, lambda _, pod: str(pod.priority)),
     PodReason.ENTITLED_SUBTREE: Guard(_entitled, _claimant),
     PodReason.OPTED_OUT: Guard(_opted_out, lambda _, pod: pod.priority_class),

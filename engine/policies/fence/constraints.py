@@ -128,11 +128,11 @@ def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
 
 def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
     """Return the constraints of every max above the pending pod's queue, relaxed by evictions from below that max."""
-    ground = attempt.ground
+    pod_index = attempt.pod_index
     found = []
     for (path, resource), excess in attempt.excess().items():
-        inside = ground.below(path)[ground.row_queue]
-        weight = np.where(inside, ground.amounts(resource)[ground.kinds.of], 0)
+        inside = pod_index.below(path)[pod_index.row_queue]
+        weight = np.where(inside, pod_index.amounts(resource)[pod_index.kinds.of], 0)
         over = np.full(len(places), excess, np.int64 if excess <= SAFE else object)
         found.append(Constraint(weight, over, on_node=False))
     return found

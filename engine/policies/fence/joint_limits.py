@@ -19,33 +19,33 @@ def limit_on(
     otherwise the first budget. ``candidates``: rows, node by node.
     """
     here = candidates[attempt.columns.node[candidates] == place]
-    rows = nearest_first(attempt.ground, attempt.leaf, here)
-    laws = VictimSetRules(attempt, node_candidates.spared, place, rows)
+    rows = nearest_first(attempt.pod_index, attempt.leaf, here)
+    rules = VictimSetRules(attempt, node_candidates.preemptable_amounts, place, rows)
     needed = tuple(map(int, rows))
-    if not laws.room(needed):
+    if not rules.room(needed):
         return None
     for row in reversed(needed):
         without = tuple(other for other in needed if other != row)
-        if laws.room(without):
+        if rules.room(without):
             needed = without
     pods = [attempt.columns.pods[row] for row in needed]
     return _guarantee(attempt, node_candidates, pods) or _budget(attempt, needed)
 
 
 def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods: list[Pod]) -> JointLimit | None:
-    ground, usage = attempt.ground, attempt.usage
-    paths = {path for pod in pods for path in ground.tree.lineage(pod.queue or ground.tree.root)}
-    for path in sorted(paths, key=lambda one: (-len(ground.tree.lineage(one)), one)):
-        number = ground.number[path]
-        below = ground.below(path)
-        for resource, spare in node_candidates.spared.items():
-            held = sum(pod.requests.get(resource, 0) for pod in pods if below[ground.queue_of(pod.queue)])
+    pod_index, usage = attempt.pod_index, attempt.usage
+    paths = {path for pod in pods for path in pod_index.tree.lineage(pod.queue or pod_index.tree.root)}
+    for path in sorted(paths, key=lambda one: (-len(pod_index.tree.lineage(one)), one)):
+        number = pod_index.number[path]
+        below = pod_index.below(path)
+        for resource, spare in node_candidates.preemptable_amounts.items():
+            held = sum(pod.requests.get(resource, 0) for pod in pods if below[pod_index.queue_of(pod.queue)])
             if held > 0 and held > spare[number]:
                 return JointLimit(
                     queue=path,
                     resource=resource,
-                    guaranteed=ground.tree[path].guaranteed[resource],
-                    used=int(usage.of(usage.giving, resource)[number]),
+                    guaranteed=pod_index.tree[path].guaranteed[resource],
+                    used=int(usage.of(usage.for_victims, resource)[number]),
                     left=max(0, int(spare[number])),
                     held=held,
                 )

@@ -22,13 +22,13 @@ class NodeCandidates:
     """The candidates, victims and costs on every node for pending pods of one shape."""
 
     def __init__(self, attempt: PreemptionAttempt, claim: GuaranteeClaim) -> None:
-        columns, ground = attempt.columns, attempt.ground
+        columns, pod_index = attempt.columns, attempt.pod_index
         self.columns, self.kept, self.excess = columns, attempt.usage.kept, attempt.excess()
         self.safeguards = attempt.restraints.key
-        self.spared = find_preemptable_amounts(ground, attempt.usage, attempt.leaf, attempt.ask)
-        self.reasons: Numbers = BoundPodKinds(ground, claim, self.spared).reasons
+        self.preemptable_amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
+        self.reasons: Numbers = BoundPodKinds(pod_index, claim, self.preemptable_amounts).reasons
         """Kind -> the index in ``exclusion_guards`` of the reason why its pods are no candidates, -1 for candidates."""
-        by_reason = np.bincount(self.reasons + 1, ground.counts, len(exclusion_guards()) + 1)
+        by_reason = np.bincount(self.reasons + 1, pod_index.counts, len(exclusion_guards()) + 1)
         self.excluded: Numbers = by_reason.astype(np.int64)  # floats are exact for these counts
         """The number of bound pods that no guard by kind excludes, followed by the number excluded for each reason."""
         candidates = self.candidates(attempt)
@@ -39,11 +39,11 @@ class NodeCandidates:
         """Place -> the number of the check that refuses the pending pod whichever candidates are evicted, or FITS."""
         useful = attempt.scope & (self.counts > 0) & ~self.blocked(attempt)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
-        turns = NodeCandidateOrder(ground, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
-        sets = VictimSelection(attempt, turns, self.spared)
+        turns = NodeCandidateOrder(pod_index, attempt.leaf, np.flatnonzero(useful), rows, self.counts[useful])
+        sets = VictimSelection(attempt, turns, self.preemptable_amounts)
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of the victims on each node, node by node."""
-        self.costs = Costs(ground, attempt.leaf, self.victims)
+        self.costs = Costs(pod_index, attempt.leaf, self.victims)
         self.became, self.gave_up = sets.became, sets.gave_up
         self.why: Rows = self._why(attempt)
         """Place -> the index in ``WHY`` of the reason why the node has no victims, apart from reservations."""
@@ -62,7 +62,7 @@ class NodeCandidates:
 
     def candidates(self, attempt: PreemptionAttempt) -> Rows:
         """Return the rows of the pods that may be evicted for the pending pod, node by node, most expendable first."""
-        order = attempt.ground.order
+        order = attempt.pod_index.order
         rows = order.rows[(self.reasons < 0)[order.kind]]
         for guard in ROW_GUARDS.values():
             kept_out = guard(attempt)
@@ -89,14 +89,14 @@ class NodeCandidates:
         gone = columns.since(before)
         if gone is None or not kept[columns.node[gone]].all():
             return False
-        now = find_preemptable_amounts(attempt.ground, attempt.usage, attempt.leaf, attempt.ask)
-        return _amounts_equivalent(attempt, self.spared, now)
+        now = find_preemptable_amounts(attempt.pod_index, attempt.usage, attempt.leaf, attempt.ask)
+        return _amounts_equivalent(attempt, self.preemptable_amounts, now)
 
 
 def _amounts_equivalent(attempt: PreemptionAttempt, before: AmountsByQueue, now: AmountsByQueue) -> bool:
     """Return whether the preemptable amounts differ only where they exceed what any node could take from a queue."""
     for resource, spare in now.items():
-        scarce = np.minimum(spare, before[resource]) < attempt.ground.densest[resource]
+        scarce = np.minimum(spare, before[resource]) < attempt.pod_index.densest[resource]
         if np.any(scarce & np.asarray(spare != before[resource], np.bool_)):
             return False
     return True
@@ -120,7 +120,7 @@ def _not_ready(_node_candidates: NodeCandidates, attempt: PreemptionAttempt) -> 
     return attempt.columns.not_ready
 
 
-def _refused(node_candidates: NodeCandidates, _question: PreemptionAttempt) -> Flags:
+def _refused(node_candidates: NodeCandidates, _attempt: PreemptionAttempt) -> Flags:
     """Return for each node (by place) whether the pending pod can't run there whichever candidates are evicted."""
     return np.asarray(node_candidates.refusing != FITS, np.bool_)
 

@@ -13,9 +13,9 @@ CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work
 class Costs:
     """The costs of every node with victims, one value for each of ``CRITERIA``."""
 
-    def __init__(self, ground: PodIndex, leaf: str, victims: Rows) -> None:
+    def __init__(self, pod_index: PodIndex, leaf: str, victims: Rows) -> None:
         """Compute the costs. ``victims``: rows of the victims, node by node."""
-        columns, order = ground.columns, ground.order
+        columns, order = pod_index.columns, pod_index.order
         node = columns.node[victims]
         first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
@@ -25,7 +25,7 @@ class Costs:
             _reduce_by_node(np.add, order.originator[victims].astype(np.int64), first),
             _reduce_by_node(np.maximum, columns.priority[victims], first),
             self.counts,
-            _reduce_by_node(np.add, ground.distance(leaf)[ground.row_queue[victims]], first),
+            _reduce_by_node(np.add, pod_index.distance(leaf)[pod_index.row_queue[victims]], first),
             _reduce_by_node(np.add, order.lost[victims], first),
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names

@@ -42,7 +42,7 @@ class FenceWeighing(Weighing):
         self.columns, self.feasibility = attempt.columns, attempt.feasibility
         self._candidates = self.node_candidates.candidates(attempt)
         """Pod indexes, node by node."""
-        self._steps = attempt.ground.distance(attempt.leaf)
+        self._steps = attempt.pod_index.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
@@ -57,7 +57,7 @@ class FenceWeighing(Weighing):
         A pod that an earlier part of the bound rules out does not count in later parts: with it, the earlier part would
         be larger.
         """
-        attempt, columns, order = self.attempt, self.columns, self.attempt.ground.order
+        attempt, columns, order = self.attempt, self.columns, self.attempt.pod_index.order
         candidates = np.zeros(len(columns.pods), np.bool_)
         candidates[self._candidates] = True
         bounds = Bounds(columns, self.limits, candidates, attempt.leaving)
@@ -65,7 +65,7 @@ class FenceWeighing(Weighing):
         among = columns.priority <= bounds.highest[columns.node]
         among &= ~order.opted_out | (opted_out[columns.node] > 0)
         among &= ~order.originator | (originators[columns.node] > 0)
-        steps = bounds.fewest(self._steps[attempt.ground.row_queue], among)
+        steps = bounds.fewest(self._steps[attempt.pod_index.row_queue], among)
         lost, age = bounds.fewest(order.lost, among), bounds.least(-order.created, among)
         parts = (opted_out, originators, bounds.highest, bounds.count, steps, lost, age)
 
@@ -93,12 +93,12 @@ class FenceWeighing(Weighing):
 
     def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
         """Return what the guarantees of queues (invariant 2) and disruption budgets allow to be evicted together."""
-        ground = self.attempt.ground
-        queues = ground.row_queue[list(rows)]
-        kinds, found = ground.kinds.of[list(rows)], []
-        for name, spare in self.node_candidates.spared.items():
-            held = ground.amounts(name)[kinds]
-            for level in ground.line:
+        pod_index = self.attempt.pod_index
+        queues = pod_index.row_queue[list(rows)]
+        kinds, found = pod_index.kinds.of[list(rows)], []
+        for name, spare in self.node_candidates.preemptable_amounts.items():
+            held = pod_index.amounts(name)[kinds]
+            for level in pod_index.line:
                 above = level[queues]
                 found += [
                     NeededAmount(np.where(above == one, held, 0).tolist(), int(spare[one]))
@@ -111,7 +111,7 @@ class FenceWeighing(Weighing):
 
     def alone(self, row: int) -> Cost:
         """Return the cost of a single pod."""
-        order, steps = self.attempt.ground.order, int(self._steps[self.attempt.ground.row_queue[row]])
+        order, steps = self.attempt.pod_index.order, int(self._steps[self.attempt.pod_index.row_queue[row]])
         opted_out, originator = int(order.opted_out[row]), int(order.originator[row])
         age = -int(order.created[row])
         return opted_out, originator, int(self.columns.priority[row]), 1, steps, int(order.lost[row]), age

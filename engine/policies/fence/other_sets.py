@@ -11,17 +11,19 @@ from engine.policies.fence.preemptable_amounts import AmountsByQueue
 class VictimSetRules:
     """The rules that a set of victims (rows) on one node must satisfy."""
 
-    def __init__(self, attempt: PreemptionAttempt, spared: AmountsByQueue, place: int, rows: node_columns.Rows) -> None:
-        self.attempt, self.spared = attempt, spared
+    def __init__(
+        self, attempt: PreemptionAttempt, preemptable_amounts: AmountsByQueue, place: int, rows: node_columns.Rows
+    ) -> None:
+        self.attempt, self.preemptable_amounts = attempt, preemptable_amounts
         self.spot = attempt.feasibility.on(place)
-        pods, ground = attempt.columns, attempt.ground
+        pods, pod_index = attempt.columns, attempt.pod_index
         self.leaving = tuple(pods.pods[row].uid for row in pods.rows(place) if pods.terminating[row])
         self.limits = [
             (frozenset(np.intersect1d(rows, limit.covered).tolist()), limit.allowed)
             for limit in attempt.restraints.limits
         ]
         """The candidates that each disruption budget covers, and how many of them may be evicted."""
-        self.excess = [(ground.below(path), name, more) for (path, name), more in attempt.excess().items()]
+        self.excess = [(pod_index.below(path), name, more) for (path, name), more in attempt.excess().items()]
 
     def room(self, rows: Rows, surely: Rows | None = None) -> bool:
         """Return whether the pending pod fits on the node and under every max above it without these pods.
@@ -33,7 +35,7 @@ class VictimSetRules:
         sure = None if surely is None else [*self.leaving, *(self.attempt.columns.pods[row].uid for row in surely)]
         if self.spot.refusal(going, surely=sure) is not None:
             return False
-        queue_of = self.attempt.ground.queue_of
+        queue_of = self.attempt.pod_index.queue_of
         return all(
             sum(pod.requests.get(name, 0) for pod in pods if below[queue_of(pod.queue)]) >= more
             for below, name, more in self.excess
@@ -45,15 +47,17 @@ class VictimSetRules:
         return budgets and self._keeps_guarantees(rows)
 
     def _keeps_guarantees(self, rows: Rows) -> bool:
-        ground = self.attempt.ground
+        pod_index = self.attempt.pod_index
         gone: dict[tuple[str, int], int] = {}
         for row in rows:
             pod = self.attempt.columns.pods[row]
-            for path in ground.tree.lineage(pod.queue or ground.tree.root):
-                for name in self.spared:
-                    at = (name, ground.number[path])
+            for path in pod_index.tree.lineage(pod.queue or pod_index.tree.root):
+                for name in self.preemptable_amounts:
+                    at = (name, pod_index.number[path])
                     gone[at] = gone.get(at, 0) + pod.requests.get(name, 0)
-        return all(amount <= 0 or amount <= self.spared[name][number] for (name, number), amount in gone.items())
+        return all(
+            amount <= 0 or amount <= self.preemptable_amounts[name][number] for (name, number), amount in gone.items()
+        )
 
     def alike(self, one: int, other: int) -> bool:
         """Return whether two pods are equivalent as victims, in freed capacity, guarantees and budgets."""
@@ -64,7 +68,9 @@ class VictimSetRules:
         return same and weights(first.uid) == weights(second.uid)
 
 
-def search(attempt: PreemptionAttempt, spared: AmountsByQueue, place: int, rows: node_columns.Rows) -> VictimSetSearch:
+def search(
+    attempt: PreemptionAttempt, preemptable_amounts: AmountsByQueue, place: int, rows: node_columns.Rows
+) -> VictimSetSearch:
     """Return a search for victims on a node (by place). ``rows``: its candidates, the most expendable first."""
-    laws = VictimSetRules(attempt, spared, place, rows)
-    return VictimSetSearch(rows.tolist(), room=laws.room, may_go=laws.may_go, alike=laws.alike)
+    rules = VictimSetRules(attempt, preemptable_amounts, place, rows)
+    return VictimSetSearch(rows.tolist(), room=rules.room, may_go=rules.may_go, alike=rules.alike)

@@ -71,8 +71,8 @@ def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
 def candidates(attempt: PreemptionAttempt, node_candidates: NodeCandidates) -> Flags:
     """Return a mask, by pod index, of the pods that may be evicted for the pending pod."""
     of_row = (
-        (node_candidates.reasons < 0)[attempt.ground.kinds.of]
-        if len(attempt.ground.kinds.of)
+        (node_candidates.reasons < 0)[attempt.pod_index.kinds.of]
+        if len(attempt.pod_index.kinds.of)
         else node_candidates.reasons < 0
     )
     may_go: Flags = of_row & ~attempt.columns.terminating & ~attempt.restraints.refused
@@ -94,7 +94,7 @@ def _quota(attempt: PreemptionAttempt, may_go: Flags) -> Iterator[Need]:
 
 
 def _most_on_a_node(attempt: PreemptionAttempt, may_go: Flags, path: str, resource: str) -> int:
-    inside = may_go & attempt.ground.below(path)[attempt.ground.row_queue]
+    inside = may_go & attempt.pod_index.below(path)[attempt.pod_index.row_queue]
     held = attempt.columns.sums(np.where(inside, attempt.columns.requests(resource), 0))
     return int(held.max(initial=0))
 
@@ -120,15 +120,15 @@ def _guarantee(attempt: PreemptionAttempt) -> Tier:
 
 def _fence(selection: Selection) -> Tier:
     """Judge which pods could be evicted if priorities did not matter."""
-    attempt, ground = selection.attempt, selection.attempt.ground
+    attempt, pod_index = selection.attempt, selection.attempt.pod_index
     highest = msgspec.structs.replace(attempt.ask, priority=_ANY_PRIORITY)
-    field = BoundPodKinds(
-        ground, msgspec.structs.replace(selection.claim, ask=highest), selection.node_candidates.spared
+    pod_kinds = BoundPodKinds(
+        pod_index, msgspec.structs.replace(selection.claim, ask=highest), selection.node_candidates.preemptable_amounts
     )
-    within = np.asarray(field.reasons < 0, np.bool_)
-    reach = within[ground.kinds.of] if len(within) else within
+    within = np.asarray(pod_kinds.reasons < 0, np.bool_)
+    reach = within[pod_index.kinds.of] if len(within) else within
     disabled = attempt.tree.disabled_by(attempt.leaf) or ""
-    pods = np.bincount(ground.row_queue[reach & ~attempt.columns.terminating], minlength=ground.nobody + 1)
+    pods = np.bincount(pod_index.row_queue[reach & ~attempt.columns.terminating], minlength=pod_index.nobody + 1)
     if disabled:
         pods[:] = 0
     return Tier.of(
@@ -136,7 +136,7 @@ def _fence(selection: Selection) -> Tier:
         [Need(where=selection.claim.fence or "", resource=PODS, required=1, available=int(pods.sum()))],
         shut=disabled,
         reached=tuple(
-            Reached(queue=ground.paths[number], pods=int(pods[number]), spare=_spare(selection, int(number)))
+            Reached(queue=pod_index.paths[number], pods=int(pods[number]), spare=_spare(selection, int(number)))
             for number in np.flatnonzero(pods)
         ),
     )
@@ -144,12 +144,12 @@ def _fence(selection: Selection) -> Tier:
 
 def _spare(selection: Selection, queue: int) -> Amounts:
     """Return how much of each requested resource may be taken from a queue without breaking a guarantee."""
-    attempt, ground = selection.attempt, selection.attempt.ground
+    attempt, pod_index = selection.attempt, selection.attempt.pod_index
     found: Amounts = {}
     for resource, wanted in sorted(attempt.ask.requests.items()):
-        spare = int(attempt.usage.of(attempt.usage.giving, resource)[queue])
-        if (spared := selection.node_candidates.spared.get(resource)) is not None:
-            spare = min(spare, *(int(spared[above]) for above in ground.line[:, queue]))
+        spare = int(attempt.usage.of(attempt.usage.for_victims, resource)[queue])
+        if (preemptable_amounts := selection.node_candidates.preemptable_amounts.get(resource)) is not None:
+            spare = min(spare, *(int(preemptable_amounts[above]) for above in pod_index.line[:, queue]))
         if wanted > 0 and resource != PODS and spare > 0:
             found[resource] = spare
     return found
@@ -202,13 +202,13 @@ def most_gone(selection: Selection) -> Flags:
 
     The pods are taken in the policy's order.
     """
-    attempt, ground = selection.attempt, selection.attempt.ground
+    attempt, pod_index = selection.attempt, selection.attempt.pod_index
     may_go = candidates(attempt, selection.node_candidates)
-    rows = ground.order.rows[may_go[ground.order.rows]]
+    rows = pod_index.order.rows[may_go[pod_index.order.rows]]
     counts = np.bincount(attempt.columns.node[rows], minlength=len(attempt.columns.nodes))
     places = np.flatnonzero(counts)
-    turns = NodeCandidateOrder(ground, attempt.leaf, places, rows, counts[places])
-    spare = PreemptableAmounts(ground, turns.rows, selection.node_candidates.spared)
+    turns = NodeCandidateOrder(pod_index, attempt.leaf, places, rows, counts[places])
+    spare = PreemptableAmounts(pod_index, turns.rows, selection.node_candidates.preemptable_amounts)
     gone = np.zeros(len(attempt.columns.pods), np.bool_)
     allowance = BudgetAllowances(attempt.columns, turns.rows, attempt.restraints.limits)
     at: Rows = np.arange(len(places))

@@ -14,23 +14,23 @@ AmountsByQueue = dict[str, Numbers]
 """Guaranteed resource -> queue number -> the amount that may be preempted from the queue's subtree."""
 
 
-def find_preemptable_amounts(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
+def find_preemptable_amounts(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
     """Return the preemptable amounts of all queues for a pending pod in a leaf."""
-    return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
+    return {name: spare for guard in GUARDS.values() for name, spare in guard(pod_index, usage, leaf, ask).items()}
 
 
-def _beyond_guarantees(ground: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
+def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
     """Return what each queue uses beyond its guarantee, negative if it uses less.
 
     A queue above the preemptor also gains the pending pod's requests, and may remain as far below its guarantee as it
     is. A queue without a guarantee in the resource has no limit.
     """
-    mine = [ground.number[path] for path in ground.tree.lineage(leaf)]
+    mine = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
     found = {}
-    for resource, promised in ground.promised.items():
-        spare = usage.of(usage.giving, resource) - promised
+    for resource, promised in pod_index.promised.items():
+        spare = usage.of(usage.for_victims, resource) - promised
         spare[mine] = np.maximum(spare[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
-        found[resource] = np.where(promised < 0, ground.limitless(spare), spare)
+        found[resource] = np.where(promised < 0, pod_index.limitless(spare), spare)
     return found
 
 
@@ -38,15 +38,15 @@ GUARDS: dict[str, Callable[[PodIndex, QueueUsage, str, Pod], AmountsByQueue]] = 
 """Name of a guard -> function that returns the preemptable amounts that the guard leaves."""
 
 
-def constrained_queues(ground: PodIndex, spared: AmountsByQueue) -> Flags:
+def constrained_queues(pod_index: PodIndex, preemptable_amounts: AmountsByQueue) -> Flags:
     """Return for each queue (by number) whether its pods on one node could exceed a preemptable amount.
 
     The amount may be that of the queue itself or of a queue above it.
     """
-    scarce = np.zeros(ground.nobody + 1, np.bool_)
-    for resource, spare in spared.items():
-        short = np.asarray(spare < ground.densest[resource], np.bool_)
-        scarce |= short[ground.line].any(axis=0)
+    scarce = np.zeros(pod_index.nobody + 1, np.bool_)
+    for resource, spare in preemptable_amounts.items():
+        short = np.asarray(spare < pod_index.densest[resource], np.bool_)
+        scarce |= short[pod_index.line].any(axis=0)
     return scarce
 
 
@@ -97,19 +97,19 @@ class BudgetAllowances(SharedLimits):
 class PreemptableAmounts(SharedLimits):
     """The amounts that may still be preempted from the queues of some pods, separately for each node."""
 
-    def __init__(self, ground: PodIndex, rows: Rows, spared: AmountsByQueue) -> None:
+    def __init__(self, pod_index: PodIndex, rows: Rows, preemptable_amounts: AmountsByQueue) -> None:
         super().__init__()
-        queue = ground.row_queue[rows]
-        bound = np.flatnonzero(constrained_queues(ground, spared)[queue])
+        queue = pod_index.row_queue[rows]
+        bound = np.flatnonzero(constrained_queues(pod_index, preemptable_amounts)[queue])
         if not len(bound):
             return
-        node = ground.columns.node[rows[bound]]
-        for resource, spare in spared.items():
-            held = ground.amounts(resource)[ground.kinds.of[rows]]
-            for level in ground.line:
+        node = pod_index.columns.node[rows[bound]]
+        for resource, spare in preemptable_amounts.items():
+            held = pod_index.amounts(resource)[pod_index.kinds.of[rows]]
+            for level in pod_index.line:
                 above = level[queue[bound]]
-                names, group = np.unique(node * (ground.nobody + 1) + above, return_inverse=True)
-                left = np.append(spare[names % (ground.nobody + 1)], ground.limitless(spare))
+                names, group = np.unique(node * (pod_index.nobody + 1) + above, return_inverse=True)
+                left = np.append(spare[names % (pod_index.nobody + 1)], pod_index.limitless(spare))
                 groups = np.full(len(rows), len(names), np.intp)
                 groups[bound] = group
                 self._groups.append(_LimitedGroups(held, groups, left))

@@ -53,7 +53,7 @@ class Selection:
             rows = rows[~np.isin(rows, out)] if len(out) else rows
             counts[reason] = len(rows)
             out = np.concatenate([out, rows]) if len(out) else rows
-        others = self.node_candidates.reasons[attempt.ground.kinds.of[out]]
+        others = self.node_candidates.reasons[attempt.pod_index.kinds.of[out]]
         left = self.node_candidates.excluded - np.bincount(others + 1, minlength=len(reasons))
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
@@ -124,18 +124,18 @@ def _reprieved(attempt: PreemptionAttempt, pod: Pod, row: int, reason: PodReason
 def _excluded(selection: Selection) -> Iterator[PodVerdict]:
     """Yield the pods of the chosen node that are no candidates, in the order of their names."""
     attempt, node_candidates = selection.attempt, selection.node_candidates
-    field = BoundPodKinds(attempt.ground, selection.claim, node_candidates.spared)
+    pod_kinds = BoundPodKinds(attempt.pod_index, selection.claim, node_candidates.preemptable_amounts)
     columns, guards = attempt.columns, tuple(exclusion_guards().items())
     rows = columns.rows(selection.best or 0)
     of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(attempt), rows)}
     here = rows.start + np.argsort(columns.pod_places[rows.start : rows.stop])
-    numbers = node_candidates.reasons[attempt.ground.kinds.of[here]]
+    numbers = node_candidates.reasons[attempt.pod_index.kinds.of[here]]
     for row, number, pod in zip(here.tolist(), numbers.tolist(), selection.pods(here.tolist()), strict=True):
         if row in of_row:
             yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=attempt.restraints.detail(row))
         elif number >= 0:
             reason, guard = guards[number]
-            yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))
+            yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(pod_kinds, pod))
 
 
 def _among(rows: Rows, these: range) -> list[int]:

@@ -21,10 +21,10 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 class NodeCandidateOrder:
     """The candidates of some nodes (places), node by node, the most expendable first."""
 
-    def __init__(self, ground: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
+    def __init__(self, pod_index: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
         """Sort the candidates. ``rows``: in the order of the pod index; ``count``: the number at each place."""
         self.places, self.count = places, count
-        self.rows = nearest_first(ground, leaf, rows)
+        self.rows = nearest_first(pod_index, leaf, rows)
         self.start: Rows = running_sums(count)
         """Start offset of each node's candidates; the last entry is the total."""
 
@@ -33,10 +33,10 @@ class NodeCandidateOrder:
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
-def nearest_first(ground: PodIndex, leaf: str, rows: Rows) -> Rows:
+def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
-    steps = ground.distance(leaf)[ground.row_queue[rows]]
-    turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
+    steps = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    turn = pod_index.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
     if np.all(turn[1:] >= turn[:-1]):
         return rows
     return rows[np.argsort(turn, kind="stable")]
@@ -51,8 +51,10 @@ class VictimSelection:
     is put back, the pending pod no longer fits.
     """
 
-    def __init__(self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, spared: AmountsByQueue) -> None:
-        self.attempt, self.turns, self.spared = attempt, turns, spared
+    def __init__(
+        self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, preemptable_amounts: AmountsByQueue
+    ) -> None:
+        self.attempt, self.turns, self.preemptable_amounts = attempt, turns, preemptable_amounts
         self._became = np.zeros(len(turns.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
         """Round by round, the nodes (indexes into ``places``) with a victim, and the victim's position in the rows."""
@@ -72,7 +74,7 @@ class VictimSelection:
 
         Return for each node (by index in ``places``) whether the greedy choice failed to make enough room.
         """
-        turns, spare = self.turns, PreemptableAmounts(self.attempt.ground, self.turns.rows, self.spared)
+        turns, spare = self.turns, PreemptableAmounts(self.attempt.pod_index, self.turns.rows, self.preemptable_amounts)
         allowance = BudgetAllowances(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
@@ -112,7 +114,7 @@ class VictimSelection:
         """Try other sets of victims on a node. ``index``: its index in ``places``."""
         here = self.turns.on(index)
         rows = self.turns.rows[here]
-        over = search(self.attempt, self.spared, int(self.turns.places[index]), rows)
+        over = search(self.attempt, self.preemptable_amounts, int(self.turns.places[index]), rows)
         found = over.victims()
         self.gave_up |= found is None and over.gave_up
         self._became[here] = _WAITS

@@ -99,7 +99,7 @@ class Retrying:
 
 
 def retrying_of(again: Again) -> Retrying:
-    """Return the pending pod of a question as policy ``priority`` decides about it; it is worked out once."""
+    """Return the pending pod of ``again`` as policy ``priority`` decides about it; it is worked out once."""
     return again.once("priority", lambda: Retrying(again.snapshot, again.ask))
 
 

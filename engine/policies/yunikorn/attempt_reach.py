@@ -27,9 +27,9 @@ class AttemptReach:
     Arrays are indexed by the leaf numbers of the pod table.
     """
 
-    def __init__(self, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaf: str) -> None:
-        table, tree = books.table, books.tree
-        self.root, priorities = _fence_root(tree, books, ask, leaf)
+    def __init__(self, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaf: str) -> None:
+        table, tree = balances.table, balances.tree
+        self.root, priorities = _fence_root(tree, balances, ask, leaf)
         inside = table.line[table.depth[table.queue[self.root]]] == table.queue[self.root]
         self.limits: Numbers = np.full(len(table.leaves) + 1, priorities[self.root], np.int64)
         """Leaf -> the highest priority of a victim there. ANY allows any priority, -ANY allows none."""
@@ -44,11 +44,11 @@ class AttemptReach:
             PodReason.GUARANTEE: lines.within,
         }
         """Reason -> leaf -> whether it excludes all pods of the leaf. The first reason that applies counts."""
-        if not books.quirks.priorities_bend:
+        if not balances.quirks.priorities_bend:
             self.limits = np.minimum(self.limits, ask.priority)
 
 
-def _fence_root(tree: QueueTree, books: QueueBalances, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
+def _fence_root(tree: QueueTree, balances: QueueBalances, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
     """Return the nearest queue upwards that limits the search, and the preemptor's priority at each queue up to it."""
     priorities: dict[str, int] = {}
     current = ask.priority
@@ -57,16 +57,16 @@ def _fence_root(tree: QueueTree, books: QueueBalances, ask: Pod, leaf: str) -> t
         fenced = queue.priority_policy is PriorityPolicy.FENCE
         current = queue.priority_offset if fenced else current + queue.priority_offset
         priorities[path] = current
-        if path == tree.root or queue.preemption_policy is PreemptionPolicy.FENCE or _full(books, path, ask):
+        if path == tree.root or queue.preemption_policy is PreemptionPolicy.FENCE or _full(balances, path, ask):
             break
     return path, priorities
 
 
-def _full(books: QueueBalances, path: str, ask: Pod) -> bool:
+def _full(balances: QueueBalances, path: str, ask: Pod) -> bool:
     """Return whether the pending pod would take the queue over its max, so that only victims inside it can help."""
-    if not books.quirks.max_fence:
+    if not balances.quirks.max_fence:
         return False
-    return not fits(add(books.allocated[path], ask.requests), books.effective_max(path), unlimited=True)
+    return not fits(add(balances.allocated[path], ask.requests), balances.effective_max(path), unlimited=True)
 
 
 def _limits(tree: QueueTree, root: str, priorities: dict[str, int]) -> dict[str, int]:

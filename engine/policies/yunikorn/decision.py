@@ -42,23 +42,23 @@ def decide(
 
     ``quirks``: the deviations from YuniKorn's design that are in effect.
     """
-    case = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
+    attempt = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
     if ask.queue is None:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if rules := unsupported_rules(snapshot, ask):
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
-    full = case.books.full(ask.queue, ask.requests)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
+    full = attempt.balances.full(ask.queue, ask.requests)
     if ask.required_node is not None:
-        return _for_one_node(case, ask.required_node, full)
-    node = case.node_with_room() if full is None else None
+        return _for_one_node(attempt, ask.required_node, full)
+    node = attempt.node_with_room() if full is None else None
     if node is not None:
-        return case.answer(Outcome.FITS, Reason.FITS, node=node)
-    node = None if quirks.leaving_hold else case.node_with_room(soon=True)
-    if node is not None and design_rules.within_max_soon(case.books, ask):
-        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=node)
-    return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=full is None)
+        return attempt.answer(Outcome.FITS, Reason.FITS, node=node)
+    node = None if quirks.leaving_hold else attempt.node_with_room(soon=True)
+    if node is not None and design_rules.within_max_soon(attempt.balances, ask):
+        return attempt.answer(Outcome.FITS, Reason.FITS_SOON, node=node)
+    return _not_eligible(attempt, ask.queue, parameters) or _preempt(attempt, ask.queue, nodes_tried=full is None)
 
 
 class YuniKornAttempt:
@@ -68,7 +68,7 @@ class YuniKornAttempt:
         self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
         self.columns = snapshot.columns
         self.table = table_of(snapshot, tree, quirks)
-        self.books = QueueBalances(snapshot, tree, self.table, quirks)
+        self.balances = QueueBalances(snapshot, tree, self.table, quirks)
         self.feasibility = Feasibility(snapshot, ask)
         self.first = self.feasibility.refusing()
         self.reserved = np.zeros(len(snapshot.nodes), np.bool_)
@@ -122,7 +122,7 @@ class YuniKornAttempt:
             due_ms=due_ms,
             node=node,
             victims=verdicts,
-            trace=msgspec.structs.replace(trace, queues=figures(self.books, self.ask, victims)),
+            trace=msgspec.structs.replace(trace, queues=figures(self.balances, self.ask, victims)),
         )
 
     def unwilling(self, pod: Pod) -> bool:
@@ -130,113 +130,123 @@ class YuniKornAttempt:
         return opted_out(pod, own_annotation=self.quirks.own_annotation)
 
 
-def _not_eligible(case: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
+def _not_eligible(attempt: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
     """Return a decision with the reason why the pending pod may not preempt, None if it may."""
-    ask = case.ask
+    ask = attempt.ask
     if not parameters.preemption:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
     if ask.never_preempts:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
-    if not case.quirks.disabled_preempts and (disabled := case.tree.disabled_by(leaf)):
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+    if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(leaf)):
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
     if not parameters.check_delay:
         return None
-    since_ms = ask.created_ms // 1000 * 1000 if case.quirks.delay_from_creation else ask.unschedulable_ms
+    since_ms = ask.created_ms // 1000 * 1000 if attempt.quirks.delay_from_creation else ask.unschedulable_ms
     if since_ms is None:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
-    due_ms = since_ms + case.tree.delay_ms(leaf, inherited=case.quirks.delay_from_creation)
-    if case.snapshot.now_ms < due_ms:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
+    due_ms = since_ms + attempt.tree.delay_ms(leaf, inherited=attempt.quirks.delay_from_creation)
+    if attempt.snapshot.now_ms < due_ms:
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
     return None
 
 
-def _preempt(case: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision:
-    found = NodeCandidates(case.snapshot, case.books, case.feasibility, nodes_tried=nodes_tried)
+def _preempt(attempt: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision:
+    found = NodeCandidates(attempt.snapshot, attempt.balances, attempt.feasibility, nodes_tried=nodes_tried)
     trace = Trace(
-        fence=found.reach.root if found.reach.root != case.tree.root else "",
-        entitling={name: leaf for name in case.ask.requests if name in case.tree[leaf].guaranteed},
+        fence=found.reach.root if found.reach.root != attempt.tree.root else "",
+        entitling={name: leaf for name in attempt.ask.requests if name in attempt.tree[leaf].guaranteed},
         candidates=len(found.candidates),
         excluded_counts=found.excluded(),
     )
     if not len(found.candidates):
         fenced = trace.fence and _BEYOND.issuperset(trace.excluded_counts)
         reason, detail = (Reason.FENCE, trace.fence) if fenced else (Reason.NO_CANDIDATES, "")
-        return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
+        return attempt.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
     if not found.entitled():
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
-    best = found.best(case.reserved)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
+    best = found.best(attempt.reserved)
     trace = msgspec.structs.replace(trace, nodes=found.passed_over(best), node_counts=found.node_counts(best))
     if best is None:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
     chosen = best.victims[: best.index + 1]
-    further = additional_victims(case.books, case.ask, chosen, found.others(chosen)) if case.quirks.other_nodes else []
+    further = (
+        additional_victims(attempt.balances, attempt.ask, chosen, found.others(chosen))
+        if attempt.quirks.other_nodes
+        else []
+    )
     if further is None:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
+        return attempt.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
     if not chosen and not further:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
+        return attempt.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
     victims = final_victims(
-        case.books, case.ask, best, (*chosen, *further), partial(_still_kept_out, case, found, best.node.name)
+        attempt.balances,
+        attempt.ask,
+        best,
+        (*chosen, *further),
+        partial(_still_kept_out, attempt, found, best.node.name),
     )
     if victims is None:
-        reason = Reason.VICTIMS_TOO_SMALL if case.quirks.free_space_ignored else Reason.NO_ROOM
-        return case.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
-    return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
+        reason = Reason.VICTIMS_TOO_SMALL if attempt.quirks.free_space_ignored else Reason.NO_ROOM
+        return attempt.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
+    return attempt.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
 
 
-def _still_kept_out(case: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
+def _still_kept_out(attempt: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
     """Return whether something besides amounts on the node keeps the pending pod out once the victims are gone.
 
     The quirks decide whether a max of its queues and the other rules of the node are checked.
     """
-    if not case.quirks.max_unchecked and not design_rules.within_max(case.books, case.ask, victims):
+    if not attempt.quirks.max_unchecked and not design_rules.within_max(attempt.balances, attempt.ask, victims):
         return True
-    place = case.columns.place[node]
+    place = attempt.columns.place[node]
     gone = [*victims, *found.leaving(place)]
-    return not case.quirks.amounts_alone and design_rules.kept_out(case.feasibility.on(place), gone)
+    return not attempt.quirks.amounts_alone and design_rules.kept_out(attempt.feasibility.on(place), gone)
 
 
-def _for_one_node(case: YuniKornAttempt, name: str, full: tuple[str, str] | None) -> Decision:
+def _for_one_node(attempt: YuniKornAttempt, name: str, full: tuple[str, str] | None) -> Decision:
     """Decide for a DaemonSet pod, which is meant for the node ``name``.
 
     ``full``: the queue and the resource in which the pod would exceed a max, None if it would not.
     """
-    ask = case.ask
+    ask = attempt.ask
     if full is not None:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
-    place = case.snapshot.columns.place.get(name)
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
+    place = attempt.snapshot.columns.place.get(name)
     if place is None:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    if case.first[place] == FITS:
-        return case.answer(Outcome.FITS, Reason.FITS, node=name)
-    if not case.quirks.daemonset_unbounded and ask.never_preempts:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
-    if not case.quirks.disabled_preempts and (disabled := case.tree.disabled_by(ask.queue or "")):
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
-    if case.refusing(soon=True)[place] == FITS:
-        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
-    here = [case.columns.pods[row] for row in case.columns.rows(place)]
-    leaving = [] if case.quirks.leaving_hold else [pod for pod in here if pod.terminating]
+        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    if attempt.first[place] == FITS:
+        return attempt.answer(Outcome.FITS, Reason.FITS, node=name)
+    if not attempt.quirks.daemonset_unbounded and ask.never_preempts:
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+    if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(ask.queue or "")):
+        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+    if attempt.refusing(soon=True)[place] == FITS:
+        return attempt.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
+    here = [attempt.columns.pods[row] for row in attempt.columns.rows(place)]
+    leaving = [] if attempt.quirks.leaving_hold else [pod for pod in here if pod.terminating]
     rules = required_node.RequiredNodeRules(
-        free=case.snapshot.free(case.snapshot.nodes[place], without=leaving),
-        opted_out=case.unwilling,
-        kept_out=lambda victims: design_rules.kept_out(case.feasibility.on(place), [*victims, *leaving]),
+        free=attempt.snapshot.free(attempt.snapshot.nodes[place], without=leaving),
+        opted_out=attempt.unwilling,
+        kept_out=lambda victims: design_rules.kept_out(attempt.feasibility.on(place), [*victims, *leaving]),
     )
-    victims = required_node.victims(case.books, ask, here, rules)
+    victims = required_node.victims(attempt.balances, ask, here, rules)
     if not victims:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    return case.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
+        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    return attempt.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
 
 
-def calculated_amounts(snapshot: Snapshot, tree: QueueTree, asker: str | None) -> dict[str, dict[str, Amounts | None]]:
+def calculated_amounts(
+    snapshot: Snapshot, tree: QueueTree, preemptor_leaf: str | None
+) -> dict[str, dict[str, Amounts | None]]:
     """Return the preemptable amounts and the remaining guarantee of every queue, as YuniKorn calculates them.
 
-    Resources have YuniKorn's names. ``asker``: the leaf of the preemptor, if any.
+    Resources have YuniKorn's names. ``preemptor_leaf``: the leaf of the preemptor, if any.
     """
-    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
+    balances = QueueBalances(snapshot, tree, table_of(snapshot, tree, ALL), ALL)
     return {
         path: {
-            "preemptable": _in_yunikorn_terms(books.preemptable(path)),
-            "remaining_guaranteed": _in_yunikorn_terms(books.remaining(path, asker)),
+            "preemptable": _in_yunikorn_terms(balances.preemptable(path)),
+            "remaining_guaranteed": _in_yunikorn_terms(balances.remaining(path, preemptor_leaf)),
         }
         for path in tree.walk()
     }

@@ -16,40 +16,40 @@ def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str,
     return {name: path for name in wanted if (path := tree.entitling(leaf, name)) is not None}
 
 
-def entitled(books: QueueBalances, leaf: str, requests: Mapping[str, int]) -> bool:
+def entitled(balances: QueueBalances, leaf: str, requests: Mapping[str, int]) -> bool:
     """Return whether a guarantee is claimed and every claimed guarantee is not used up yet (invariant 4)."""
-    found = claims(books.tree, leaf, requests)
-    below = (books.used(path, name) < books.tree[path].guaranteed[name] for name, path in found.items())
+    found = claims(balances.tree, leaf, requests)
+    below = (balances.used(path, name) < balances.tree[path].guaranteed[name] for name, path in found.items())
     return bool(found) and all(below)
 
 
-def count_leaving(books: QueueBalances, snapshot: Snapshot) -> None:
+def count_leaving(balances: QueueBalances, snapshot: Snapshot) -> None:
     """Add terminating pods, and the capacity reserved for other pending pods, to the usage of their queues."""
     for pod in snapshot.pods:
-        if pod.node is not None and pod.terminating and pod.queue is not None and pod.queue in books.tree:
-            books.add(pod.queue, pod.requests)
+        if pod.node is not None and pod.terminating and pod.queue is not None and pod.queue in balances.tree:
+            balances.add(pod.queue, pod.requests)
     for held in snapshot.reservations:
-        if held.queue in books.tree:
-            books.add(held.queue, held.requests)
+        if held.queue in balances.tree:
+            balances.add(held.queue, held.requests)
 
 
-def within_max(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
+def within_max(balances: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
     """Return whether the pending pod is within the max of its leaf and of every queue above without the victims."""
-    for path in books.tree.lineage(ask.queue or ""):
-        below = [pod for pod in victims if pod.queue is not None and books.tree.contains(path, pod.queue)]
-        for name, most in books.tree[path].max.items():
+    for path in balances.tree.lineage(ask.queue or ""):
+        below = [pod for pod in victims if pod.queue is not None and balances.tree.contains(path, pod.queue)]
+        for name, most in balances.tree[path].max.items():
             wanted, gone = ask.requests.get(name, 0), sum(pod.requests.get(name, 0) for pod in below)
-            if wanted > 0 and books.allocated[path].get(name, 0) - gone + wanted > most:
+            if wanted > 0 and balances.allocated[path].get(name, 0) - gone + wanted > most:
                 return False
     return True
 
 
-def within_max_soon(books: QueueBalances, ask: Pod) -> bool:
+def within_max_soon(balances: QueueBalances, ask: Pod) -> bool:
     """Return whether the pending pod is within the max of its leaf and every queue above without terminating pods."""
     return all(
-        books.used(path, name) + ask.requests[name] <= most
-        for path in books.tree.lineage(ask.queue or "")
-        for name, most in books.tree[path].max.items()
+        balances.used(path, name) + ask.requests[name] <= most
+        for path in balances.tree.lineage(ask.queue or "")
+        for name, most in balances.tree[path].max.items()
         if ask.requests.get(name, 0) > 0
     )
 

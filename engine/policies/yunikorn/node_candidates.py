@@ -40,14 +40,14 @@ class NodeCandidates:
     """The candidates for a pending pod, and the plan of victims on each node."""
 
     def __init__(
-        self, snapshot: Snapshot, books: QueueBalances, feasibility: Feasibility, *, nodes_tried: bool
+        self, snapshot: Snapshot, balances: QueueBalances, feasibility: Feasibility, *, nodes_tried: bool
     ) -> None:
-        self.snapshot, self.books, self.feasibility, self.nodes_tried = snapshot, books, feasibility, nodes_tried
-        self.table, self.columns, self.ask = books.table, snapshot.columns, feasibility.pod
+        self.snapshot, self.balances, self.feasibility, self.nodes_tried = snapshot, balances, feasibility, nodes_tried
+        self.table, self.columns, self.ask = balances.table, snapshot.columns, feasibility.pod
         table, ask = self.table, self.ask
         self.leaf = ask.queue or ""
-        self.lines = RemainingGuarantees(table, books, self.leaf)
-        self.reach = AttemptReach(books, self.lines, ask, self.leaf)
+        self.lines = RemainingGuarantees(table, balances, self.leaf)
+        self.reach = AttemptReach(balances, self.lines, ask, self.leaf)
         self.why = self._judged(self.reach.limits)
         """Row -> the number of the reason why the pod may not be a victim, -1 if it may."""
         order = table.order_on_nodes
@@ -86,7 +86,7 @@ class NodeCandidates:
 
     @property
     def _daemons(self) -> Flags:
-        by_affinity = self.books.quirks.daemonset_by_affinity
+        by_affinity = self.balances.quirks.daemonset_by_affinity
         return self.table.required if by_affinity else self.table.required | self.table.daemonset
 
     @property
@@ -101,8 +101,8 @@ class NodeCandidates:
 
         YuniKorn itself ignores this (quirk ``inside_claim``), so the result is then always false.
         """
-        tree, leaves = self.books.tree, self.table.leaves
-        if self.books.quirks.inside_claim:
+        tree, leaves = self.balances.tree, self.table.leaves
+        if self.balances.quirks.inside_claim:
             return np.zeros(len(leaves) + 1, np.bool_)
         claimed = set(design_rules.claims(tree, self.leaf, self.ask.requests).values())
         return np.array([*(not claimed.isdisjoint(tree.lineage(leaf)) for leaf in leaves), False], np.bool_)
@@ -113,7 +113,9 @@ class NodeCandidates:
 
         YuniKorn itself excludes no such pods (quirk ``opted_out_taken``).
         """
-        return np.zeros(len(self.table.leaf), np.bool_) if self.books.quirks.opted_out_taken else self.table.opted_out
+        return (
+            np.zeros(len(self.table.leaf), np.bool_) if self.balances.quirks.opted_out_taken else self.table.opted_out
+        )
 
     def excluded(self) -> dict[str, int]:
         """Return the number of pods that may not be victims for each reason."""
@@ -122,7 +124,7 @@ class NodeCandidates:
 
     def entitled(self) -> bool:
         """Return whether the pending pod fits into the remaining guarantee, now or with all candidates gone."""
-        trial, asked = self.books.copy(), self.ask.requests
+        trial, asked = self.balances.copy(), self.ask.requests
         if not trial.quirks.leaving_uncounted:
             design_rules.count_leaving(trial, self.snapshot)
         if not trial.quirks.whole_ask:
@@ -138,7 +140,7 @@ class NodeCandidates:
 
         An amount is negative if usage exceeds the guarantee. The result is None if no guarantee counts.
         """
-        trial = self.books.copy()
+        trial = self.balances.copy()
         return trial.remaining(self.leaf, self.leaf), self._left_without(trial)
 
     def _left_without(self, trial: QueueBalances) -> Amounts | None:
@@ -158,7 +160,7 @@ class NodeCandidates:
 
         In YuniKorn itself none does (quirk ``leaving_hold``).
         """
-        if self.books.quirks.leaving_hold:
+        if self.balances.quirks.leaving_hold:
             return []
         return [self.columns.pods[row] for row in self.columns.rows(place) if self.columns.terminating[row]]
 
@@ -166,13 +168,13 @@ class NodeCandidates:
         """Return the plan of victims for one node alone, None if all candidates there don't make enough room."""
         node = self.columns.nodes[place]
         free = self.snapshot.free(node, without=self.leaving(place))
-        return on_node(self.books, self.ask, node, free, self._here(place))
+        return on_node(self.balances, self.ask, node, free, self._here(place))
 
     def _free(self) -> Numbers:
         """Return for each node (by place) the free amounts of the requested resources, in the order of their names."""
         names, columns = sorted(self.ask.requests), self.columns
         free = [columns.allocatable(name) - columns.held(name) for name in names]
-        if not self.books.quirks.leaving_hold:
+        if not self.balances.quirks.leaving_hold:
             gone = DepartingPods(columns, columns.terminating)
             free = [each + gone.of(columns.requests(name)) for each, name in zip(free, names, strict=True)]
         return np.stack(free, axis=1)
@@ -184,9 +186,9 @@ class NodeCandidates:
         FITS means that no victims are needed, NONE that no number of victims is enough.
         """
         leaves = np.flatnonzero(np.bincount(self.table.leaf[self.candidates]))
-        if applies(self.table, self.books, self.lines, self.ask, leaves):
-            found = indices(self.table, self.books, self.lines, self.ask, self.candidates, self._free())
-            if self.books.quirks.other_nodes or not (found == FITS).any():
+        if applies(self.table, self.balances, self.lines, self.ask, leaves):
+            found = indices(self.table, self.balances, self.lines, self.ask, self.candidates, self._free())
+            if self.balances.quirks.other_nodes or not (found == FITS).any():
                 return found
         plans = (self.alone(place) for place in range(len(self.columns.nodes)))
         return np.fromiter((NONE if plan is None else plan.index for plan in plans), np.intp)

@@ -61,12 +61,14 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> tupl
 class _Judged:
     """One pending pod, judged against every tier."""
 
-    def __init__(self, question: YuniKornAttempt, found: PlacementCheck) -> None:
-        self.question, self.found, self.ask = question, found, question.ask
-        self.columns, self.leaf = question.columns, question.ask.queue or ""
-        full = question.books.full(self.leaf, self.ask.requests)
-        self.survey = NodeCandidates(question.snapshot, question.books, question.feasibility, nodes_tried=full is None)
-        self.candidates = self.columns.only(self.survey.candidates)
+    def __init__(self, attempt: YuniKornAttempt, found: PlacementCheck) -> None:
+        self.attempt, self.found, self.ask = attempt, found, attempt.ask
+        self.columns, self.leaf = attempt.columns, attempt.ask.queue or ""
+        full = attempt.balances.full(self.leaf, self.ask.requests)
+        self.node_candidates = NodeCandidates(
+            attempt.snapshot, attempt.balances, attempt.feasibility, nodes_tried=full is None
+        )
+        self.candidates = self.columns.only(self.node_candidates.candidates)
         self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
 
     def tiers(self) -> tuple[Tier, ...]:
@@ -79,11 +81,11 @@ class _Judged:
         first = (quota, *self._guarantee(), self._fence(), self._priority())
         if all(tier.passes for tier in first):
             return (*first, self._node(could=self._gets_room, gone=self.victims))
-        best = self.survey.best(self.question.reserved)
+        best = self.node_candidates.best(self.attempt.reserved)
         if best is None:
             return (*first, self._node(could=0, gone=self.candidates))
         chosen = self.columns.among({pod.uid for pod in best.victims[: best.index + 1]})
-        could = int(np.count_nonzero(self.survey.planned))
+        could = int(np.count_nonzero(self.node_candidates.planned))
         return (*first, self._node(could=could, gone=chosen, node=best.node.name))
 
     @property
@@ -92,21 +94,21 @@ class _Judged:
 
     def _quota(self) -> Iterator[Need]:
         """Yield a need for every max from the leaf upward; the root's max is also the nodes' capacity."""
-        books = self.question.books
-        for path in self.question.tree.lineage(self.leaf):
-            for name, most in sorted(books.limits(path).items()):
+        balances = self.attempt.balances
+        for path in self.attempt.tree.lineage(self.leaf):
+            for name, most in sorted(balances.limits(path).items()):
                 wanted = self.ask.requests.get(name, 0)
                 if wanted <= 0:
                     continue
-                available = max(0, most - books.allocated[path].get(name, 0))
+                available = max(0, most - balances.allocated[path].get(name, 0))
                 evictable = 0 if available >= wanted else self._below(path, name)
                 yield Need(where=path, resource=name, required=wanted, available=available, evictable=evictable)
 
     def _below(self, path: str, resource: str) -> int:
         """Return what the victims hold below a queue, or else the most that could be evicted there on one node."""
-        if self.question.ask.required_node is not None:
+        if self.attempt.ask.required_node is not None:
             return 0
-        tree, table = self.question.tree, self.question.table
+        tree, table = self.attempt.tree, self.attempt.table
         inside = np.array([*(tree.contains(path, leaf) for leaf in table.leaves), False], np.bool_)[table.leaf]
         held = self.columns.requests(resource)
         if self.found.decision.evicts:
@@ -118,9 +120,9 @@ class _Judged:
 
         Yields no tier if nothing has to be guaranteed.
         """
-        now, then = self.survey.left_of_guarantee()
+        now, then = self.node_candidates.left_of_guarantee()
         asked = sorted((name, amount) for name, amount in self.ask.requests.items() if amount > 0)
-        used = self.question.books.allocated[self.leaf]
+        used = self.attempt.balances.allocated[self.leaf]
         if now is None or then is None:
             none = (
                 Need(where=self.leaf, resource=name, required=amount, available=-used.get(name, 0))
@@ -144,9 +146,9 @@ class _Judged:
 
     def _fence(self) -> Tier:
         """Judge which pods could be evicted if priorities did not matter."""
-        tree, table, root = self.question.tree, self.question.table, self.survey.reach.root
+        tree, table, root = self.attempt.tree, self.attempt.table, self.node_candidates.reach.root
         off = self.found.decision.reason is Reason.TURNED_OFF
-        counts = np.bincount(table.leaf[self.survey.within_reach], minlength=len(table.leaves) + 1)[:-1]
+        counts = np.bincount(table.leaf[self.node_candidates.within_reach], minlength=len(table.leaves) + 1)[:-1]
         counts = counts * (not off)
         return Tier.of(
             TierName.FENCE,
@@ -160,12 +162,12 @@ class _Judged:
         )
 
     def _spare(self, path: str) -> Amounts:
-        beyond = self.question.books.preemptable(path) or {}
+        beyond = self.attempt.balances.preemptable(path) or {}
         asked = {name for name, amount in self.ask.requests.items() if amount > 0} - {PODS}
         return {name: amount for name, amount in sorted(beyond.items()) if name in asked}
 
     def _priority(self) -> Tier:
-        pods = 0 if self.ask.never_preempts else len(self.survey.candidates)
+        pods = 0 if self.ask.never_preempts else len(self.node_candidates.candidates)
         return Tier.of(
             TierName.PRIORITY,
             [Need(resource=PODS, required=1, available=pods)],
@@ -182,21 +184,21 @@ class _Judged:
         nobody = np.zeros(len(self.columns.pods), np.bool_)
         needs: tuple[Need, ...] = ()
         if place is not None:
-            feasibility = self.question.feasibility
+            feasibility = self.attempt.feasibility
             needs = nearest_node.needs(self.columns, feasibility, self.ask, place, gone=nobody, evicted=gone)
         refusing = {} if could or self.ask.required_node else self._refusing()
         return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=could), *needs], refusing=refusing)
 
     def _refusing(self) -> dict[str, int]:
-        return self.survey.node_counts(self.survey.best(self.question.reserved))
+        return self.node_candidates.node_counts(self.node_candidates.best(self.attempt.reserved))
 
     def _place(self, node: str, gone: Flags) -> int | None:
         """Return the index of the node where the pod runs, or else the chosen, required or nearest node."""
         name = self.found.node or node or self.found.decision.node or self.ask.required_node
         if name is not None:
             return self.columns.place.get(name)
-        open_to = ~self.question.reserved & ~self.columns.unschedulable
-        return nearest_node.nearest(self.question.snapshot, self.ask, self.question.feasibility, gone, open_to)
+        open_to = ~self.attempt.reserved & ~self.columns.unschedulable
+        return nearest_node.nearest(self.attempt.snapshot, self.ask, self.attempt.feasibility, gone, open_to)
 
 
 def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:

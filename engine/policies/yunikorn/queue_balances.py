@@ -73,45 +73,47 @@ class QueueBalances:
         above = self.preemptable(queue.parent) if queue.parent and over else None
         return {name: min(amount, (above or {}).get(name, amount)) for name, amount in over.items()}
 
-    def remaining(self, path: str, asker: str | None) -> Amounts | None:
+    def remaining(self, path: str, preemptor_leaf: str | None) -> Amounts | None:
         """Return what is left of the guarantees that count for a queue, None if no guarantee counts.
 
-        Amounts are negative if usage exceeds the guarantee. ``asker``: the preemptor's leaf, whose own guarantee is not
-        reduced by those above it. Source: GetRemainingGuaranteedResource.
+        Amounts are negative if usage exceeds the guarantee. The own guarantee of ``preemptor_leaf`` is not reduced by
+        those above it. Source: GetRemainingGuaranteedResource.
         """
         found: Amounts = {}
-        own = self.tree[path].guaranteed if path == asker else {}
-        for above in self.counting(path, asker):
+        own = self.tree[path].guaranteed if path == preemptor_leaf else {}
+        for above in self.counting(path, preemptor_leaf):
             for name, promised in self.tree[above].guaranteed.items():
                 left = promised - self.used(above, name)
                 if name not in found or (left < found[name] and name not in own):
                     found[name] = left
         return found or None
 
-    def counting(self, path: str, asker: str | None) -> Iterator[str]:
+    def counting(self, path: str, preemptor_leaf: str | None) -> Iterator[str]:
         """Yield the queues, from the given one upwards, whose guarantees count for it.
 
         If the preemptor's leaf has its own guarantee, the guarantees of the queues above that leaf are not passed down.
         """
-        cuts = () if asker is None else self.cuts(asker)
+        cuts = () if preemptor_leaf is None else self.cuts(preemptor_leaf)
         for above in self.table.counting[path]:
             if above in cuts:
                 return
             yield above
 
-    def cuts(self, asker: str) -> frozenset[str]:
+    def cuts(self, preemptor_leaf: str) -> frozenset[str]:
         """Return the queues whose guarantees are not passed down because the preemptor's leaf has its own guarantee."""
-        found = self._cuts.get(asker)
+        found = self._cuts.get(preemptor_leaf)
         if found is None:
-            found = self._cuts[asker] = frozenset(self._cut_off(asker))
+            found = self._cuts[preemptor_leaf] = frozenset(self._cut_off(preemptor_leaf))
         return found
 
-    def _cut_off(self, asker: str) -> Iterator[str]:
-        if not self.tree[asker].guaranteed:
+    def _cut_off(self, preemptor_leaf: str) -> Iterator[str]:
+        if not self.tree[preemptor_leaf].guaranteed:
             return
         for path, queue in self.tree.queues.items():
-            above = asker.startswith(path) if self.quirks.name_prefix else self.tree.contains(path, asker)
-            if above and queue.guaranteed and path not in (asker, self.tree.root):
+            above = (
+                preemptor_leaf.startswith(path) if self.quirks.name_prefix else self.tree.contains(path, preemptor_leaf)
+            )
+            if above and queue.guaranteed and path not in (preemptor_leaf, self.tree.root):
                 yield path
 
     @property
@@ -182,26 +184,26 @@ def fits(smaller: Mapping[str, int], larger: Mapping[str, int] | None, *, unlimi
     )
 
 
-def figures(books: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
+def figures(balances: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
     """Return the figures before and after the decision, for the queues of the pending pod and of the victims.
 
     First the pending pod's queue and all queues above it, then each victim's queue and all above that.
     """
     victims = tuple(victims)
-    after = books.copy()
+    after = balances.copy()
     if victims:
         after.add(ask.queue or "", ask.requests)
     for pod in victims:
         after.remove(pod.queue or "", pod.requests)
     leaves = [pod.queue for pod in (ask, *victims) if pod.queue is not None]
-    paths = dict.fromkeys(path for leaf in leaves for path in books.tree.lineage(leaf))
+    paths = dict.fromkeys(path for leaf in leaves for path in balances.tree.lineage(leaf))
     return tuple(
         QueueFigures(
             path=path,
-            before=books.usage(path),
+            before=balances.usage(path),
             after=after.usage(path),
-            guaranteed=books.tree[path].guaranteed,
-            max=books.tree[path].max,
+            guaranteed=balances.tree[path].guaranteed,
+            max=balances.tree[path].max,
         )
         for path in paths
     )

@@ -37,48 +37,50 @@ def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[
 
     The delay is treated as elapsed. A queue inside another queue that is over its max is handled by the outer one.
     """
-    books = QueueBalances(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
-    return tuple(_enforced(snapshot, books, path) for path in _over(books, tree.root))
+    balances = QueueBalances(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
+    return tuple(_enforced(snapshot, balances, path) for path in _over(balances, tree.root))
 
 
-def _over(books: QueueBalances, path: str) -> Iterator[str]:
-    managed = not books.tree[path].dynamic
-    if managed and books.tree.quota_delay_ms(path) is not None and _excess(books, path):
+def _over(balances: QueueBalances, path: str) -> Iterator[str]:
+    managed = not balances.tree[path].dynamic
+    if managed and balances.tree.quota_delay_ms(path) is not None and _excess(balances, path):
         yield path
         return
-    for child in books.tree.children[path]:
-        yield from _over(books, child)
+    for child in balances.tree.children[path]:
+        yield from _over(balances, child)
 
 
-def _excess(books: QueueBalances, path: str) -> Amounts:
-    over = {name: books.used(path, name) - most for name, most in books.tree[path].max.items()}
+def _excess(balances: QueueBalances, path: str) -> Amounts:
+    over = {name: balances.used(path, name) - most for name, most in balances.tree[path].max.items()}
     return {name: amount for name, amount in over.items() if amount > 0}
 
 
-def _enforced(snapshot: Snapshot, books: QueueBalances, path: str) -> Enforcement:
-    preemptable = _cap_excess(books, path, _excess(books, path))
-    shares = {path: preemptable} if books.tree.is_leaf(path) else dict(_divide_among_leaves(books, path, preemptable))
-    victims = [pod for leaf, share in shares.items() for pod in _victims(snapshot, books, leaf, share)]
+def _enforced(snapshot: Snapshot, balances: QueueBalances, path: str) -> Enforcement:
+    preemptable = _cap_excess(balances, path, _excess(balances, path))
+    shares = (
+        {path: preemptable} if balances.tree.is_leaf(path) else dict(_divide_among_leaves(balances, path, preemptable))
+    )
+    victims = [pod for leaf, share in shares.items() for pod in _victims(snapshot, balances, leaf, share)]
     return Enforcement(queue=path, preemptable=preemptable, shares=shares, victims=tuple(victims))
 
 
-def _cap_excess(books: QueueBalances, path: str, excess: Amounts) -> Amounts:
+def _cap_excess(balances: QueueBalances, path: str, excess: Amounts) -> Amounts:
     """Limit the excess to the largest amount by which the queue or one above it exceeds its guarantee, if any does."""
     over: Amounts = {}
-    for above in books.tree.lineage(path):
-        for name, promised in books.tree[above].guaranteed.items():
-            beyond = books.used(above, name) - promised
+    for above in balances.tree.lineage(path):
+        for name, promised in balances.tree[above].guaranteed.items():
+            beyond = balances.used(above, name) - promised
             if beyond > 0:
                 over[name] = max(over.get(name, 0), beyond)
     return {name: min(amount, over.get(name, amount)) for name, amount in excess.items()}
 
 
-def _divide_among_leaves(books: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
+def _divide_among_leaves(balances: QueueBalances, path: str, preemptable: Amounts) -> Iterator[tuple[str, Amounts]]:
     """Yield the share of each leaf below a queue, in proportion to what its queues use beyond their guarantees.
 
     The quotient is a floating-point number, as in YuniKorn. Exact arithmetic would sometimes give more.
     """
-    parts = {child: part for child in books.tree.children[path] if (part := _part(books, child)) is not None}
+    parts = {child: part for child in balances.tree.children[path] if (part := _part(balances, child)) is not None}
     whole: Amounts = {}
     for part in parts.values():
         whole = add(whole, part)
@@ -88,15 +90,15 @@ def _divide_among_leaves(books: QueueBalances, path: str, preemptable: Amounts) 
             for name, amount in part.items()
             if name in preemptable
         }
-        if books.tree.is_leaf(child):
+        if balances.tree.is_leaf(child):
             yield child, share
         else:
-            yield from _divide_among_leaves(books, child, share)
+            yield from _divide_among_leaves(balances, child, share)
 
 
-def _part(books: QueueBalances, path: str) -> Amounts | None:
+def _part(balances: QueueBalances, path: str) -> Amounts | None:
     """Return the amounts by which a queue's share is calculated, None if the queue has no share."""
-    allocated, guaranteed = books.allocated[path], books.tree[path].guaranteed
+    allocated, guaranteed = balances.allocated[path], balances.tree[path].guaranteed
     if not allocated:
         return None
     if not guaranteed:
@@ -104,18 +106,18 @@ def _part(books: QueueBalances, path: str) -> Amounts | None:
     if all(allocated.get(name, 0) <= promised for name, promised in guaranteed.items()):
         return None
     beyond = {name: allocated.get(name, 0) - promised for name, promised in guaranteed.items()}
-    counted: Callable[[int], int] = abs if books.quirks.quota_counts_underuse else lambda amount: max(0, amount)
+    counted: Callable[[int], int] = abs if balances.quirks.quota_counts_underuse else lambda amount: max(0, amount)
     return {name: counted(amount) for name, amount in beyond.items()}
 
 
-def _victims(snapshot: Snapshot, books: QueueBalances, leaf: str, share: Amounts) -> list[Pod]:
+def _victims(snapshot: Snapshot, balances: QueueBalances, leaf: str, share: Amounts) -> list[Pod]:
     if not any(share.values()):
         return []
     running = [pod for pod in snapshot.pods if pod.node is not None and pod.queue == leaf and not pod.terminating]
     pods = [pod for pod in running if pod.required_node is None and any(name in share for name in pod.requests)]
-    most = books.tree[leaf].max
+    most = balances.tree[leaf].max
     taken, total = list[Pod](), Amounts()
-    for pod in sorted(pods, key=lambda pod: _sort_key(pod, most, share, quirks=books.quirks)):
+    for pod in sorted(pods, key=lambda pod: _sort_key(pod, most, share, quirks=balances.quirks)):
         if fits(add(total, pod.requests), share, unlimited=True):
             total = add(total, pod.requests)
             taken.append(pod)

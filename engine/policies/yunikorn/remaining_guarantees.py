@@ -18,31 +18,34 @@ class GuaranteeLevel:
 
 
 class RemainingGuarantees:
-    """The remaining guarantees of all leaves, as they count for one preemptor (``asker``).
+    """The remaining guarantees of all leaves, as they count for one preemptor (``preemptor_leaf``).
 
     Leaves have the numbers of the pod table. No guarantee counts for the last number, pods of no leaf.
     """
 
-    def __init__(self, table: PodTable, books: QueueBalances, asker: str) -> None:
+    def __init__(self, table: PodTable, balances: QueueBalances, preemptor_leaf: str) -> None:
         self.table, self.names = table, table.guaranteed
-        cuts = books.cuts(asker)
-        counting = [table.counting[leaf] if not cuts else tuple(books.counting(leaf, asker)) for leaf in table.leaves]
+        cuts = balances.cuts(preemptor_leaf)
+        counting = [
+            table.counting[leaf] if not cuts else tuple(balances.counting(leaf, preemptor_leaf))
+            for leaf in table.leaves
+        ]
         self.unlimited: Flags = np.array([not one for one in counting] + [True], np.bool_)
         """Leaf -> whether no guarantee counts for it."""
-        left = self._left(books)
+        left = self._left(balances)
         self.lines = [
             GuaranteeLevel(queue, table.depth[queue], np.where((queue >= 0)[:, None], left[queue], UNLIMITED))
             for queue in (table.base_lines if not cuts else table.lines_of(counting))
         ]
 
-    def _left(self, books: QueueBalances) -> Numbers:
+    def _left(self, balances: QueueBalances) -> Numbers:
         """Return for each queue (by number) and guaranteed resource what is left of the guarantee."""
         left: Numbers = self.table.left.copy()
-        for path in books.changed:
-            guaranteed = books.tree[path].guaranteed
+        for path in balances.changed:
+            guaranteed = balances.tree[path].guaranteed
             for column, name in enumerate(self.names):
                 if name in guaranteed:
-                    left[self.table.queue[path], column] = guaranteed[name] - books.used(path, name)
+                    left[self.table.queue[path], column] = guaranteed[name] - balances.used(path, name)
         return left
 
     @property

@@ -24,19 +24,19 @@ class RequiredNodeRules(msgspec.Struct, frozen=True, kw_only=True):
     """Returns whether something besides amounts keeps the pending pod out once these pods are gone."""
 
 
-def victims(books: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
+def victims(balances: QueueBalances, ask: Pod, pods: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
     """Return the victims among a node's pods, none if they don't make enough room."""
-    if books.quirks.daemonset_regardless and fits(ask.requests, rules.free):
+    if balances.quirks.daemonset_regardless and fits(ask.requests, rules.free):
         return ()
-    candidates = [pod for pod in pods if _candidate(books, ask, pod)]
+    candidates = [pod for pod in pods if _candidate(balances, ask, pod)]
     willing = [pod for pod in candidates if not rules.opted_out(pod)]
-    rounds = [candidates] if books.quirks.opted_out_taken else [willing, candidates]
-    return next((found for some in rounds if (found := _of(books, ask, some, rules))), ())
+    rounds = [candidates] if balances.quirks.opted_out_taken else [willing, candidates]
+    return next((found for some in rounds if (found := _of(balances, ask, some, rules))), ())
 
 
-def _of(books: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
+def _of(balances: QueueBalances, ask: Pod, candidates: Sequence[Pod], rules: RequiredNodeRules) -> tuple[Pod, ...]:
     """Return the victims among the candidates, none if they don't make enough room."""
-    quirks, trial, taken = books.quirks, books.copy(), list[Pod]()
+    quirks, trial, taken = balances.quirks, balances.copy(), list[Pod]()
     counted = {} if quirks.daemonset_spree else rules.free
 
     def enough(some: Sequence[Pod], counted: Amounts) -> bool:
@@ -67,20 +67,20 @@ def _covers(room: Amounts, wanted: Amounts) -> bool:
     return all(room.get(name, 0) >= wanted.get(name, 0) for name in {**room, **wanted})
 
 
-def _candidate(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
-    daemons = pod.required_node is not None or (pod.daemonset and not books.quirks.daemonset_by_affinity)
+def _candidate(balances: QueueBalances, ask: Pod, pod: Pod) -> bool:
+    daemons = pod.required_node is not None or (pod.daemonset and not balances.quirks.daemonset_by_affinity)
     if pod.queue is None or daemons or pod.priority > ask.priority or pod.terminating:
         return False
-    if books.quirks.daemonset_unbounded:
+    if balances.quirks.daemonset_unbounded:
         return True
     own = (pod.namespace, pod.application) == (ask.namespace, ask.application)
-    return not own and within_reach(books.tree, ask.queue or "", pod.queue)
+    return not own and within_reach(balances.tree, ask.queue or "", pod.queue)
 
 
-def within_reach(tree: QueueTree, asker: str, queue: str) -> bool:
+def within_reach(tree: QueueTree, preemptor_leaf: str, queue: str) -> bool:
     """Return whether a queue differs from the preemptor's, is inside its fence, and does not disable preemption."""
-    fence = tree.fence(asker) or tree.root
-    return queue != asker and tree.contains(fence, queue) and tree.disabled_by(queue) is None
+    fence = tree.fence(preemptor_leaf) or tree.root
+    return queue != preemptor_leaf and tree.contains(fence, queue) and tree.disabled_by(queue) is None
 
 
 def _compare(one: Pod, other: Pod, opted_out: Callable[[Pod], bool]) -> int:

@@ -19,22 +19,22 @@ NONE, FITS = -2, -1
 """Values in place of an index: no number of victims makes enough room; no victims are needed."""
 
 
-def applies(table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
+def applies(table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
     """Return whether this calculation is correct for victims from these leaves, and all numbers fit into 64 bits."""
-    quirks, columns = books.quirks, table.columns
+    quirks, columns = balances.quirks, table.columns
     kept = not (quirks.leaf_below and quirks.parent_below)
-    if table.left.dtype != np.int64 or (kept and books.cuts(ask.queue or "")):
+    if table.left.dtype != np.int64 or (kept and balances.cuts(ask.queue or "")):
         return False
     counted = {*table.guaranteed, *ask.requests}
     numbers = (of(name) for name in counted for of in (columns.requests, columns.allocatable, columns.held))
     if any(each.dtype != np.int64 for each in numbers):
         return False
-    above = [table.queue[path] for path in books.tree.lineage(ask.queue or "")]
+    above = [table.queue[path] for path in balances.tree.lineage(ask.queue or "")]
     return not any(np.isin(line.queue[leaves], above).any() for line in lines.lines)
 
 
 def indices(
-    table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
+    table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
 ) -> Rows:
     """Return for each node (by place) the number of victims minus one, or NONE or FITS.
 
@@ -42,7 +42,7 @@ def indices(
     the free amounts of the requested resources, in the order of their names.
     """
     columns = table.columns
-    walk = _Walk(table, books, lines, ask)
+    walk = _Walk(table, balances, lines, ask)
     counts = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
     starts = np.cumsum(counts) - counts
     short = walk.asked - free
@@ -72,19 +72,19 @@ def _enough(short: Numbers, asked: Numbers) -> Flags:
 class _Walk:
     """The victims so far on each of many nodes, updated one pod per node at a time."""
 
-    def __init__(self, table: PodTable, books: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
-        self.table, self.lines, asker = table, lines, ask.queue or ""
+    def __init__(self, table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
+        self.table, self.lines, preemptor_leaf = table, lines, ask.queue or ""
         self.names = sorted(ask.requests)
         self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)
-        left = books.remaining(asker, asker) or {}
-        self.limits = sorted(left) if books.quirks.victims_charged else []
+        left = balances.remaining(preemptor_leaf, preemptor_leaf) or {}
+        self.limits = sorted(left) if balances.quirks.victims_charged else []
         """The resources in which the preemptor's guarantee counts."""
-        if not books.quirks.whole_ask:
+        if not balances.quirks.whole_ask:
             left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
         self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
         self.asks: Rows = np.array([place for _, place in lines.columns(self.names)], np.intp)
         """The indexes of the requested resources among the guaranteed resources."""
-        self.quirks = books.quirks
+        self.quirks = balances.quirks
         self.own: Rows = np.array([*(table.queue[path] for path in table.leaves), -1], np.intp)
 
     def over(self, nodes: int) -> None:

@@ -27,16 +27,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     score: int = 0
 
 
-def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
+def on_node(balances: QueueBalances, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
     """Return the plan of victims on a node, None if all candidates don't make enough room.
 
     ``candidates``: the pods that may be victims, in the order in which they are considered.
     """
     here = fits(ask.requests, free)
-    if here and books.quirks.other_nodes:
+    if here and balances.quirks.other_nodes:
         return Plan(node=node, free=free, index=-1, victims=())
-    first = _useful_first(books.copy(), ask, free, candidates)
-    trial, now, index, taken = books.copy(), free, -1, list[Pod]()
+    first = _useful_first(balances.copy(), ask, free, candidates)
+    trial, now, index, taken = balances.copy(), free, -1, list[Pod]()
     for pod in first:
         if not can_spare(trial, ask, pod):
             continue
@@ -49,15 +49,15 @@ def on_node(books: QueueBalances, ask: Pod, node: Node, free: Amounts, candidate
     return None if index < 0 else Plan(node=node, free=free, index=index, victims=tuple(taken))
 
 
-def can_spare(books: QueueBalances, ask: Pod, pod: Pod) -> bool:
+def can_spare(balances: QueueBalances, ask: Pod, pod: Pod) -> bool:
     """Return whether the pod's queue can spare it, given what is left of its guarantee before the pod is evicted."""
-    asker = ask.queue or ""
-    remaining = books.remaining(pod.queue or "", asker)
+    preemptor_leaf = ask.queue or ""
+    remaining = balances.remaining(pod.queue or "", preemptor_leaf)
     if remaining is not None and all(remaining.get(resource, 0) >= 0 for resource in ask.requests):
         return False
-    if not books.quirks.leaf_below and not books.keeps_leaf(pod):
+    if not balances.quirks.leaf_below and not balances.keeps_leaf(pod):
         return False
-    return books.quirks.parent_below or books.keeps_parents(pod, ask)
+    return balances.quirks.parent_below or balances.keeps_parents(pod, ask)
 
 
 def _useful_first(trial: QueueBalances, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
@@ -98,10 +98,12 @@ def _exceeds_guarantee(trial: QueueBalances, ask: Pod, resources: Iterable[str])
 
     Without quirk ``whole_ask``, its usage must also have grown by more than the pending pod requests.
     """
-    asker = ask.queue or ""
-    remaining = trial.remaining(asker, asker) or {}
+    preemptor_leaf = ask.queue or ""
+    remaining = trial.remaining(preemptor_leaf, preemptor_leaf) or {}
     over = [name for name in resources if remaining.get(name, 0) < 0]
-    return any(trial.quirks.whole_ask or trial.gained(asker, name) > ask.requests.get(name, 0) for name in over)
+    return any(
+        trial.quirks.whole_ask or trial.gained(preemptor_leaf, name) > ask.requests.get(name, 0) for name in over
+    )
 
 
 def refund(trial: QueueBalances, ask: Pod, pod: Pod) -> None:
@@ -115,17 +117,17 @@ def _missing(ask: Pod, free: Amounts) -> Amounts:
 
 
 def additional_victims(
-    books: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]
+    balances: QueueBalances, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]
 ) -> list[Pod] | None:
     """Return additional victims, on any node, within the guarantee of the preemptor's queue.
 
     Return None if the queue would exceed its guarantee. ``others``: all other candidates in the order in which they are
     considered.
     """
-    trial, found, asker = books.copy(), list[Pod](), ask.queue or ""
+    trial, found, preemptor_leaf = balances.copy(), list[Pod](), ask.queue or ""
     for pod in chosen:
         trial.remove(pod.queue or "", pod.requests)
-    counted = (trial.remaining(asker, asker) or {}).keys()
+    counted = (trial.remaining(preemptor_leaf, preemptor_leaf) or {}).keys()
     for pod in others:
         if not can_spare(trial, ask, pod):
             continue
@@ -135,18 +137,18 @@ def additional_victims(
             found.append(pod)
         else:
             refund(trial, ask, pod)
-    short = books.quirks.victims_charged and _exceeds_guarantee(trial, ask, ask.requests)
+    short = balances.quirks.victims_charged and _exceeds_guarantee(trial, ask, ask.requests)
     return None if found and short else found
 
 
 def final_victims(
-    books: QueueBalances, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
+    balances: QueueBalances, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
 ) -> tuple[Pod, ...] | None:
     """Return the final victims, None if they are considered too small for the pending pod.
 
     ``lacking``: returns whether something besides amounts keeps the pending pod out once these pods are gone.
     """
-    quirks, here = books.quirks, fits(ask.requests, plan.free) and books.quirks.other_nodes
+    quirks, here = balances.quirks, fits(ask.requests, plan.free) and balances.quirks.other_nodes
     going = [pod for pod in victims if here or pod.node == plan.node.name]
     counted = {} if quirks.free_space_ignored or here else plan.free
     taken, gone = list[Pod](), Amounts()

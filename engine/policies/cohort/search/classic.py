@@ -38,90 +38,87 @@ class _BorrowingQueue(NamedTuple):
     """
 
 
-def search(question: QuotaAttempt) -> TargetSearch:
+def search(attempt: QuotaAttempt) -> TargetSearch:
     """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible."""
-    lenders = [one for one in _borrowing_queues(question) if has_preemptable_workloads(question, one.name)]
-    for borrowing in _borrowing_attempts(question, lenders):
-        question.start_over()
-        taking = TargetRemoval(question, partial(question.lacks, borrowing=borrowing))
-        for target in _ordered_targets(question, lenders, borrowing=borrowing):
+    lenders = [one for one in _borrowing_queues(attempt) if has_preemptable_workloads(attempt, one.name)]
+    for borrowing in _borrowing_attempts(attempt, lenders):
+        attempt.start_over()
+        taking = TargetRemoval(attempt, partial(attempt.lacks, borrowing=borrowing))
+        for target in _ordered_targets(attempt, lenders, borrowing=borrowing):
             if taking.take(target):
-                return fill_back(question, taking.targets, borrowing=borrowing)
+                return fill_back(attempt, taking.targets, borrowing=borrowing)
     return NO_TARGETS
 
 
-def _borrowing_attempts(question: QuotaAttempt, lenders: Sequence[_BorrowingQueue]) -> tuple[bool, ...]:
+def _borrowing_attempts(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue]) -> tuple[bool, ...]:
     """Return for each attempt, in order, whether the pending workload may borrow."""
-    forbidden = not question.queue.preemption.borrow.allowed
+    forbidden = not attempt.queue.preemption.borrow.allowed
     full = any(
-        question.usage.used(question.node, of) >= question.tree.quota(question.node, of).nominal
-        for of in question.contested
+        attempt.usage.used(attempt.node, of) >= attempt.tree.quota(attempt.node, of).nominal for of in attempt.contested
     )
     if not lenders or (forbidden and full):
         return (True,)
     return (False, True) if forbidden and not any(one.by_right for one in lenders) else (True, False)
 
 
-def _borrowing_queues(question: QuotaAttempt) -> Iterator[_BorrowingQueue]:
+def _borrowing_queues(attempt: QuotaAttempt) -> Iterator[_BorrowingQueue]:
     """Yield the borrowing queues of the preemptor's cohorts, from the nearest cohort up.
 
     All cohorts between a queue and the cohort it shares with the preemptor borrow too.
     """
-    if question.queue.preemption.reclaim is Take.NEVER:
+    if attempt.queue.preemption.reclaim is Take.NEVER:
         return
-    by_right, left = left_after(question.usage, question.node, question.asked)
-    visited = question.node
-    for cohort in question.path[1:]:
-        for node, borrowing in _borrowing_queues_below(question, cohort, visited):
-            yield _BorrowingQueue(question.tree.names[node], borrowing, by_right)
-        fits, left = left_after(question.usage, cohort, left)
+    by_right, left = left_after(attempt.usage, attempt.node, attempt.asked)
+    visited = attempt.node
+    for cohort in attempt.path[1:]:
+        for node, borrowing in _borrowing_queues_below(attempt, cohort, visited):
+            yield _BorrowingQueue(attempt.tree.names[node], borrowing, by_right)
+        fits, left = left_after(attempt.usage, cohort, left)
         by_right = by_right or fits
         visited = cohort
 
 
-def _borrowing_queues_below(question: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _borrowing_queues_below(attempt: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``."""
     pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
         above, between = pending.pop()
-        for node in question.tree.children[above]:
-            if node == visited or question.within_nominal(node):
+        for node in attempt.tree.children[above]:
+            if node == visited or attempt.within_nominal(node):
                 continue
-            if question.tree.is_queue(node):
+            if attempt.tree.is_queue(node):
                 yield node, (node, *between)
             else:
                 pending.append((node, (node, *between)))
 
 
-def _ordered_targets(
-    question: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, borrowing: bool
-) -> Iterator[Target]:
+def _ordered_targets(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, borrowing: bool) -> Iterator[Target]:
     """Yield the targets in the order of preemption, given that all earlier targets are preempted."""
     owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
     for leaving in (True, False):
         for group in (owing, others):
-            yield from _targets_in_other_queues(question, group, leaving=leaving, borrowing=borrowing)
-        for _, one in preemptable_workloads(question, question.ask.queue, leaving=leaving):
+            yield from _targets_in_other_queues(attempt, group, leaving=leaving, borrowing=borrowing)
+        for _, one in preemptable_workloads(attempt, attempt.ask.queue, leaving=leaving):
             yield Target(one, PreemptionReason.IN_QUEUE)
 
 
 def _targets_in_other_queues(
-    question: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, leaving: bool, borrowing: bool
+    attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, leaving: bool, borrowing: bool
 ) -> Iterator[Target]:
     """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow."""
     heap = []
     for lender in lenders:
-        following = preemptable_workloads(question, lender.name, leaving=leaving)
+        following = preemptable_workloads(attempt, lender.name, leaving=leaving)
         for place, one in following:
             heap.append((place, one, lender, following))
             break
     heapq.heapify(heap)
     while heap:
         _, one, lender, following = heap[0]
-        if any(map(question.within_nominal, lender.borrowing)):
+        if any(map(attempt.within_nominal, lender.borrowing)):
             heapq.heappop(heap)  # for good: no workload of this queue is put back during this attempt
             continue
-        why = PreemptionReason.RECLAMATION if lender.by_right else _priority_reason(question, one)
+        why = PreemptionReason.RECLAMATION if lender.by_right else _priority_reason(attempt, one)
         if lender.by_right or why is PreemptionReason.WHILE_BORROWING or not borrowing:
             yield Target(one, why)
         for place, successor in following:
@@ -131,11 +128,11 @@ def _targets_in_other_queues(
             heapq.heappop(heap)
 
 
-def _priority_reason(question: QuotaAttempt, one: Workload) -> PreemptionReason:
+def _priority_reason(attempt: QuotaAttempt, one: Workload) -> PreemptionReason:
     """Return why a workload may be preempted, if the preemptor is not entitled to reclaim from its queue.
 
     Low-priority workloads may be preempted even while the preemptor's queue borrows.
     """
-    borrow = question.queue.preemption.borrow
-    low = one.priority < question.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
+    borrow = attempt.queue.preemption.borrow
+    low = one.priority < attempt.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
     return PreemptionReason.WHILE_BORROWING if borrow.allowed and low else PreemptionReason.RECLAMATION

@@ -44,50 +44,50 @@ def strategies_of(sharing: KueueSettings) -> tuple[Strategy, ...] | None:
     return (tuple(map(Strategy, sharing.strategies)) or STRATEGIES) if sharing.fair else None
 
 
-def search(question: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
+def search(attempt: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -> TargetSearch:
     """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible.
 
     The second strategy is used only if the first does not free enough quota.
     """
-    candidates = _candidates(question)
-    question.usage.add(question.node, question.asked)  # shares include the pending workload
-    taking = TargetRemoval(question, lambda: _missing_quota(question))
+    candidates = _candidates(attempt)
+    attempt.usage.add(attempt.node, attempt.asked)  # shares include the pending workload
+    taking = TargetRemoval(attempt, lambda: _missing_quota(attempt))
     left: dict[int, list[RankedWorkload]] = {}
-    found = _apply_first_strategy(question, candidates, strategies[0], taking, left)
+    found = _apply_first_strategy(attempt, candidates, strategies[0], taking, left)
     if not found and len(strategies) > 1:
-        found = _apply_second_strategy(question, left, taking)
-    question.usage.add(question.node, question.asked, -1)
-    return fill_back(question, taking.targets, borrowing=True) if found else NO_TARGETS
+        found = _apply_second_strategy(attempt, left, taking)
+    attempt.usage.add(attempt.node, attempt.asked, -1)
+    return fill_back(attempt, taking.targets, borrowing=True) if found else NO_TARGETS
 
 
-def _missing_quota(question: QuotaAttempt) -> MissingQuota | None:
+def _missing_quota(attempt: QuotaAttempt) -> MissingQuota | None:
     """Return what the pending workload, whose usage is already counted, has too little quota for."""
-    question.usage.add(question.node, question.asked, -1)
-    lack = question.lacks(borrowing=True)
-    question.usage.add(question.node, question.asked)
+    attempt.usage.add(attempt.node, attempt.asked, -1)
+    lack = attempt.lacks(borrowing=True)
+    attempt.usage.add(attempt.node, attempt.asked)
     return lack
 
 
-def _candidates(question: QuotaAttempt) -> dict[int, Iterable[RankedWorkload]]:
+def _candidates(attempt: QuotaAttempt) -> dict[int, Iterable[RankedWorkload]]:
     """Return the candidates by queue: the preemptor's own queue, and all borrowing queues in its cohorts."""
-    tree, nodes = question.tree, [question.node]
-    if question.queue.preemption.reclaim is not Take.NEVER:
+    tree, nodes = attempt.tree, [attempt.node]
+    if attempt.queue.preemption.reclaim is not Take.NEVER:
         nodes += [
             node
-            for node in tree.within(question.path[-1])
-            if tree.is_queue(node) and node != question.node and not question.within_nominal(node)
+            for node in tree.within(attempt.path[-1])
+            if tree.is_queue(node) and node != attempt.node and not attempt.within_nominal(node)
         ]
-    return {node: _ordered_candidates(question, tree.names[node]) for node in nodes}
+    return {node: _ordered_candidates(attempt, tree.names[node]) for node in nodes}
 
 
-def _ordered_candidates(question: QuotaAttempt, queue: str) -> Iterable[RankedWorkload]:
+def _ordered_candidates(attempt: QuotaAttempt, queue: str) -> Iterable[RankedWorkload]:
     return chain(
-        preemptable_workloads(question, queue, leaving=True), preemptable_workloads(question, queue, leaving=False)
+        preemptable_workloads(attempt, queue, leaving=True), preemptable_workloads(attempt, queue, leaving=False)
     )
 
 
 def _apply_first_strategy(
-    question: QuotaAttempt,
+    attempt: QuotaAttempt,
     candidates: Mapping[int, Iterable[RankedWorkload]],
     strategy: Strategy,
     taking: TargetRemoval,
@@ -97,10 +97,10 @@ def _apply_first_strategy(
 
     ``left`` is filled with the candidates that the shares did not allow to preempt.
     """
-    entitled = question.within_nominal(question.node)
-    ladder = TargetQueueOrdering(question, candidates)
+    entitled = attempt.within_nominal(attempt.node)
+    ladder = TargetQueueOrdering(attempt, candidates)
     while (pick := ladder.pick()) is not None:
-        if pick.node == question.node:
+        if pick.node == attempt.node:
             ranked, why = pick.pop(), PreemptionReason.IN_QUEUE
         elif entitled:
             ranked, why = pick.pop(), PreemptionReason.RECLAMATION
@@ -126,13 +126,13 @@ def _pop_allowed(pick: TargetQueue, strategy: Strategy, left: list[RankedWorkloa
 
 
 def _apply_second_strategy(
-    question: QuotaAttempt, left: Mapping[int, Iterable[RankedWorkload]], taking: TargetRemoval
+    attempt: QuotaAttempt, left: Mapping[int, Iterable[RankedWorkload]], taking: TargetRemoval
 ) -> bool:
     """Apply the second strategy and return whether the pending workload fits then.
 
     Every queue is considered only once.
     """
-    ladder = TargetQueueOrdering(question, left)
+    ladder = TargetQueueOrdering(attempt, left)
     while (pick := ladder.pick()) is not None:
         ask, before = pick.ranks()
         if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], PreemptionReason.FAIR_SHARING)):

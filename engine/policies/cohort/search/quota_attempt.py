@@ -14,20 +14,20 @@ class QuotaAttempt:
     """
 
     def __init__(
-        self, ground: QuotaIndex, ask: Workload, asked: Quantities, contested: tuple[FlavorResource, ...]
+        self, quota_index: QuotaIndex, ask: Workload, asked: Quantities, contested: tuple[FlavorResource, ...]
     ) -> None:
-        self.ground, self.tree, self.usage = ground, ground.tree, ground.usage.copy()
+        self.quota_index, self.tree, self.usage = quota_index, quota_index.tree, quota_index.usage.copy()
         self.ask, self.asked, self.contested = ask, asked, contested
-        self.queue = ground.queues[ask.queue]
-        self.node = ground.tree.queue[ask.queue]
-        self.path = ground.tree.paths[self.node]
+        self.queue = quota_index.queues[ask.queue]
+        self.node = quota_index.tree.queue[ask.queue]
+        self.path = quota_index.tree.paths[self.node]
         """The nodes from the queue up to the root."""
         self.below: dict[int | None, int] = dict(zip(self.path[1:], self.path, strict=False))
         """Cohort on the path -> the node on the path right below it."""
 
     def start_over(self) -> None:
         """Restore the usage of all workloads."""
-        self.usage = self.ground.usage.copy()
+        self.usage = self.quota_index.usage.copy()
 
     def take(self, one: Workload) -> None:
         """Remove the usage of a workload."""

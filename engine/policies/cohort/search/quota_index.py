@@ -41,7 +41,7 @@ class QuotaIndex:
     @classmethod
     def of(cls, cluster: QuotaCluster) -> "QuotaIndex":
         """Return the index of a cluster, which is cached with the cluster."""
-        return cluster.once("ground", lambda: cls(cluster))
+        return cluster.once("quota index", lambda: cls(cluster))
 
     def changed(self, gone: Sequence[Workload], come: Sequence[Workload]) -> "QuotaIndex":
         """Return a copy without the workloads ``gone``, and with the workloads ``come``.

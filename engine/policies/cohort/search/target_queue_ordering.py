@@ -14,8 +14,8 @@ from engine.policies.cohort.search.quota_index import RankedWorkload
 class TargetQueue:
     """A queue to preempt from, with its remaining candidates."""
 
-    def __init__(self, question: QuotaAttempt, node: int, candidates: Iterable[RankedWorkload]) -> None:
-        self.node, self._question = node, question
+    def __init__(self, attempt: QuotaAttempt, node: int, candidates: Iterable[RankedWorkload]) -> None:
+        self.node, self._attempt = node, attempt
         self._candidates = iter(candidates)
         self.first = next(self._candidates, None)
         """The next candidate, or None if there are none left."""
@@ -35,16 +35,16 @@ class TargetQueue:
 
     def rank_without(self, one: Workload) -> Rank:
         """Return the share of this queue's side once a candidate is preempted."""
-        self._question.take(one)
+        self._attempt.take(one)
         found = self._rank(self._sides()[1])
-        self._question.put_back(one)
+        self._attempt.put_back(one)
         return found
 
     def _rank(self, node: int) -> Rank:
-        return self._question.ground.ranks.of(self._question.usage, node) or NO_RANK
+        return self._attempt.quota_index.ranks.of(self._attempt.usage, node) or NO_RANK
 
     def _sides(self) -> tuple[int, int]:
-        tree, below = self._question.tree, self._question.below
+        tree, below = self._attempt.tree, self._attempt.below
         theirs = next(node for node in tree.paths[self.node] if tree.parents[node] in below)
         return below[tree.parents[theirs]], theirs
 
@@ -64,9 +64,9 @@ class TargetQueueOrdering:
     of their cohorts' heaps. So only the nodes that were picked are sorted anew before the next pick.
     """
 
-    def __init__(self, question: QuotaAttempt, candidates: Mapping[int, Iterable[RankedWorkload]]) -> None:
-        self._question, self._tree = question, question.tree
-        picks = (TargetQueue(question, node, those) for node, those in candidates.items())
+    def __init__(self, attempt: QuotaAttempt, candidates: Mapping[int, Iterable[RankedWorkload]]) -> None:
+        self._attempt, self._tree = attempt, attempt.tree
+        picks = (TargetQueue(attempt, node, those) for node, those in candidates.items())
         self._picks = {pick.node: pick for pick in picks if pick.first is not None}
         self._heaps = self._hung()
         self._moved: set[int] = set()
@@ -78,7 +78,7 @@ class TargetQueueOrdering:
 
     def pick(self) -> TargetQueue | None:
         """Return the queue reached by the highest share at every level, or None if no candidates are left."""
-        return self._highest(self._question.path[-1])
+        return self._highest(self._attempt.path[-1])
 
     def _hung(self) -> dict[int, list[_SortKey]]:
         """Build the heap of every cohort, with those of its nodes that lead to candidates."""
@@ -119,10 +119,10 @@ class TargetQueueOrdering:
 
     def _rung(self, node: int) -> _SortKey | None:
         """Return the current sort key of a node, or None if it drops out."""
-        question = self._question
-        rank = question.ground.ranks.of(question.usage, node)
+        attempt = self._attempt
+        rank = attempt.quota_index.ranks.of(attempt.usage, node)
         if rank is None:
-            if node not in question.path:
+            if node not in attempt.path:
                 return None
             rank = NO_RANK
         infinite, share = rank
@@ -132,7 +132,7 @@ class TargetQueueOrdering:
         if pick is None or pick.first is None:
             return None
         place, one = pick.first
-        return not infinite, -share, True, (not one.evicted, node == question.node, place), node
+        return not infinite, -share, True, (not one.evicted, node == attempt.node, place), node
 
     def _left(self, queue: int) -> TargetQueue | None:
         """Return a queue with its candidates, or None if it has none left."""

@@ -47,14 +47,14 @@ class TargetRemoval:
     removed.
     """
 
-    def __init__(self, question: QuotaAttempt, lacks: Callable[[], MissingQuota | None]) -> None:
-        self._question, self._lacks = question, lacks
+    def __init__(self, attempt: QuotaAttempt, lacks: Callable[[], MissingQuota | None]) -> None:
+        self._attempt, self._lacks = attempt, lacks
         self._lack: MissingQuota | None = None
         self.targets: list[Target] = []
 
     def take(self, target: Target) -> bool:
         """Take a workload as target, and return whether the pending workload fits then."""
-        self._question.take(target.workload)
+        self._attempt.take(target.workload)
         self.targets.append(target)
         if self._lack is not None:
             of, amount = self._lack
@@ -66,10 +66,10 @@ class TargetRemoval:
         return self._lack is None
 
 
-def fill_back(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
+def fill_back(attempt: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool) -> TargetSearch:
     """Return the targets that really have to be preempted, out of those taken to make the pending workload fit.
 
-    Afterwards, only these targets are removed from ``question``. All but the last are tried in turn, the latest first.
+    Afterwards, only these targets are removed from ``attempt``. All but the last are tried in turn, the latest first.
     The last of all takes the place of a workload that is put back. Source: pkg/scheduler/preemption, fillBackWorkloads.
     """
     targets, put_back = list(taken), []
@@ -78,13 +78,13 @@ def fill_back(question: QuotaAttempt, taken: Sequence[Target], *, borrowing: boo
         one = targets[place].workload
         if (likes := usage_key(one)) in needed:
             continue  # no more quota is free now than when an equal workload was tried
-        question.put_back(one)
-        if question.lacks(borrowing=borrowing) is None:
+        attempt.put_back(one)
+        if attempt.lacks(borrowing=borrowing) is None:
             targets[place] = targets[-1]
             targets.pop()
             put_back.append(one)
         else:
-            question.take(one)
+            attempt.take(one)
             needed.add(likes)
     return TargetSearch(tuple(targets), tuple(taken), tuple(put_back), borrowing)
 

@@ -34,14 +34,14 @@ def deserved(
     Only resources that the cluster has are divided. Resources of which a queue deserves nothing are left out. Entries
     of the requests and of the result are never modified: if an entry is the same object, nothing has changed.
     """
-    kept = _cache_of(tree, method)
-    latest = kept.latest
+    cache = _cache_of(tree, method)
+    latest = cache.latest
     shares, exact = (
         (latest.shares, latest.exact)
         if latest and latest.holds(requests, capacity)
-        else _shares(kept, requests, capacity)
+        else _shares(cache, requests, capacity)
     )
-    kept.latest = ReusableShares(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
+    cache.latest = ReusableShares(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
     return shares
 
 
@@ -52,7 +52,7 @@ class _DivisionCache:
         self.tree, self.method = tree, method
         self.latest: ReusableShares | None = None
         self.asked: dict[tuple[str, ...], RequestedAmounts] = {}
-        self.told: DeservedByPath | None = None
+        self.reported: DeservedByPath | None = None
 
 
 @lru_cache(maxsize=16)
@@ -61,22 +61,22 @@ def _cache_of(tree: QueueTree, method: Method) -> _DivisionCache:
 
 
 def _shares(
-    kept: _DivisionCache, requests: Requests, capacity: Mapping[str, int]
+    cache: _DivisionCache, requests: Requests, capacity: Mapping[str, int]
 ) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
     """Return what each queue deserves, and by resource the upper bounds of the exact shares, as far as known."""
     there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
     if not there:
-        return {path: {} for path in frame_of(kept.tree, (), np.int64).paths}, {}
-    together = [there] if kept.method is Method.DRF else [{name: amount} for name, amount in there.items()]
-    divisions = [_Division(_requested(kept, requests, some), some) for some in together]
+        return {path: {} for path in frame_of(cache.tree, (), np.int64).paths}, {}
+    together = [there] if cache.method is Method.DRF else [{name: amount} for name, amount in there.items()]
+    divisions = [_Division(_requested(cache, requests, some), some) for some in together]
     amounts = np.concatenate([division.run() for division in divisions], axis=1)
-    kept.told = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, kept.told)
-    return kept.told.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
+    cache.reported = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, cache.reported)
+    return cache.reported.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
 
 
-def _requested(kept: _DivisionCache, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
+def _requested(cache: _DivisionCache, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
     names = tuple(there)
-    kept.asked[names] = found = RequestedAmounts(kept.tree, requests, there, kept.asked.get(names))
+    cache.asked[names] = found = RequestedAmounts(cache.tree, requests, there, cache.asked.get(names))
     return found
 
 
@@ -164,9 +164,9 @@ class _Division:
         frame = self.frame
         bottom = frame.bottom[:, None]
         held = np.where(bottom, got, 0)
-        kept = self.floors.copy()
-        kept[1:] = np.minimum(kept[1:], got[1:])
-        self.floors = np.where(bottom, got, kept)
+        cache = self.floors.copy()
+        cache[1:] = np.minimum(cache[1:], got[1:])
+        self.floors = np.where(bottom, got, cache)
         self.used = held.copy()
         for row in reversed(frame.parents):
             self.used[row] = held[frame.below[row]].sum(axis=0)

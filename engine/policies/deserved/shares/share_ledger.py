@@ -17,23 +17,25 @@ class ShareLedger:
     Queues are numbered as in the pod index; the number for no queue has zero amounts.
     """
 
-    def __init__(self, ground: PodIndex, standings: ShareStatuses) -> None:
-        self._ground, self._standings = ground, standings
+    def __init__(self, pod_index: PodIndex, share_statuses: ShareStatuses) -> None:
+        self._pod_index, self._share_statuses = pod_index, share_statuses
         self._used: dict[str, Numbers] = {}
         self._deserved: dict[str, Numbers] = {}
 
-    def moved(self, standings: ShareStatuses) -> "ShareLedger":
+    def moved(self, share_statuses: ShareStatuses) -> "ShareLedger":
         """Return a later ledger, in which only queues whose amounts have changed since are recalculated."""
-        later = ShareLedger(self._ground, standings)
-        later._used = self._amended(self._used, standings.changed(self._standings), standings.used)
-        later._deserved = self._amended(self._deserved, standings.moved(self._standings), standings.deserved)
+        later = ShareLedger(self._pod_index, share_statuses)
+        later._used = self._amended(self._used, share_statuses.changed(self._share_statuses), share_statuses.used)
+        later._deserved = self._amended(
+            self._deserved, share_statuses.moved(self._share_statuses), share_statuses.deserved
+        )
         return later
 
     def _amended(
         self, before: dict[str, Numbers], paths: Iterable[str], amount: Callable[[str, str], int]
     ) -> dict[str, Numbers]:
         """Return the arrays with the amounts of some queues replaced."""
-        changed = [(self._ground.number[path], path) for path in paths]
+        changed = [(self._pod_index.number[path], path) for path in paths]
         return {
             name: _replace_amounts(amounts, ((number, amount(path, name)) for number, path in changed))
             if changed
@@ -44,13 +46,15 @@ class ShareLedger:
     def used(self, resource: str) -> Numbers:
         """Return for every queue number what the queue uses of a resource."""
         if resource not in self._used:
-            self._used[resource] = column([*(self._standings.used(path, resource) for path in self._ground.paths), 0])
+            self._used[resource] = column(
+                [*(self._share_statuses.used(path, resource) for path in self._pod_index.paths), 0]
+            )
         return self._used[resource]
 
     def over(self, resource: str) -> Numbers:
         """Return for every queue number what the queue uses beyond what it deserves; negative if it deserves more."""
         if resource not in self._deserved:
-            amounts = (self._standings.deserved(path, resource) for path in self._ground.paths)
+            amounts = (self._share_statuses.deserved(path, resource) for path in self._pod_index.paths)
             self._deserved[resource] = column([*amounts, 0])
         over: Numbers = self.used(resource) - self._deserved[resource]
         return over
@@ -61,13 +65,13 @@ class ShareLedger:
         The reserved amounts of the queue and its ancestors count. ``coming`` is added to the queues flagged in
         ``within``, which may stay as far below their reserved amounts as they are.
         """
-        ground, kept = self._ground, reserved_of(self._ground.tree)[resource]
+        pod_index, kept = self._pod_index, reserved_of(self._pod_index.tree)[resource]
         spare = self.used(resource) - kept.amounts
         if coming > SAFE:
             spare = spare.astype(object)
         spare[within] = np.maximum(spare[within], 0) + coming
-        spare[~kept.some] = ground.limitless(spare)
-        least: Numbers = spare[ground.line].min(axis=0)
+        spare[~kept.some] = pod_index.limitless(spare)
+        least: Numbers = spare[pod_index.line].min(axis=0)
         return least
 
 
