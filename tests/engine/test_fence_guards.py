@@ -43,7 +43,7 @@ def without(table: Table, guard: Any) -> Any:
         case ("candidates", "ROW_GUARDS"):
             return lambda _attempt: np.zeros(0, np.intp)
         case ("node_candidates", _):
-            return lambda _candidates, attempt: np.zeros(len(attempt.columns.nodes), np.bool_)
+            return lambda attempt, _refusing: np.zeros(len(attempt.columns.nodes), np.bool_)
         case ("preemptable_amounts", _):
             return lambda *_: {}
         case ("constraints", _):

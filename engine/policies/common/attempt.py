@@ -32,7 +32,7 @@ class RequestShape:
         self.feasibility = Feasibility(snapshot, ask)
         self.room: Flags = self.feasibility.refusing() == FITS
         """Place of a node -> whether the pending pod fits on that node without any eviction."""
-        self.kept: dict[Hashable, Any] = {}
+        self.cache: dict[Hashable, Any] = {}
         """Results that policies cached for pending pods of this shape, by keys that each policy chooses."""
 
     def holds_for(self, columns: Columns) -> bool:
@@ -76,7 +76,7 @@ class PreemptionAttempt:
     @cached_property
     def open(self) -> Flags:
         """Return for each node (by place) whether the pending pod may be placed there, given enough room."""
-        return self.scope & ~self.usage.kept & ~self.columns.not_ready
+        return self.scope & ~self.usage.reserved & ~self.columns.not_ready
 
     @cached_property
     def emptying(self) -> Flags:

@@ -26,7 +26,7 @@ class QueueUsage:
         """Usage that counts for a preemptor: bound pods plus the capacity that open decisions reserve."""
         self.for_victims: Book = dict(pod_index.bound)
         """Usage that counts for a victim's queue: bound pods without terminating pods."""
-        self.kept: Flags = np.zeros(len(columns.nodes), np.bool_)
+        self.reserved: Flags = np.zeros(len(columns.nodes), np.bool_)
         """Place of a node -> whether a decision reserves the node."""
         leaving = [columns.pods[row] for row in columns.leaving.tolist()]
         self._leave([*leaving, *(pod for pod in columns.stray if pod.terminating)])
@@ -46,10 +46,10 @@ class QueueUsage:
             return None
         later = copy(self)
         later.columns, later.reservations = columns, snapshot.reservations
-        later.for_preemptor, later.for_victims, later.kept = (
+        later.for_preemptor, later.for_victims, later.reserved = (
             dict(self.for_preemptor),
             dict(self.for_victims),
-            self.kept.copy(),
+            self.reserved.copy(),
         )
         later._leave([columns.pods[row] for row in gone.tolist()])  # noqa: SLF001 - of the same class
         later._reserve(snapshot, since)  # noqa: SLF001
@@ -62,7 +62,7 @@ class QueueUsage:
 
     def _reserve(self, snapshot: Snapshot, reservations: Sequence[Reservation]) -> None:
         place = self.columns.place
-        self.kept[[place[one.node] for one in reservations if one.node in place]] = True
+        self.reserved[[place[one.node] for one in reservations if one.node in place]] = True
         waiting = [one for one in reservations if not _is_used(snapshot.pod(one.ask_uid))]
         self._enter(self.for_preemptor, [(one.queue, one.requests) for one in waiting])
 

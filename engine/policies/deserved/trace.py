@@ -201,7 +201,7 @@ def _verdict(attempt: ReclaimAttempt, node_candidates: NodeCandidates, place: in
 def _reasons(attempt: ReclaimAttempt, node_candidates: NodeCandidates) -> Iterator[tuple[NodeReason, Flags]]:
     """Yield reasons for which nodes were not chosen, each with the nodes it applies to; the first one counts."""
     there = attempt.nodes
-    yield NodeReason.RESERVED, there.usage.kept
+    yield NodeReason.RESERVED, there.usage.reserved
     yield NodeReason.NOT_READY, there.columns.not_ready
     for number in np.flatnonzero(np.bincount(node_candidates.refusing - FITS)) + FITS:
         reason = NodeReason.INSUFFICIENT if number == FITS else there.feasibility.checks[number].reason

@@ -1,8 +1,8 @@
 """Policy ``fence``: guarantees and fences as YuniKorn's design document promises them (dialect ``design``).
 
 ``decision`` holds the stages of a decision in their order, ``parameters`` what a revision may set, ``candidates``
-which pods may be victims, ``node_candidates`` what the policy would do on every node, and ``selection`` the choice of
-node and victims with its trace. ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
+which pods may be victims, ``node_candidates`` what the policy would do on every node, ``selection`` the choice of node
+and victims, and ``trace`` the record of both. ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
 """
 
 from functools import partial

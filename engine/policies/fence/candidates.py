@@ -59,7 +59,9 @@ class BoundPodKinds:
         """
         for path in self.pod_index.tree.lineage(pod.queue or self.pod_index.tree.root):
             number = self.pod_index.number[path]
-            if any(0 < pod.requests.get(name, 0) > spare[number] for name, spare in self.preemptable_amounts.items()):
+            if any(
+                0 < pod.requests.get(name, 0) > amounts[number] for name, amounts in self.preemptable_amounts.items()
+            ):
                 return path
         return ""
 
@@ -184,9 +186,9 @@ def _opted_out(pod_kinds: BoundPodKinds) -> Flags:
 def _at_guarantee(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether the eviction of one pod would violate a guarantee (invariants 2 and 5)."""
     short = np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
-    for resource, spare in pod_kinds.preemptable_amounts.items():
+    for resource, preemptable in pod_kinds.preemptable_amounts.items():
         amounts = pod_kinds.pod_index.amounts(resource)
-        least = spare[pod_kinds.pod_index.line].min(axis=0)[pod_kinds.pod_index.queue]
+        least = preemptable[pod_kinds.pod_index.line].min(axis=0)[pod_kinds.pod_index.queue]
         short |= (amounts > 0) & np.asarray(amounts > least, np.bool_)
     return short
 
@@ -228,3 +230,37 @@ ROW_GUARDS: dict[PodReason, Callable[[PreemptionAttempt], Rows]] = {
 
 They apply before the guards by kind.
 """
+
+
+def candidate_rows(attempt: PreemptionAttempt, reasons: Numbers) -> Rows:
+    """Return the rows of the pods that may be evicted for the pending pod, node by node, most expendable first.
+
+    ``reasons``: the ``BoundPodKinds.reasons`` of the claim.
+    """
+    order = attempt.pod_index.order
+    rows = order.rows[(reasons < 0)[order.kind]]
+    for guard in ROW_GUARDS.values():
+        refused = guard(attempt)
+        rows = rows[~attempt.columns.only(refused)[rows]] if len(refused) else rows
+    return rows
+
+
+def count_excluded(attempt: PreemptionAttempt, reasons: Numbers, by_kind: Numbers) -> dict[PodReason, int]:
+    """Count the bound pods that are no candidates by reason.
+
+    ``reasons``: as for ``candidate_rows``. ``by_kind``: the number of bound pods that no guard by kind excludes,
+    followed by the number that each of these guards excludes.
+    """
+    counts: dict[PodReason, int] = {}
+    excluded = np.zeros(0, np.intp)
+    for reason, row_guard in ROW_GUARDS.items():
+        rows = row_guard(attempt)
+        if not len(rows):
+            continue
+        rows = rows[~np.isin(rows, excluded)] if len(excluded) else rows
+        counts[reason] = len(rows)
+        excluded = np.concatenate([excluded, rows]) if len(excluded) else rows
+    counted_twice = reasons[attempt.pod_index.kinds.of[excluded]]
+    left = by_kind - np.bincount(counted_twice + 1, minlength=len(by_kind))
+    counts |= dict(zip(exclusion_guards(), left[1:].tolist(), strict=True))
+    return {reason: count for reason, count in counts.items() if count}

@@ -4,7 +4,7 @@ The numbered invariants are those of the design document "Preemption" of Apache 
 levels as docs/policies/fence.md says. Whatever keeps a pending pod, a victim, a node or a set from being chosen is a
 named guard: ``common.eligibility`` (which pods may preempt), ``candidates`` (which may be victims), ``node_candidates``
 (where), ``preemptable_amounts``, ``constraints`` and ``victim_selection`` (how many together). ``selection`` takes the
-cheapest node with its victims.
+cheapest node with its victims, and ``trace`` records what that rests on.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,8 @@ from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.node_candidates import node_candidates_of
 from engine.policies.fence.parameters import Parameters
-from engine.policies.fence.selection import Selection
+from engine.policies.fence.selection import Selection, select, why_none
+from engine.policies.fence.trace import trace_of
 
 POLICY = "fence"
 DIALECT = "design"
@@ -28,19 +29,17 @@ DIALECT = "design"
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
     """Return which pods are evicted, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
     attempt = PreemptionAttempt(snapshot.without_reservation(ask.uid), tree, ask)
-    refused = _refused(attempt, UNDECIDABLE)
-    if refused is not None:
-        return refused
-    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
-        node = attempt.node_with_room(leaving_counted=leaving_counted)
-        if node is not None:
-            return _answer(attempt, Outcome.FITS, reason, node=node)
-    waits = WAITS if parameters.check_delay else {}
-    return _refused(attempt, {**GUARDS, **waits}) or _preempt(attempt, parameters)
+    may_wait = WAITS if parameters.check_delay else {}
+    return (
+        _not_eligible(attempt, UNDECIDABLE)
+        or _fits_already(attempt)
+        or _not_eligible(attempt, {**GUARDS, **may_wait})
+        or _preempt_within_safeguards(attempt, parameters)
+    )
 
 
-def _refused(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Decision | None:
-    """Return why the pending pod may not preempt, None if it may."""
+def _not_eligible(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Decision | None:
+    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
     for reason, guard in guards.items():
         detail = guard(attempt)
         if detail is not None:
@@ -49,24 +48,33 @@ def _refused(attempt: PreemptionAttempt, guards: Mapping[Reason, Guard]) -> Deci
     return None
 
 
-def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
-    """Choose the victims, among those whom safeguards let go if there are any."""
+def _fits_already(attempt: PreemptionAttempt) -> Decision | None:
+    """Return a decision with the node that has room, now or once terminating pods are gone, None if none has."""
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = attempt.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return _answer(attempt, Outcome.FITS, reason, node=node)
+    return None
+
+
+def _preempt_within_safeguards(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
+    """Choose victims that the safeguards allow."""
 
     def choose(snapshot: Snapshot) -> Decision:
         same = snapshot is attempt.snapshot
-        return _within(attempt if same else PreemptionAttempt(snapshot, attempt.tree, attempt.ask), parameters)
+        return _preempt(attempt if same else PreemptionAttempt(snapshot, attempt.tree, attempt.ask), parameters)
 
     return within_safeguards(attempt.snapshot, attempt.tree, attempt.ask, choose)
 
 
-def _within(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
-    """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
-    found = _choose(attempt, opted_out=False)
-    if found.outcome is not Outcome.PREEMPT and may_resort(attempt.ask, parameters):
-        resort = _choose(attempt, opted_out=True)
-        if resort.outcome is Outcome.PREEMPT:
-            return resort
-    return found
+def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
+    """Choose victims; pods that opted out only if nothing else makes room, and the parameters allow it."""
+    decision = _choose_victims(attempt, opted_out=False)
+    if decision.outcome is not Outcome.PREEMPT and may_resort(attempt.ask, parameters):
+        last_resort = _choose_victims(attempt, opted_out=True)
+        if last_resort.outcome is Outcome.PREEMPT:
+            return last_resort
+    return decision
 
 
 def may_resort(ask: Pod, parameters: Parameters) -> bool:
@@ -75,22 +83,28 @@ def may_resort(ask: Pod, parameters: Parameters) -> bool:
     return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
 
 
-def _choose(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
-    ask, claim = attempt.ask, claim_of(attempt, opted_out=opted_out)
+def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
+    """Choose the victims on each node, then the node. ``opted_out``: whether pods that opted out are candidates."""
+    claim = claim_of(attempt, opted_out=opted_out)
     node_candidates = node_candidates_of(attempt, claim)
-    selection = Selection(attempt, claim, node_candidates)
-    if selection.best is None:
-        if node_candidates.gave_up:
-            return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=selection.trace())
-        reason, detail = selection.why_none()
-        return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=selection.trace())
-    victims = selection.pods(selection.victims)
-    reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
+    selection = select(attempt, claim, node_candidates)
+    if selection.best is not None:
+        return _preempting(selection, selection.best)
+    if node_candidates.gave_up:
+        return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace_of(selection))
+    reason, detail = why_none(selection)
+    return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace_of(selection))
+
+
+def _preempting(selection: Selection, place: int) -> Decision:
+    """Return the decision to evict the selected victims. ``place``: that of the chosen node."""
+    attempt, victims = selection.attempt, selection.pods(selection.victims)
+    reason = Reason.DAEMONSET if attempt.ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(pod.opted_out for pod in victims):
         reason = Reason.LAST_RESORT
-    node = attempt.columns.nodes[selection.best].name
+    node = attempt.columns.nodes[place].name
     verdicts = tuple(map(_victim, victims))
-    return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=selection.trace())
+    return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=trace_of(selection))
 
 
 def _victim(pod: Pod) -> PodVerdict:

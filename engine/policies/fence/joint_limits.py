@@ -38,15 +38,15 @@ def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods
     for path in sorted(paths, key=lambda one: (-len(pod_index.tree.lineage(one)), one)):
         number = pod_index.number[path]
         below = pod_index.below(path)
-        for resource, spare in node_candidates.preemptable_amounts.items():
+        for resource, amounts in node_candidates.preemptable_amounts.items():
             held = sum(pod.requests.get(resource, 0) for pod in pods if below[pod_index.queue_of(pod.queue)])
-            if held > 0 and held > spare[number]:
+            if held > 0 and held > amounts[number]:
                 return JointLimit(
                     queue=path,
                     resource=resource,
                     guaranteed=pod_index.tree[path].guaranteed[resource],
                     used=int(usage.of(usage.for_victims, resource)[number]),
-                    left=max(0, int(spare[number])),
+                    left=max(0, int(amounts[number])),
                     held=held,
                 )
     return None

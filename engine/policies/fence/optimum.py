@@ -12,10 +12,10 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
 from engine.policies.common.weight_bounds import Bounds
-from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.candidates import candidate_rows, claim_of
 from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.decision import may_resort
-from engine.policies.fence.node_candidates import node_candidates_of
+from engine.policies.fence.node_candidates import blocked_nodes, node_candidates_of
 from engine.policies.fence.parameters import Parameters
 
 _LEAST = -(2**62)
@@ -40,13 +40,13 @@ class FenceWeighing(Weighing):
         resort = may_resort(ask, msgspec.convert(parameters, Parameters))
         self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
         self.columns, self.feasibility = attempt.columns, attempt.feasibility
-        self._candidates = self.node_candidates.candidates(attempt)
+        self._candidates = candidate_rows(attempt, self.node_candidates.reasons)
         """Pod indexes, node by node."""
         self._steps = attempt.pod_index.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
-        costs, blocked = self.node_candidates.costs, self.node_candidates.blocked(self.attempt)
+        costs, blocked = self.node_candidates.costs, blocked_nodes(self.attempt, self.node_candidates.refusing)
         first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
         useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
@@ -96,12 +96,12 @@ class FenceWeighing(Weighing):
         pod_index = self.attempt.pod_index
         queues = pod_index.row_queue[list(rows)]
         kinds, found = pod_index.kinds.of[list(rows)], []
-        for name, spare in self.node_candidates.preemptable_amounts.items():
+        for name, preemptable in self.node_candidates.preemptable_amounts.items():
             held = pod_index.amounts(name)[kinds]
             for level in pod_index.line:
                 above = level[queues]
                 found += [
-                    NeededAmount(np.where(above == one, held, 0).tolist(), int(spare[one]))
+                    NeededAmount(np.where(above == one, held, 0).tolist(), int(preemptable[one]))
                     for one in set(above.tolist())
                 ]
         limits = self.attempt.restraints.limits

@@ -23,7 +23,8 @@ from engine.policies.fence.decision import decide
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
-from engine.policies.fence.selection import Selection
+from engine.policies.fence.selection import Selection, select
+from engine.policies.fence.trace import trace_of
 from engine.policies.fence.victim_selection import NodeCandidateOrder
 
 _ANY_PRIORITY = 2**31 - 1
@@ -61,7 +62,7 @@ def _selection(attempt: PreemptionAttempt, last_resort: str) -> Selection:
             entitling=attempt.entitling if attempt.ask.required_node is None else {},
             opted_out=opted_out,
         )
-        found = Selection(attempt, claim, node_candidates_of(attempt, claim))
+        found = select(attempt, claim, node_candidates_of(attempt, claim))
         if found.best is not None:
             break
     assert found is not None
@@ -175,7 +176,7 @@ def _node(selection: Selection) -> Tier:
         place: int | None = selection.best
     else:
         gone = most_gone(selection)
-        open_to = attempt.scope & ~attempt.usage.kept & ~columns.not_ready
+        open_to = attempt.scope & ~attempt.usage.reserved & ~columns.not_ready
         place = nearest_node.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, gone | leaving, open_to)
     first = Need(resource=NODES, required=1, available=len(selection.ranked))
     if place is None:
@@ -186,7 +187,7 @@ def _node(selection: Selection) -> Tier:
         )
     if len(selection.ranked):
         return Tier.of(TierName.NODE, [first, *needs])
-    trace = selection.trace()
+    trace = trace_of(selection)
     limited = next((one for one in trace.nodes if one.limit), None)
     return Tier.of(
         TierName.NODE,
@@ -207,18 +208,18 @@ def most_gone(selection: Selection) -> Flags:
     rows = pod_index.order.rows[may_go[pod_index.order.rows]]
     counts = np.bincount(attempt.columns.node[rows], minlength=len(attempt.columns.nodes))
     places = np.flatnonzero(counts)
-    turns = NodeCandidateOrder(pod_index, attempt.leaf, places, rows, counts[places])
-    spare = PreemptableAmounts(pod_index, turns.rows, selection.node_candidates.preemptable_amounts)
+    order = NodeCandidateOrder(pod_index, attempt.leaf, places, rows, counts[places])
+    amounts = PreemptableAmounts(pod_index, order.rows, selection.node_candidates.preemptable_amounts)
     gone = np.zeros(len(attempt.columns.pods), np.bool_)
-    allowance = BudgetAllowances(attempt.columns, turns.rows, attempt.restraints.limits)
+    allowance = BudgetAllowances(attempt.columns, order.rows, attempt.restraints.limits)
     at: Rows = np.arange(len(places))
-    for turn in range(int(counts.max(initial=0))):
-        at = at[turns.count[at] > turn]
-        index = turns.start[at] + turn
-        index = index[spare.allows(index) & allowance.allows(index)]
-        spare.take(index)
+    for position in range(int(counts.max(initial=0))):
+        at = at[order.count[at] > position]
+        index = order.start[at] + position
+        index = index[amounts.allows(index) & allowance.allows(index)]
+        amounts.take(index)
         allowance.take(index)
-        gone[turns.rows[index]] = True
+        gone[order.rows[index]] = True
     return gone
 
 

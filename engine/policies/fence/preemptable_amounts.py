@@ -16,7 +16,11 @@ AmountsByQueue = dict[str, Numbers]
 
 def find_preemptable_amounts(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
     """Return the preemptable amounts of all queues for a pending pod in a leaf."""
-    return {name: spare for guard in GUARDS.values() for name, spare in guard(pod_index, usage, leaf, ask).items()}
+    return {
+        name: preemptable
+        for guard in GUARDS.values()
+        for name, preemptable in guard(pod_index, usage, leaf, ask).items()
+    }
 
 
 def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: Pod) -> AmountsByQueue:
@@ -28,9 +32,9 @@ def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: P
     mine = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
     found = {}
     for resource, promised in pod_index.promised.items():
-        spare = usage.of(usage.for_victims, resource) - promised
-        spare[mine] = np.maximum(spare[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
-        found[resource] = np.where(promised < 0, pod_index.limitless(spare), spare)
+        preemptable = usage.of(usage.for_victims, resource) - promised
+        preemptable[mine] = np.maximum(preemptable[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
+        found[resource] = np.where(promised < 0, pod_index.limitless(preemptable), preemptable)
     return found
 
 
@@ -44,8 +48,8 @@ def constrained_queues(pod_index: PodIndex, preemptable_amounts: AmountsByQueue)
     The amount may be that of the queue itself or of a queue above it.
     """
     scarce = np.zeros(pod_index.nobody + 1, np.bool_)
-    for resource, spare in preemptable_amounts.items():
-        short = np.asarray(spare < pod_index.densest[resource], np.bool_)
+    for resource, preemptable in preemptable_amounts.items():
+        short = np.asarray(preemptable < pod_index.densest[resource], np.bool_)
         scarce |= short[pod_index.line].any(axis=0)
     return scarce
 
@@ -104,12 +108,12 @@ class PreemptableAmounts(SharedLimits):
         if not len(bound):
             return
         node = pod_index.columns.node[rows[bound]]
-        for resource, spare in preemptable_amounts.items():
+        for resource, preemptable in preemptable_amounts.items():
             held = pod_index.amounts(resource)[pod_index.kinds.of[rows]]
             for level in pod_index.line:
                 above = level[queue[bound]]
                 names, group = np.unique(node * (pod_index.nobody + 1) + above, return_inverse=True)
-                left = np.append(spare[names % (pod_index.nobody + 1)], pod_index.limitless(spare))
+                left = np.append(preemptable[names % (pod_index.nobody + 1)], pod_index.limitless(preemptable))
                 groups = np.full(len(rows), len(names), np.intp)
                 groups[bound] = group
                 self._groups.append(_LimitedGroups(held, groups, left))

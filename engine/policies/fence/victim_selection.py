@@ -43,107 +43,122 @@ def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
 
 
 class VictimSelection:
-    """The victims on each of some nodes.
-
-    Victims are chosen greedily, the most expendable first, and then reprieved, the most valuable first. The greedy
-    choice fails if its victims leave their queue too little for a pod that would have made enough room, or if a pod
-    that the pending pod's affinity needs is in the way. Then other sets are tried. Every set is minimal: if any victim
-    is put back, the pending pod no longer fits.
-    """
+    """The victims on each of some nodes, while they are selected. ``select_victims`` has the steps in their order."""
 
     def __init__(
-        self, attempt: PreemptionAttempt, turns: NodeCandidateOrder, preemptable_amounts: AmountsByQueue
+        self, attempt: PreemptionAttempt, order: NodeCandidateOrder, preemptable_amounts: AmountsByQueue
     ) -> None:
-        self.attempt, self.turns, self.preemptable_amounts = attempt, turns, preemptable_amounts
-        self._became = np.zeros(len(turns.rows), np.int8)
+        self.attempt, self.order, self.preemptable_amounts = attempt, order, preemptable_amounts
+        self._outcomes = np.zeros(len(order.rows), np.int8)
         self._taken: list[tuple[Rows, Rows]] = []
         """Round by round, the nodes (indexes into ``places``) with a victim, and the victim's position in the rows."""
-        self._room = Constraints(attempt, turns.places)
+        self._constraints = Constraints(attempt, order.places)
         self.gave_up = False
         """Whether on some node no set was found and not all sets were tried."""
-        stuck = self._take()
-        for guard in GUARDS.values():
-            guard(self, stuck)
-        for index in np.flatnonzero(stuck):
-            self._search(int(index))
-        self.victims: Rows = np.flatnonzero(self._became == _TAKEN)
-        """The positions of the victims among the rows of ``turns``."""
 
-    def _take(self) -> Flags:
-        """Choose victims in order, as invariants, budgets and the pending pod's affinity allow, until it fits.
+    def take(self) -> Flags:
+        """Take victims in order, as invariants, budgets and the pending pod's affinity allow, until it fits.
 
         Return for each node (by index in ``places``) whether the greedy choice failed to make enough room.
         """
-        turns, spare = self.turns, PreemptableAmounts(self.attempt.pod_index, self.turns.rows, self.preemptable_amounts)
-        allowance = BudgetAllowances(self.attempt.columns, turns.rows, self.attempt.restraints.limits)
-        stuck = np.zeros(len(turns.places), np.bool_)
-        at = np.arange(len(turns.places))
-        at = at[self._room.shut(at)]
-        turn = 0
+        order = self.order
+        amounts = PreemptableAmounts(self.attempt.pod_index, order.rows, self.preemptable_amounts)
+        allowance = BudgetAllowances(self.attempt.columns, order.rows, self.attempt.restraints.limits)
+        stuck = np.zeros(len(order.places), np.bool_)
+        at = np.arange(len(order.places))
+        at = at[self._constraints.shut(at)]
+        position = 0
         while len(at):
-            more = turns.count[at] > turn
+            more = order.count[at] > position
             stuck[at[~more]] = True
             at = at[more]
-            index = turns.start[at] + turn
-            rows = turns.rows[index]
-            helps, lawful, near = self._room.helps(at, rows), spare.allows(index), self._room.wanted_near(at, rows)
-            taken, may_not, why = helps & lawful & ~near, [~helps, ~lawful], [_NO_HELP, _TOO_MUCH]
+            index = order.start[at] + position
+            rows = order.rows[index]
+            helps, near = self._constraints.helps(at, rows), self._constraints.wanted_near(at, rows)
+            preemptable = amounts.allows(index)
+            taken, may_not, why = helps & preemptable & ~near, [~helps, ~preemptable], [_NO_HELP, _TOO_MUCH]
             if allowance.binds:
                 allowed = allowance.allows(index)
                 taken &= allowed
                 may_not, why = [*may_not, ~allowed], [*why, _OVER_BUDGET]
-            self._became[index] = np.select([taken, *may_not], [_TAKEN, *why], _NEAR)
+            self._outcomes[index] = np.select([taken, *may_not], [_TAKEN, *why], _NEAR)
             self._taken.append((at[taken], index[taken]))
-            self._room.give(at[taken], rows[taken])
-            spare.take(index[taken])
+            self._constraints.give(at[taken], rows[taken])
+            amounts.take(index[taken])
             allowance.take(index[taken])
-            at = at[~taken | self._room.shut(at)]
-            turn += 1
+            at = at[~taken | self._constraints.shut(at)]
+            position += 1
         return stuck
 
     def put_back(self, stuck: Flags) -> None:
         """Reprieve victims, the most valuable first, if the others make enough room. ``stuck``: nodes to leave out."""
         for at, index in reversed(self._taken):
-            rows = self.turns.rows[index]
-            self._room.give(at, rows, -1)
-            needed = self._room.shut(at)
-            self._room.give(at[needed], rows[needed])
-            self._became[index[~needed & ~stuck[at]]] = _PUT_BACK
+            rows = self.order.rows[index]
+            self._constraints.give(at, rows, -1)
+            needed = self._constraints.shut(at)
+            self._constraints.give(at[needed], rows[needed])
+            self._outcomes[index[~needed & ~stuck[at]]] = _PUT_BACK
 
-    def _search(self, index: int) -> None:
+    def try_other_sets(self, index: int) -> None:
         """Try other sets of victims on a node. ``index``: its index in ``places``."""
-        here = self.turns.on(index)
-        rows = self.turns.rows[here]
-        over = search(self.attempt, self.preemptable_amounts, int(self.turns.places[index]), rows)
-        found = over.victims()
-        self.gave_up |= found is None and over.gave_up
-        self._became[here] = _WAITS
+        on_node = self.order.on(index)
+        rows = self.order.rows[on_node]
+        sets = search(self.attempt, self.preemptable_amounts, int(self.order.places[index]), rows)
+        found = sets.victims()
+        self.gave_up |= found is None and sets.gave_up
+        self._outcomes[on_node] = _WAITS
         if found is not None:
             taken, put_back = found
-            self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
+            outcomes = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, _WAITS))
+            self._outcomes[on_node] = outcomes
 
     @property
-    def became(self) -> "CandidateOutcomes":
+    def victims(self) -> Rows:
+        """Return the rows of the victims, node by node."""
+        victims: Rows = self.order.rows[np.flatnonzero(self._outcomes == _TAKEN)]
+        return victims
+
+    @property
+    def outcomes(self) -> "CandidateOutcomes":
         """Return the outcomes of all candidates, in a compact form that may be cached."""
-        return CandidateOutcomes(self.turns, self._became)
+        return CandidateOutcomes(self.order, self._outcomes)
+
+
+def select_victims(
+    attempt: PreemptionAttempt, order: NodeCandidateOrder, preemptable_amounts: AmountsByQueue
+) -> VictimSelection:
+    """Select the victims on each of some nodes.
+
+    Victims are taken greedily, the most expendable first, and then reprieved, the most valuable first. The greedy
+    choice fails if its victims leave their queue too little for a pod that would have made enough room, or if a pod
+    that the pending pod's affinity needs is in the way. Then other sets are tried. Every set is minimal: if any victim
+    is put back, the pending pod no longer fits.
+    """
+    selection = VictimSelection(attempt, order, preemptable_amounts)
+    stuck = selection.take()
+    for guard in GUARDS.values():
+        guard(selection, stuck)
+    for index in np.flatnonzero(stuck).tolist():
+        selection.try_other_sets(index)
+    return selection
 
 
 class CandidateOutcomes:
     """The outcomes of each node's candidates, the most expendable first, small enough to cache for many shapes."""
 
-    def __init__(self, turns: NodeCandidateOrder, became: NDArray[np.int8]) -> None:
-        self._places, self._start, self._became = turns.places, turns.start, became
-        self._rows = turns.rows.astype(np.uint32)
+    def __init__(self, order: NodeCandidateOrder, outcomes: NDArray[np.int8]) -> None:
+        self._places, self._start, self._outcomes = order.places, order.start, outcomes
+        self._rows = order.rows.astype(np.uint32)
 
     def on(self, place: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
         """Return the victims (rows) on a node, and the kept candidates with reasons, in the order of the selection."""
         index = int(np.searchsorted(self._places, place))
-        here = slice(*self._start[index : index + 2].tolist())
-        told = list(zip(self._rows[here].tolist(), self._became[here].tolist(), strict=True))
-        passed = [(row, _PASSED[became]) for row, became in told if became in _PASSED]
-        put_back = [(row, PodReason.NOT_NEEDED) for row, became in reversed(told) if became == _PUT_BACK]
-        waited = [(row, PodReason.NOT_NEEDED) for row, became in told if became == _WAITS]
-        return [row for row, became in told if became == _TAKEN], [*passed, *put_back, *waited]
+        on_node = slice(*self._start[index : index + 2].tolist())
+        outcomes = list(zip(self._rows[on_node].tolist(), self._outcomes[on_node].tolist(), strict=True))
+        passed = [(row, _PASSED[outcome]) for row, outcome in outcomes if outcome in _PASSED]
+        put_back = [(row, PodReason.NOT_NEEDED) for row, outcome in reversed(outcomes) if outcome == _PUT_BACK]
+        waited = [(row, PodReason.NOT_NEEDED) for row, outcome in outcomes if outcome == _WAITS]
+        return [row for row, outcome in outcomes if outcome == _TAKEN], [*passed, *put_back, *waited]
 
 
 _PASSED = {

@@ -17,7 +17,7 @@ from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import GuaranteeClaim
-from engine.policies.fence.node_candidates import NodeCandidates
+from engine.policies.fence.node_candidates import find_node_candidates
 from tests.builders import NOW
 from tests.engine.small_worlds.worlds import NODES, PRIORITIES, SIZES, Above, Ask, Shape, World
 
@@ -85,7 +85,7 @@ class SideBySide:
             entitling=attempt.entitling,
             opted_out=False,
         )
-        columns, rows = attempt.columns, NodeCandidates(attempt, claim).victims
+        columns, rows = attempt.columns, find_node_candidates(attempt, claim).victims
         sets = np.zeros(len(columns.nodes), np.int64)
         np.add.at(sets, columns.node[rows], self._bits[columns.pod_places[rows]])
         return sets.reshape(len(self.worlds), len(NODES))
