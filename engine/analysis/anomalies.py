@@ -92,7 +92,7 @@ def find_anomalies(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[An
 def _fragmented(retrying: Retrying) -> Iterator[Anomaly]:
     places = np.flatnonzero(retrying.let_in())
     for name in retrying.resources if len(places) else ():
-        limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
+        limit, wanted = limit_of(retrying.attempt, name), retrying.ask.requests[name]
         if limit is None:  # no node has any
             continue
         free = np.maximum(room(limit)[places] + wanted, 0)
@@ -101,7 +101,7 @@ def _fragmented(retrying: Retrying) -> Iterator[Anomaly]:
             yield Anomaly(
                 trouble=AnomalyKind.FRAGMENTED,
                 count=len(places),
-                node=retrying.found.columns.nodes[places[most]].name,
+                node=retrying.attempt.columns.nodes[places[most]].name,
                 resource=name,
                 total=int(free.sum()),
                 most=int(free[most]),
@@ -110,16 +110,16 @@ def _fragmented(retrying: Retrying) -> Iterator[Anomaly]:
 
 def _lower(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the kinds of candidates that are kept although a victim has a higher priority."""
-    found, columns = retrying.found, retrying.found.columns
+    attempt, columns = retrying.attempt, retrying.attempt.columns
     top = max(verdict.pod.priority for verdict in decision.victims)
     here = columns.place[decision.node or ""]
-    stay = found.candidates & (columns.priority < top)
-    stay[found.victims_on(here)] = False
+    stay = attempt.candidates & (columns.priority < top)
+    stay[retrying.node_candidates.victims_on(here)] = False
     on_node = columns.node == here
     kinds = {
         AnomalyKind.LOWER_ELSEWHERE: stay & ~on_node,
-        AnomalyKind.LOWER_PROTECTED: stay & on_node & found.budgets.violating,
-        AnomalyKind.LOWER_NO_HELP: stay & on_node & ~found.budgets.violating,
+        AnomalyKind.LOWER_PROTECTED: stay & on_node & attempt.budgets.violating,
+        AnomalyKind.LOWER_NO_HELP: stay & on_node & ~attempt.budgets.violating,
     }
     for trouble, flags in kinds.items():
         rows = np.flatnonzero(flags)
@@ -134,7 +134,7 @@ def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
 
     Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
     """
-    ask, priority = retrying.ask, retrying.found.columns.priority
+    ask, priority = retrying.ask, retrying.attempt.columns.priority
     given = priority[priority <= HIGHEST_PRIORITY]
     top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST_PRIORITY
     if ask.priority_class and top:
@@ -172,11 +172,11 @@ def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Anomaly]:
 
 def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the candidates on the node that request neither cores nor memory and are kept."""
-    found, columns = retrying.found, retrying.found.columns
+    attempt, columns = retrying.attempt, retrying.attempt.columns
     here = columns.place[decision.node or ""]
     nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
-    stay = found.candidates & (columns.node == here) & nothing
-    stay[found.victims_on(here)] = False
+    stay = attempt.candidates & (columns.node == here) & nothing
+    stay[retrying.node_candidates.victims_on(here)] = False
     rows = np.flatnonzero(stay)
     if len(rows):
         node, pods = decision.node or "", _keys(retrying, rows[:_NAMED_UP_TO])
@@ -185,14 +185,16 @@ def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
 
 def _not_ready(retrying: Retrying) -> Iterator[Anomaly]:
     """Yield nodes that will fit the pending pod once they are ready, that is, without their startup taints."""
-    coming = [place for place, node in enumerate(retrying.found.columns.nodes) if _starts(node)][:_NODES_TRIED]
+    coming = [place for place, node in enumerate(retrying.attempt.columns.nodes) if _starts(node)][:_NODES_TRIED]
     if not coming:
         return
     small = retrying.around(coming)
     nodes = tuple(_started(node) if not node.unread else node for node in small.nodes)
     ready = Retrying(msgspec.structs.replace(small, nodes=nodes), retrying.ask)
-    names = {retrying.found.columns.nodes[place].name for place in coming}
-    fits = sorted(node.name for node, fits in zip(nodes, ready.found.fits, strict=True) if fits and node.name in names)
+    names = {retrying.attempt.columns.nodes[place].name for place in coming}
+    fits = sorted(
+        node.name for node, fits in zip(nodes, ready.attempt.fits, strict=True) if fits and node.name in names
+    )
     if fits:
         yield Anomaly(trouble=AnomalyKind.NOT_READY, count=len(fits), node=fits[0], names=tuple(fits[:_NAMED_UP_TO]))
 
@@ -220,21 +222,21 @@ def _grace(decision: Decision) -> Iterator[Anomaly]:
 
 def _other_nodes(retrying: Retrying) -> Iterator[Anomaly]:
     """Yield nodes where evicting all candidates does not help, but evicting those of the whole topology would."""
-    found = retrying.found
-    still = found.feasibility.refusing(found.leaving)
-    tried = (found.first != FITS) & ~found.reserved
+    attempt = retrying.attempt
+    still = attempt.feasibility.refusing(attempt.departing)
+    tried = (attempt.refusing != FITS) & ~attempt.reserved
     # kube-scheduler miscounts some pods only while it simulates their removal, not once they have really left.
-    for number, check in enumerate(Feasibility(found.snapshot, retrying.ask).checks):
+    for number, check in enumerate(Feasibility(attempt.snapshot, retrying.ask).checks):
         places = np.flatnonzero(tried & (still == number))
         if isinstance(check, AmountCheck) and check.detail in retrying.topologies and not check.mends and len(places):
             yield from _across(retrying, check, places)
 
 
 def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[Anomaly]:
-    found, columns = retrying.found, retrying.found.columns
+    attempt, columns = retrying.attempt, retrying.attempt.columns
     numbers, values = columns.label(limit.detail)
     for place in places[:_NODES_TRIED]:
-        gone = found.candidates & (numbers[columns.node] == numbers[place])
+        gone = attempt.candidates & (numbers[columns.node] == numbers[place])
         elsewhere = np.flatnonzero(gone & (columns.node != place) & (limit.weight > 0))
         if numbers[place] >= 0 and len(elsewhere) and _lets_in(retrying, int(place), gone):
             yield Anomaly(
@@ -249,8 +251,8 @@ def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[An
 
 def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
     """Return whether the pending pod fits on a node once pods of several nodes are gone."""
-    columns = retrying.found.columns
-    for check in Feasibility(retrying.found.snapshot, retrying.ask).checks:
+    columns = retrying.attempt.columns
+    for check in Feasibility(retrying.attempt.snapshot, retrying.ask).checks:
         if not isinstance(check, AmountCheck):
             if check.refused[place]:
                 return False
@@ -266,4 +268,4 @@ def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
 
 
 def _keys(retrying: Retrying, rows: Sequence[int] | Rows) -> tuple[str, ...]:
-    return tuple(retrying.found.columns.pods[row].key for row in rows)
+    return tuple(retrying.attempt.columns.pods[row].key for row in rows)

@@ -13,7 +13,9 @@ from engine.model.decision import NodeReason
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts
 from engine.model.snapshot import Snapshot
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.attempt import PriorityAttempt
+from engine.policies.priority.node_candidates import find_node_candidates
+from engine.policies.priority.trace import node_verdict
 from simulator.scheduling import wording
 from simulator.scheduling.occupancy import with_name_as_uid
 
@@ -34,20 +36,20 @@ class Attempt:
     def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
         """Evaluate every node."""
         self.pod = pod
-        self._found = NodeCandidates(snapshot, with_name_as_uid(pod))
+        self._attempt = PriorityAttempt(snapshot, with_name_as_uid(pod))
         self._nodes, self._claims = snapshot.nodes, snapshot.claims
-        self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._found.fits, strict=True) if fits)
+        self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._attempt.fits, strict=True) if fits)
 
     @cached_property
     def _refused(self) -> list[tuple[int, NodeReason]]:
-        found = self._found
-        places = (int(place) for place in np.flatnonzero(found.first != FITS))
-        return [(place, found.feasibility.refusal(int(found.first[place]), place).reason) for place in places]
+        refusing, feasibility = self._attempt.refusing, self._attempt.feasibility
+        places = np.flatnonzero(refusing != FITS).tolist()
+        return [(place, feasibility.refusal(int(refusing[place]), place).reason) for place in places]
 
     @cached_property
     def _unbound(self) -> str:
         """Return the pod's first claim that is not bound; then no node is examined and preemption is not considered."""
-        return first_unbound_claim(self._found.snapshot, self.pod) or ""
+        return first_unbound_claim(self._attempt.snapshot, self.pod) or ""
 
     @property
     def reasons(self) -> frozenset[NodeReason]:
@@ -70,9 +72,9 @@ class Attempt:
         if reason not in (NodeReason.TOO_SMALL, NodeReason.INSUFFICIENT):
             yield wording.WORDS[reason]
             return
-        columns = self._found.columns
-        gone = [row for row in columns.rows(place) if emptied and self._found.candidates[row]]
-        for limit in self._found.feasibility.limits:
+        columns = self._attempt.columns
+        gone = [row for row in columns.rows(place) if emptied and self._attempt.candidates[row]]
+        for limit in self._attempt.feasibility.limits:
             if limit.reason is NodeReason.INSUFFICIENT:
                 held = limit.held[place] + limit.added.get(place, 0) - sum(limit.weight[row] for row in gone)
                 if held > limit.cap[place]:
@@ -80,21 +82,22 @@ class Attempt:
 
     def preemption(self) -> AttemptResult:
         """Return the victims for a pod that fits on no node."""
-        found = self._found
         if self._unbound:
             return AttemptResult()
         if self.pod.never_preempts:
             return AttemptResult(message=wording.NEVER, eligible=False)
-        if found.waits_for_victims():
+        if self._attempt.waits_for_victims():
             return AttemptResult(message=wording.TERMINATING, eligible=False)
-        if found.best is not None:
-            victims = tuple(found.columns.pods[row] for row in found.victims_on(found.best))
-            return AttemptResult(self._nodes[found.best].name, victims)
+        node_candidates = find_node_candidates(self._attempt)
+        best = node_candidates.best
+        if best is not None:
+            victims = tuple(self._attempt.columns.pods[row] for row in node_candidates.victims_on(best))
+            return AttemptResult(self._nodes[best].name, victims)
         told = (words for place in range(len(self._nodes)) for words in self._unhelped(place))
         return AttemptResult(message=wording.no_nodes_available(told, len(self._nodes)))
 
     def _unhelped(self, place: int) -> Iterator[str]:
-        verdict = self._found.verdict(place)
+        verdict = node_verdict(self._attempt, place)
         if verdict.reason is NodeReason.NO_CANDIDATES:
             yield wording.NO_VICTIMS
         elif not verdict.victims:

@@ -11,7 +11,7 @@ from engine.analysis.optimum import optimal as least_of
 from engine.feasibility.plain import refusal
 from engine.model.decision import Outcome
 from engine.model.objects import AffinityTerm, DisruptionBudget, Requirement
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.attempt import PriorityAttempt
 from engine.policies.priority.optimum import PriorityWeighing
 from tests.builders import ask, node, pod
 from tests.engine.priority_worlds import worlds
@@ -127,7 +127,7 @@ def test_no_set_of_pods_on_any_node_costs_less(world):
 
 
 def _every_cost(at, asker):
-    seen = NodeCandidates(at, asker)
+    seen = PriorityAttempt(at, asker)
     for place, one in enumerate(at.nodes):
         if not seen.curable[place]:
             continue
@@ -139,7 +139,7 @@ def _every_cost(at, asker):
 
 
 def _cost(at, asker, name, chosen):
-    seen = NodeCandidates(at, asker)
+    seen = PriorityAttempt(at, asker)
     over = {seen.columns.pods[row].uid for row in seen.budgets.overdrawn(seen.columns.place[name])}
     top = max(pod.priority for pod in chosen)
     starts = [at.now_ms if pod.started_ms is None else pod.started_ms for pod in chosen if pod.priority == top]

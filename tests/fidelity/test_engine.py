@@ -9,7 +9,8 @@ import pytest
 from engine.cli.cases import Situation, read_case, situation
 from engine.model.decision import Outcome, Reason
 from engine.policies import priority
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.attempt import PriorityAttempt
+from engine.policies.priority.node_candidates import find_node_candidates
 from tests.engine import plain_priority
 from tests.fidelity.agreement import disagreements
 from tests.fidelity.compare import answer
@@ -67,13 +68,14 @@ def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
 
 
 def _same_on_each_node(at: Situation, plain: plain_priority.Answer, name: str) -> None:
-    looked = NodeCandidates(at.snapshot, at.ask)
-    places = {one.node.name: looked.columns.place[one.node.name] for one in plain.candidates}
-    assert {looked.columns.nodes[place].name for place in looked.costs.places} == set(places), name
+    looked = find_node_candidates(PriorityAttempt(at.snapshot, at.ask))
+    columns = looked.attempt.columns
+    places = {one.node.name: columns.place[one.node.name] for one in plain.candidates}
+    assert {columns.nodes[place].name for place in looked.costs.places} == set(places), name
     violations = dict(zip(looked.costs.places, looked.costs.violations, strict=True))
     for one in plain.candidates:
         place = places[one.node.name]
         victims = looked.victims_on(place)
-        stayed = [looked.columns.pods[row].uid for row in looked.order_on(place) if row not in victims]
+        stayed = [columns.pods[row].uid for row in looked.order_on(place) if row not in victims]
         assert stayed == [pod.uid for pod in one.stayed], name
         assert violations[place] == one.violations, name

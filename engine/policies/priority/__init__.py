@@ -1,8 +1,9 @@
 """Policy ``priority``: kube-scheduler's default preemption.
 
-``decision`` holds the stages of a decision in their order, ``node_candidates`` what the policy would do on every node,
-``victims`` which pods are evicted there and what that costs, ``other_sets`` the search where those exceed disruption
-budgets. ``counterfactuals``, ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
+``decision`` holds the stages of a decision in their order, ``attempt`` where the pending pod fits and which pods may be
+evicted for it, ``node_candidates`` what the policy would do on every node, ``victims`` which pods are evicted there and
+what that costs, ``other_sets`` the search where those exceed disruption budgets, and ``trace`` the record of it all.
+``counterfactuals``, ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
 """
 
 from engine.audit import AuditTerms

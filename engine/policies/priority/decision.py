@@ -3,36 +3,24 @@
 Source: the plugin DefaultPreemption of kube-scheduler 1.36 and its package preemption, looking at all nodes.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from engine.feasibility import unsupported_rules
-from engine.model.decision import (
-    Decision,
-    NodeReason,
-    NodeVerdict,
-    Outcome,
-    PodFacts,
-    PodReason,
-    PodVerdict,
-    Reason,
-    Trace,
-)
+from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.safeguards import within_safeguards
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.attempt import PriorityAttempt
+from engine.policies.priority.node_candidates import NodeCandidates, find_node_candidates
 from engine.policies.priority.parameters import Parameters
-from engine.policies.priority.victims import CRITERIA, RANKED
+from engine.policies.priority.trace import trace_of
 
 POLICY = "priority"
 DIALECT = "kube-scheduler"
-_NODES_IN_FULL = RANKED - 1
-"""The number of nodes not chosen, the best ones, that a trace names one by one; the rest are counted."""
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
@@ -46,34 +34,78 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
 
 
 def _decide(snapshot: Snapshot, ask: Pod) -> Decision:
+    undecidable = _undecidable(snapshot, ask)
+    if undecidable is not None:
+        return undecidable
+    attempt = PriorityAttempt(snapshot, ask)
+    return _rejected(attempt) or _fits_already(attempt) or _not_eligible(attempt) or _preempt(attempt)
+
+
+def _undecidable(snapshot: Snapshot, ask: Pod) -> Decision | None:
+    """Return a decision with the reason why nothing can be decided for the pending pod, None if it can."""
     if rules := unsupported_rules(snapshot, ask):
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)
-    found = NodeCandidates(snapshot, ask)
-    if found.nowhere:
-        return _answer(ask, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=_trace(found))
-    if found.fits.any():
-        return _answer(ask, Outcome.FITS, Reason.FITS, node=_fitting(found))
+    return None
+
+
+def _rejected(attempt: PriorityAttempt) -> Decision | None:
+    """Return a decision if the pending pod is rejected before any node is examined, None if it is not."""
+    if not attempt.nowhere:
+        return None
+    trace = trace_of(find_node_candidates(attempt))
+    return _answer(attempt.ask, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+
+
+def _fits_already(attempt: PriorityAttempt) -> Decision | None:
+    """Return a decision with the node on which the pending pod fits, None if there is none.
+
+    It is the node to which the pod is nominated if it fits there, else the first one.
+    """
+    if not attempt.fits.any():
+        return None
+    place = attempt.columns.place.get(attempt.ask.nominated_node)
+    if place is None or not attempt.fits[place]:
+        place = int(np.argmax(attempt.fits))
+    return _answer(attempt.ask, Outcome.FITS, Reason.FITS, node=attempt.columns.nodes[place].name)
+
+
+def _not_eligible(attempt: PriorityAttempt) -> Decision | None:
+    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
+    ask = attempt.ask
     if ask.never_preempts:
-        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class, trace=_trace(found))
-    if found.waits_for_victims():
-        return _answer(
-            ask, Outcome.NOT_ELIGIBLE, Reason.WAITING_FOR_VICTIMS, detail=ask.nominated_node, trace=_trace(found)
-        )
-    if found.best is None and found.gave_up:
-        return _answer(ask, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=_trace(found))
-    if found.best is None:
-        reason = Reason.NO_ROOM if found.candidates.any() else Reason.NO_CANDIDATES
-        return _answer(ask, Outcome.NO_CANDIDATE, reason, trace=_trace(found))
-    return _answer(
-        ask,
-        Outcome.PREEMPT,
-        Reason.LOWER_PRIORITY,
-        node=found.columns.nodes[found.best].name,
-        victims=tuple(_victims(found, found.best)),
-        trace=_trace(found),
-    )
+        reason, detail = Reason.NEVER, ask.priority_class
+    elif attempt.waits_for_victims():
+        reason, detail = Reason.WAITING_FOR_VICTIMS, ask.nominated_node
+    else:
+        return None
+    trace = trace_of(find_node_candidates(attempt))
+    return _answer(ask, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=trace)
+
+
+def _preempt(attempt: PriorityAttempt) -> Decision:
+    """Find the victims on each node, then choose the node."""
+    ask, node_candidates = attempt.ask, find_node_candidates(attempt)
+    trace, best = trace_of(node_candidates), node_candidates.best
+    if best is not None:
+        node, victims = attempt.columns.nodes[best].name, tuple(_victims(node_candidates, best))
+        return _answer(ask, Outcome.PREEMPT, Reason.LOWER_PRIORITY, node=node, victims=victims, trace=trace)
+    if node_candidates.gave_up:
+        return _answer(ask, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
+    reason = Reason.NO_ROOM if attempt.candidates.any() else Reason.NO_CANDIDATES
+    return _answer(ask, Outcome.NO_CANDIDATE, reason, trace=trace)
+
+
+def _victims(node_candidates: NodeCandidates, place: int) -> Iterator[PodVerdict]:
+    """Yield the victims on the chosen node, each with the budgets that its eviction violates."""
+    attempt = node_candidates.attempt
+    overdrawn = attempt.budgets.overdrawn(place)
+    for row in node_candidates.victims_on(place):
+        pod = attempt.columns.pods[row]
+        over = ", ".join(overdrawn.get(row, ()))
+        reason = PodReason.OVER_BUDGET if over else PodReason.LOWER_PRIORITY
+        yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.TERMINATING if pod.terminating else reason, detail=over)
 
 
 def _answer(
@@ -99,102 +131,15 @@ def _answer(
     )
 
 
-def _fitting(found: NodeCandidates) -> str:
-    """Return the node that the pod is nominated to if it fits there, else the first on which it fits."""
-    place = found.columns.place.get(found.ask.nominated_node)
-    if place is None or not found.fits[place]:
-        place = int(np.argmax(found.fits))
-    return found.columns.nodes[place].name
-
-
-def _victims(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
-    overdrawn = found.budgets.overdrawn(place)
-    for row in found.victims_on(place):
-        pod = found.columns.pods[row]
-        over = ", ".join(overdrawn.get(row, ()))
-        reason = PodReason.OVER_BUDGET if over else PodReason.LOWER_PRIORITY
-        yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.TERMINATING if pod.terminating else reason, detail=over)
-
-
-def _trace(found: NodeCandidates) -> Trace:
-    best = found.best
-    candidates = int(np.count_nonzero(found.candidates))
-    shielded = int(np.count_nonzero(found.lower & found.columns.shielded))
-    kept = (PodReason.PAUSED, PodReason.OUTSIDE_SCOPE, PodReason.OVER_BUDGET)
-    refused = {reason: _count(found, reason) for reason in kept}
-    higher = len(found.columns.pods) - candidates - shielded - sum(refused.values())
-    counts = {PodReason.HIGHER_PRIORITY: higher, PodReason.SHIELDED: shielded, **refused}
-    return Trace(
-        reprieved=tuple(_reprieved(found, best)) if best is not None else (),
-        excluded=tuple(_excluded(found, best)) if best is not None else (),
-        nodes=tuple(_passed_over(found)),
-        candidates=candidates,
-        excluded_counts={str(reason): count for reason, count in sorted(counts.items()) if count},
-        node_counts=_node_counts(found),
-    )
-
-
-def _count(found: NodeCandidates, reason: PodReason) -> int:
-    """Return how many pods could be evicted if it were not for one kind of safeguard."""
-    return int(np.count_nonzero(found.refused[found.restraints.rows(reason)]))
-
-
-def _reprieved(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
-    """Yield the pods that were reprieved, in the order in which they were put back."""
-    victims, overdrawn = set(found.victims_on(place)), found.budgets.overdrawn(place)
-    for row in found.order_on(place):
-        if row not in victims:
-            pod = found.columns.pods[row]
-            over = ", ".join(overdrawn.get(row, ()))
-            yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED, detail=over)
-
-
-def _excluded(found: NodeCandidates, place: int) -> Iterator[PodVerdict]:
-    for row in found.columns.rows(place):
-        if not found.candidates[row]:
-            yield _kept_out(found, row)
-
-
-def _kept_out(found: NodeCandidates, row: int) -> PodVerdict:
-    pod = PodFacts.of(found.columns.pods[row])
-    if found.refused[row]:
-        reason, detail = found.restraints.why(row)
-        return PodVerdict(pod=pod, reason=reason, detail=detail)
-    if found.lower[row]:
-        return PodVerdict(pod=pod, reason=PodReason.SHIELDED, detail=str(found.columns.pods[row].shield))
-    return PodVerdict(pod=pod, reason=PodReason.HIGHER_PRIORITY)
-
-
-def _passed_over(found: NodeCandidates) -> Iterator[NodeVerdict]:
-    """Yield the next best nodes, cheapest first, then those on which evictions do not help."""
-    dearer = found.costs.ranked[1:]
-    for place, criterion, victims in dearer:
-        yield NodeVerdict(
-            node=found.columns.nodes[place].name,
-            reason=NodeReason.DEARER,
-            detail=CRITERIA[criterion],
-            victims=victims,
-        )
-    for place in np.flatnonzero(~found.useful & ~found.fits)[: _NODES_IN_FULL - len(dearer)]:
-        yield found.verdict(int(place))
-
-
-def _node_counts(found: NodeCandidates) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    counts.update(found.reasons())
-    dearer = len(found.costs.places) - 1
-    if dearer > 0:
-        counts[NodeReason.DEARER] += dearer
-    return {str(reason): count for reason, count in sorted(counts.items()) if count}
-
-
 def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
     """Return where the pod fits and, where it needs victims, those of every node with the budgets they violate."""
-    found = NodeCandidates(snapshot, ask)
+    attempt = PriorityAttempt(snapshot, ask)
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}
     if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):
-        for place, violations in zip(found.costs.places, found.costs.violations, strict=True):
-            victims = [found.columns.pods[row].key for row in found.victims_on(int(place))]
+        node_candidates = find_node_candidates(attempt)
+        costs = node_candidates.costs
+        for place, violations in zip(costs.places, costs.violations, strict=True):
+            victims = [attempt.columns.pods[row].key for row in node_candidates.victims_on(int(place))]
             candidates[names[place]] = {"victims": victims, "pdb_violations": int(violations)}
-    return {"fits_on": [names[place] for place in np.flatnonzero(found.fits)], "candidates": candidates}
+    return {"fits_on": [names[place] for place in np.flatnonzero(attempt.fits)], "candidates": candidates}

@@ -11,7 +11,8 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
 from engine.policies.common.weight_bounds import Bounds
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.attempt import PriorityAttempt
+from engine.policies.priority.node_candidates import find_node_candidates
 from engine.policies.priority.victims import PRIORITY_SHIFT
 
 _LEAST = -(2**62)
@@ -30,21 +31,21 @@ class PriorityWeighing(Weighing):
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
         del tree, parameters
-        self.found = NodeCandidates(snapshot, ask)
-        self.columns, self.feasibility = self.found.columns, self.found.feasibility
+        self.attempt = PriorityAttempt(snapshot, ask)
+        self.columns, self.feasibility = self.attempt.columns, self.attempt.feasibility
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
-        found = self.found
-        if found.nowhere:
+        attempt = self.attempt
+        if attempt.nowhere:
             return (), ()
-        first = [place for place, *_ in found.costs.ranked]
-        useful = np.flatnonzero(found.curable & ~found.reserved & (found.leaving.counts > 0))
+        first = [place for place, *_ in find_node_candidates(attempt).costs.ranked]
+        useful = np.flatnonzero(attempt.curable & ~attempt.reserved & (attempt.departing.counts > 0))
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def candidates(self, place: int) -> Sequence[int]:
         """Return the candidates on a node; as in the policy, these include terminating pods."""
-        return [row for row in self.columns.rows(place) if self.found.candidates[row]]
+        return [row for row in self.columns.rows(place) if self.attempt.candidates[row]]
 
     def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
         """Return the excess over each limit of the node."""
@@ -53,7 +54,7 @@ class PriorityWeighing(Weighing):
     def alone(self, row: int) -> Cost:
         """Return the cost of a single pod."""
         priority = int(self.columns.priority[row])
-        violates = int(self.found.budgets.violating[row])
+        violates = int(self.attempt.budgets.violating[row])
         return violates, priority, priority + PRIORITY_SHIFT, 1, -int(self.columns.started[row])
 
     def together(self, cost: Cost, one: Cost) -> Cost:
@@ -78,9 +79,9 @@ class PriorityWeighing(Weighing):
         A pod that an earlier part of the bound rules out does not count in later parts: with it, the earlier part would
         be larger.
         """
-        found, columns = self.found, self.columns
-        bounds = Bounds(columns, self.limits, found.candidates, None)
-        violations = bounds.some(found.budgets.violating)
+        attempt, columns = self.attempt, self.columns
+        bounds = Bounds(columns, self.limits, attempt.candidates, None)
+        violations = bounds.some(attempt.budgets.violating)
         highest = bounds.highest[columns.node]
         summed = bounds.fewest(columns.priority + PRIORITY_SHIFT, columns.priority <= highest)
         started = bounds.least(-columns.started, columns.priority == highest)

@@ -15,9 +15,11 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common import nearest_node
 from engine.policies.common.policy_types import PolicyTiers, room_by
+from engine.policies.priority.attempt import PriorityAttempt
 from engine.policies.priority.decision import decide
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.node_candidates import NodeCandidates, find_node_candidates
 from engine.policies.priority.parameters import Parameters
+from engine.policies.priority.trace import count_reasons
 
 
 def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
@@ -25,45 +27,47 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     snapshot = snapshot.without_reservation(ask.uid)
     if ask.unread or unsupported_rules(snapshot, ask):
         return ()
-    found = NodeCandidates(snapshot, ask)
-    nobody = np.zeros(len(found.columns.pods), np.bool_)
-    if not found.nowhere and found.fits.any():
-        needs = nearest_node.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
+    attempt = PriorityAttempt(snapshot, ask)
+    if not attempt.nowhere and attempt.fits.any():
+        nobody = np.zeros(len(attempt.columns.pods), np.bool_)
+        place = int(np.argmax(attempt.fits))
+        needs = nearest_node.needs(attempt.columns, attempt.feasibility, ask, place, gone=nobody)
         return (Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs]),)
-    return (_priority(found), _node(found))
+    return (_priority(attempt), _node(find_node_candidates(attempt)))
 
 
-def _priority(found: NodeCandidates) -> Tier:
-    ask = found.ask
-    pods = 0 if ask.never_preempts else int(np.count_nonzero(found.candidates))
+def _priority(attempt: PriorityAttempt) -> Tier:
+    ask = attempt.ask
+    pods = 0 if ask.never_preempts else int(np.count_nonzero(attempt.candidates))
     return Tier.of(
         TierName.PRIORITY,
         [Need(resource=PODS, required=1, available=pods)],
         shut=(ask.priority_class or "Never") if ask.never_preempts else "",
-        held=nearest_node.held(found.columns, ask, found.candidates) if pods else {},
+        held=nearest_node.held(attempt.columns, ask, attempt.candidates) if pods else {},
     )
 
 
-def _node(found: NodeCandidates) -> Tier:
-    columns = found.columns
-    best = None if found.nowhere else found.best
-    gone = found.candidates
+def _node(node_candidates: NodeCandidates) -> Tier:
+    attempt, columns = node_candidates.attempt, node_candidates.attempt.columns
+    best = None if attempt.nowhere else node_candidates.best
+    evicted = attempt.candidates
     if best is not None:
-        gone = np.zeros(len(columns.pods), np.bool_)
-        gone[found.victims_on(best)] = True
+        evicted = np.zeros(len(columns.pods), np.bool_)
+        evicted[node_candidates.victims_on(best)] = True
         place: int | None = best
-    elif found.nowhere:
+    elif attempt.nowhere:
         place = None
     else:
-        place = nearest_node.nearest(found.snapshot, found.ask, found.feasibility, gone, ~found.reserved)
-    could = 0 if best is None else len(found.costs.places)
+        place = nearest_node.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, evicted, ~attempt.reserved)
+    could = 0 if best is None else len(node_candidates.costs.places)
     nobody = np.zeros(len(columns.pods), np.bool_)
     needs = (
         ()
         if place is None
-        else nearest_node.needs(columns, found.feasibility, found.ask, place, gone=nobody, evicted=gone)
+        else nearest_node.needs(columns, attempt.feasibility, attempt.ask, place, gone=nobody, evicted=evicted)
     )
-    refusing = {} if could else {str(reason): count for reason, count in sorted(found.reasons().items()) if count}
+    reasons = {} if could else count_reasons(node_candidates)
+    refusing = {str(reason): count for reason, count in sorted(reasons.items()) if count}
     first = Need(resource=NODES, required=1, available=could)
     return Tier.of(TierName.NODE, [first, *needs], refusing=refusing)
 

@@ -53,8 +53,8 @@ def _short(retrying: Retrying) -> dict[str, Numbers]:
     """Return a map: resource -> per node, how much of the request is missing there, at most all of it."""
     short = {}
     for name in retrying.resources:
-        limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
-        missing = np.full(len(retrying.found.columns.nodes), wanted) if limit is None else -room(limit)
+        limit, wanted = limit_of(retrying.attempt, name), retrying.ask.requests[name]
+        missing = np.full(len(retrying.attempt.columns.nodes), wanted) if limit is None else -room(limit)
         short[name] = np.clip(missing, 0, wanted)
     return short
 
@@ -73,10 +73,11 @@ def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfac
     budgets = {key_of(budget): budget.allowed for budget in retrying.snapshot.budgets}
     over = {f"{one.pod.namespace}/{name}" for one in _violating(decision) for name in one.detail.split(", ")}
     overdrawn = sorted(over & budgets.keys())
-    found = [told for key in overdrawn if (told := _allowing(retrying, {key: budgets[key]}))]
-    if not found and len(overdrawn) > 1:
-        found = [told] if (told := _allowing(retrying, {key: budgets[key] for key in overdrawn})) else []
-    yield from found
+    changes = [change for key in overdrawn if (change := _allowing(retrying, {key: budgets[key]}))]
+    if not changes and len(overdrawn) > 1:
+        together = _allowing(retrying, {key: budgets[key] for key in overdrawn})
+        changes = [together] if together else []
+    yield from changes
 
 
 def _allowing(retrying: Retrying, allowed: Mapping[str, int]) -> Counterfactual | None:

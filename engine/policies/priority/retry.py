@@ -16,8 +16,9 @@ from engine.model.quantities import PODS, Amounts, subtract
 from engine.model.queue_tree import ROOT_ONLY
 from engine.model.snapshot import Snapshot
 from engine.policies.common.decide_again import Again
+from engine.policies.priority.attempt import PriorityAttempt
 from engine.policies.priority.decision import decide
-from engine.policies.priority.node_candidates import NodeCandidates
+from engine.policies.priority.node_candidates import NodeCandidates, find_node_candidates
 
 _ELSEWHERE = frozenset(
     {NodeReason.SPREAD, NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT, NodeReason.CLAIM_IN_USE}
@@ -30,7 +31,12 @@ class Retrying:
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.snapshot, self.ask = snapshot, ask
-        self.found = NodeCandidates(snapshot, ask)
+        self.attempt = PriorityAttempt(snapshot, ask)
+
+    @cached_property
+    def node_candidates(self) -> NodeCandidates:
+        """Return the victims on every node without any change."""
+        return find_node_candidates(self.attempt)
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """Decide on a changed snapshot, or for a changed pending pod."""
@@ -56,13 +62,13 @@ class Retrying:
     @property
     def topologies(self) -> set[str]:
         """Return the topology labels of rules between pods that span several nodes."""
-        return {limit.detail for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE}
+        return {limit.detail for limit in self.attempt.feasibility.limits if limit.reason in _ELSEWHERE}
 
     def let_in(self, without: DepartingPods | None = None) -> Flags:
         """Return a mask of the nodes on which everything but resources permits the pending pod, without some pods."""
         bare: Amounts = {name: amount for name, amount in self.ask.requests.items() if name == PODS}
         light = Feasibility(self.snapshot, msgspec.structs.replace(self.ask, requests=bare), miscounting=True)
-        let_in: Flags = (light.refusing(without) == FITS) & ~self.found.reserved
+        let_in: Flags = (light.refusing(without) == FITS) & ~self.attempt.reserved
         return let_in
 
     def around(self, places: Collection[int]) -> Snapshot:
@@ -70,8 +76,8 @@ class Retrying:
 
         The part is small unless a rule looks at pods of other nodes.
         """
-        columns = self.found.columns
-        wide = [limit for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE]
+        columns = self.attempt.columns
+        wide = [limit for limit in self.attempt.feasibility.limits if limit.reason in _ELSEWHERE]
         kept = np.isin(columns.node, list(places))
         for limit in wide:
             kept |= (limit.weight != 0) | (limit.unless_weight != 0)
@@ -92,9 +98,9 @@ class Retrying:
 
         The part is the victims' node and those nodes. The decision must have a node.
         """
-        best = self.found.best
+        best = self.node_candidates.best
         assert best is not None
-        others = [place for place, *_ in self.found.costs.ranked[:2] if place != best]
+        others = [place for place, *_ in self.node_candidates.costs.ranked[:2] if place != best]
         return self.around([best, *others]), others
 
 
@@ -108,9 +114,9 @@ def key_of(budget: DisruptionBudget) -> str:
     return f"{budget.namespace}/{budget.name}"
 
 
-def limit_of(found: NodeCandidates, resource: str) -> AmountCheck | None:
+def limit_of(attempt: PriorityAttempt, resource: str) -> AmountCheck | None:
     """Return the check that limits a requested resource, or None if no node has any of it."""
-    limits = found.feasibility.limits
+    limits = attempt.feasibility.limits
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
 
 
