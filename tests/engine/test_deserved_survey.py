@@ -15,9 +15,10 @@ from engine.policies.deserved import Parameters, node_candidates
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_candidates import NodeCandidates, victims_on_node
+from engine.policies.deserved.node_candidates import search_below_deserved, search_nodes
 from engine.policies.deserved.node_pruning import hopeless_places
 from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.victim_selection import NodeVictims, victims_on_node
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
 from tests.properties import examples
@@ -51,7 +52,7 @@ def _odd(pod: Pod, random: Random) -> Pod:
 def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
     """And whoever goes is the cheapest of all."""
     for attempt in attempts(Random(seed)):
-        found = NodeCandidates(attempt, Candidates(attempt))
+        found = search_nodes(attempt, Candidates(attempt))
         for place in found.dearer.nonzero()[0].tolist():
             closer = victims_on_node(attempt, found.candidates, place)
             assert found.best is not None
@@ -73,11 +74,11 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
 ) -> None:
     """Each of ten queues has one pod too many, and all ten of its pods on a node of its own."""
     looks: list[int] = []
-    closely = node_candidates.victims_on_node
+    closely = victims_on_node
 
     def counted(
         attempt: ReclaimAttempt, candidates: Candidates, place: int, *, below: bool = False
-    ) -> node_candidates.NodeVictims | None:
+    ) -> NodeVictims | None:
         looks.append(place)
         return closely(attempt, candidates, place, below=below)
 
@@ -87,10 +88,10 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
     attempt = ReclaimAttempt(at, under, at.asks[0], Parameters())
     monkeypatch.setattr(node_candidates, "victims_on_node", counted)
-    found = NodeCandidates(attempt, Candidates(attempt))
+    found = search_nodes(attempt, Candidates(attempt))
     assert (found.best, looks, found.counts.tolist()) == (None, [0], [10] * 10)
     assert not found.dearer.any()
-    assert found.end_below()
+    found = search_below_deserved(found)
     assert found.best is not None
     assert (len(found.best.victims), looks) == (9, [0, 0])
 
@@ -106,7 +107,7 @@ def test_who_may_go_is_said_of_each_pod_as_if_it_were_asked_alone(seed: int) -> 
         for path, number in attempt.nodes.pod_index.number.items():
             for name, overused in attempt.overused.items():
                 assert overused[number] == candidates.balances.overused(path, name)
-        assert candidates.going.nonzero()[0].tolist() == [row for row in why if why[row] is None]
+        assert candidates.preemptable.nonzero()[0].tolist() == [row for row in why if why[row] is None]
         assert +candidates.counts == Counter(one.reason for one in why.values() if one)
 
 
@@ -135,7 +136,7 @@ def test_pods_that_nothing_that_counts_tells_apart_are_asked_as_one(monkeypatch:
     assert (found.count, len(asked)) == (30, 1)
     shut = msgspec.structs.replace(budget, allowed=0)
     found = Candidates(ReclaimAttempt(at.with_budgets((shut,)), under, at.asks[0], Parameters()))
-    assert (found.count, len(asked), +found.staying) == (0, 2, {PodReason.OVER_BUDGET: 30})
+    assert (found.count, len(asked), +found.excluded_by_kind) == (0, 2, {PodReason.OVER_BUDGET: 30})
 
 
 def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +155,6 @@ def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkey
     attempt = ReclaimAttempt(at, under, at.asks[0], Parameters(node_fit=False))
     candidates = Candidates(attempt)
     monkeypatch.setattr(ShareBalances, "below_reserved", counted)
-    best = NodeCandidates(attempt, candidates).best
+    best = search_nodes(attempt, candidates).best
     assert best is not None
     assert len(best.victims) == len(sums) == 4

@@ -29,21 +29,21 @@ class Candidates:
         self.budgets = BudgetCoverage(attempt.snapshot)
         self.counts: Counter[PodReason] = Counter()
         """Reason -> the number of pods that may not be preempted for it."""
-        self.staying: Counter[PodReason] = Counter()
+        self.excluded_by_kind: Counter[PodReason] = Counter()
         """The part of ``counts`` that is in queues which may be preempted from."""
-        self._alike = pod_kinds_of(attempt.snapshot, attempt.nodes.pod_index, self.budgets)
+        self._kinds = pod_kinds_of(attempt.snapshot, attempt.nodes.pod_index, self.budgets)
         self._in_grace: Flags | None = None
         """Queue number -> whether its grace period is not over; None if grace periods are not considered."""
-        kinds = self._found()
-        self.going: Flags = self._alike.going(attempt.nodes.columns, kinds)
+        kinds = self._judge_kinds()
+        self.preemptable: Flags = self._kinds.preemptable(attempt.nodes.columns, kinds)
         """Pod row -> whether that pod may be preempted."""
         self._leave_out(attempt.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
         self.queues: Flags = np.zeros(attempt.nodes.pod_index.nobody + 1, np.bool_)
         """Queue number -> whether the queue has any candidates."""
         if self.counts[PodReason.OUTSIDE_SCOPE]:
-            self.queues[attempt.nodes.pod_index.row_queue[self.going]] = True
+            self.queues[attempt.nodes.pod_index.row_queue[self.preemptable]] = True
         else:
-            self.queues[self._alike.queue[kinds]] = True
+            self.queues[self._kinds.queue[kinds]] = True
         self.beyond = self.queues
         """The same as ``queues``, but including queues whose grace period is not over."""
 
@@ -51,37 +51,37 @@ class Candidates:
         """Exclude candidates in places where safeguards forbid eviction, and count them."""
         if not len(rows):
             return
-        self.going = self.going.copy()  # the original array is reused for the next pending pod
-        self.counts[PodReason.OUTSIDE_SCOPE] += int(np.count_nonzero(self.going[rows]))
-        self.going[rows] = False
+        self.preemptable = self.preemptable.copy()  # the original array is reused for the next pending pod
+        self.counts[PodReason.OUTSIDE_SCOPE] += int(np.count_nonzero(self.preemptable[rows]))
+        self.preemptable[rows] = False
 
     @property
     def pods(self) -> list[Pod]:
         """Return all pods that may be preempted."""
-        return list(compress(self.attempt.nodes.columns.pods, self.going.tolist()))
+        return list(compress(self.attempt.nodes.columns.pods, self.preemptable.tolist()))
 
     def on(self, place: int) -> list[Pod]:
         """Return the candidates on one node."""
         columns = self.attempt.nodes.columns
         rows = columns.rows(place)
-        return list(compress(columns.on(place), self.going[rows.start : rows.stop].tolist()))
+        return list(compress(columns.on(place), self.preemptable[rows.start : rows.stop].tolist()))
 
     @cached_property
     def count(self) -> int:
         """Return the number of candidates."""
-        return int(np.count_nonzero(self.going))
+        return int(np.count_nonzero(self.preemptable))
 
     def rows_of(self, queue: str) -> Rows:
         """Return the rows of a queue's candidates."""
-        rows = self._alike.rows_of_queue.of(self.attempt.nodes.pod_index.number[queue])
-        return rows[self.going[rows]]
+        rows = self._kinds.rows_of_queue.of(self.attempt.nodes.pod_index.number[queue])
+        return rows[self.preemptable[rows]]
 
-    def in_turn(self, queues: Flags) -> Iterator[str]:
+    def in_order(self, queues: Flags) -> Iterator[str]:
         """Yield some of the queues in the order in which they are preempted from."""
-        return self._turns.among(queues)
+        return self._order.among(queues)
 
     @cached_property
-    def _turns(self) -> ShareOrder:
+    def _order(self) -> ShareOrder:
         return ShareOrder(self.attempt)
 
     def of(self, queues: Flags) -> "Candidates":
@@ -90,45 +90,45 @@ class Candidates:
             return self
         fewer = copy(self)
         fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - same class
-        fewer.going = self.going & queues[self.attempt.nodes.pod_index.row_queue]
-        fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.going))
+        fewer.preemptable = self.preemptable & queues[self.attempt.nodes.pod_index.row_queue]
+        fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.preemptable))
         fewer.counts = self.counts + Counter({PodReason.IN_GRACE: self.count - fewer.count})
         return fewer
 
-    def gives(self, queue: str | None) -> bool:
+    def may_preempt_from(self, queue: str | None) -> bool:
         """Return whether any pods of a queue may be preempted."""
-        return self._of_queue(queue) is None
+        return self._exclusion_of_queue(queue) is None
 
     def why_not(self, pod: Pod) -> ExclusionReason | None:
         """Return why a pod may not be preempted, or None if it may."""
-        return self._of_queue(pod.queue) or (
-            ExclusionReason(PodReason.TERMINATING) if pod.terminating else self._of_staying(pod)
+        return self._exclusion_of_queue(pod.queue) or (
+            ExclusionReason(PodReason.TERMINATING) if pod.terminating else self._exclusion_of_pod(pod)
         )
 
-    def _of_queue(self, queue: str | None) -> ExclusionReason | None:
+    def _exclusion_of_queue(self, queue: str | None) -> ExclusionReason | None:
         """Return why no pod of a queue may be preempted, or None."""
         if self._in_grace is not None and self._in_grace[self.attempt.nodes.pod_index.queue_of(queue)]:
             return ExclusionReason(PodReason.IN_GRACE, queue or "")
-        return self._spared(queue)
+        return self._lasting_exclusion(queue)
 
-    def _found(self) -> Flags:
+    def _judge_kinds(self) -> Flags:
         """Return for every kind of pod whether its pods may be preempted; count the others by reason."""
-        pod_index, kinds = self.attempt.nodes.pod_index, self._alike
-        of_leaving = kinds.of[self.attempt.nodes.columns.leaving]
+        pod_index, kinds = self.attempt.nodes.pod_index, self._kinds
+        of_leaving = kinds.of[self.attempt.nodes.columns.leaving]  # the kinds of the terminating pods
         times = kinds.counts - np.bincount(of_leaving, minlength=len(kinds.each))
         queues = np.ones(pod_index.nobody + 1, np.bool_)
-        for reason, spared in self._queues_spared():
-            self.counts[reason] += int(kinds.counts[(queues & spared)[kinds.queue]].sum())
-            queues &= ~spared
+        for reason, excluded in self._excluded_queues():
+            self.counts[reason] += int(kinds.counts[(queues & excluded)[kinds.queue]].sum())
+            queues &= ~excluded
         self.counts[PodReason.TERMINATING] += int(np.count_nonzero(queues[kinds.queue[of_leaving]]))
-        may = queues[kinds.queue] & (times > 0)
-        for reason, stay in self._kinds_staying(may):
-            self.staying[reason] += int(times[may & stay].sum())
-            may &= ~stay
-        self.counts.update(self.staying)
-        return may
+        preemptable = queues[kinds.queue] & (times > 0)
+        for reason, excluded in self._excluded_kinds(preemptable):
+            self.excluded_by_kind[reason] += int(times[preemptable & excluded].sum())
+            preemptable &= ~excluded
+        self.counts.update(self.excluded_by_kind)
+        return preemptable
 
-    def _queues_spared(self) -> Iterator[tuple[PodReason, Flags]]:
+    def _excluded_queues(self) -> Iterator[tuple[PodReason, Flags]]:
         """Yield reasons for which no pod of a queue may be preempted, each with the queues it applies to.
 
         The first reason that applies to a queue counts.
@@ -144,13 +144,13 @@ class Candidates:
         if not attempt.outranks:
             yield PodReason.WITHIN_DESERVED, ~np.any(list(attempt.overused.values()), axis=0)
 
-    def _kinds_staying(self, left: Flags) -> Iterator[tuple[PodReason, Flags]]:
+    def _excluded_kinds(self, left: Flags) -> Iterator[tuple[PodReason, Flags]]:
         """Yield reasons for which pods may not be preempted, each with the kinds of pods it applies to.
 
         The first reason that applies to a kind counts. ``left`` are the kinds that are not excluded yet.
         """
-        attempt, kinds = self.attempt, self._alike
-        yield from kinds.staying.items()
+        attempt, kinds = self.attempt, self._kinds
+        yield from kinds.never_preempted.items()
         if attempt.outranks:
             yield PodReason.HIGHER_PRIORITY, kinds.priority >= attempt.ask.priority
         else:
@@ -164,15 +164,15 @@ class Candidates:
 
     def _needed_for_reserved(self) -> Flags:
         """Return for every kind whether preempting a pod of it would leave a queue below its reserved amount."""
-        attempt, kinds = self.attempt, self._alike
+        attempt, kinds = self.attempt, self._kinds
         needed = np.zeros(len(kinds.each), np.bool_)
         for name in reserved_of(attempt.tree):
             held = kinds.amounts(name)
-            spare = attempt.ledger.spare(name, attempt.ask.requests.get(name, 0), attempt.above_ask)
-            needed |= np.asarray((held > 0) & (held > spare[kinds.queue]), np.bool_)
+            preemptable = attempt.ledger.preemptable(name, attempt.ask.requests.get(name, 0), attempt.above_ask)
+            needed |= np.asarray((held > 0) & (held > preemptable[kinds.queue]), np.bool_)
         return needed
 
-    def _spared(self, queue: str | None) -> ExclusionReason | None:
+    def _lasting_exclusion(self, queue: str | None) -> ExclusionReason | None:
         attempt, tree = self.attempt, self.attempt.tree
         if queue is None or queue not in tree:
             return ExclusionReason(PodReason.NO_QUEUE)
@@ -202,13 +202,13 @@ class Candidates:
         line = self.attempt.line(queue)
         return next((path for path in line if all(self.balances.over(path, name) <= 0 for name in names)), queue)
 
-    def _of_staying(self, pod: Pod) -> ExclusionReason | None:
+    def _exclusion_of_pod(self, pod: Pod) -> ExclusionReason | None:
         if found := exclusion_reason(pod):
             return found
         outside = self.attempt.nodes.restraints.outside(pod)
-        return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._kept(pod)
+        return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._exclusion_by_amounts(pod)
 
-    def _kept(self, pod: Pod) -> ExclusionReason | None:
+    def _exclusion_by_amounts(self, pod: Pod) -> ExclusionReason | None:
         if self.attempt.outranks:
             if pod.priority >= self.attempt.ask.priority:
                 return ExclusionReason(PodReason.HIGHER_PRIORITY, str(pod.priority))

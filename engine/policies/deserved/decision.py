@@ -15,9 +15,15 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_candidates import NodeCandidates, NodeVictims
+from engine.policies.deserved.node_candidates import (
+    NodeCandidates,
+    search_below_deserved,
+    search_nodes,
+    search_other_sets,
+)
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.trace import notices_of, trace_of
+from engine.policies.deserved.victim_selection import NodeVictims
 
 POLICY = "deserved"
 DIALECT = "arbitrator"
@@ -31,46 +37,58 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     The decision also says which queues are given a reclaim notice.
     """
     attempt = ReclaimAttempt(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    return (
+        _undecidable(attempt) or _fits_already(attempt) or _not_eligible(attempt) or _reclaim_within_safeguards(attempt)
+    )
+
+
+def _undecidable(attempt: ReclaimAttempt) -> Decision | None:
+    """Return a decision with the reason why nothing can be decided for the pending pod, None if it can."""
     for reason, guard in UNDECIDABLE.items():
         if (detail := guard(attempt.nodes)) is not None:
-            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
-    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
-        node = attempt.nodes.node_with_room(leaving_counted=leaving_counted)
-        if node is not None:
-            return _build_decision(attempt, Outcome.FITS, reason, node=node)
-    return _rejection(attempt) or _within_safeguards(attempt)
-
-
-def _rejection(attempt: ReclaimAttempt) -> Decision | None:
-    """Return a decision that rejects preemption for the pending pod, or None if it may preempt."""
-    for reason, guard in _GUARDS.items():
-        if (detail := guard(attempt.nodes)) is not None:
-            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
-    if attempt.too_large:
-        return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
-    if attempt.beyond and not attempt.outranks:
-        return _build_decision(attempt, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=attempt.beyond)
-    if attempt.over_hard:
-        return _build_decision(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=attempt.over_hard)
-    for reason, guard in _WAITS.items():
-        if (detail := guard(attempt.nodes)) is not None:
-            return _build_decision(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+            return _answer(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
     return None
 
 
-def _within_safeguards(attempt: ReclaimAttempt) -> Decision:
+def _fits_already(attempt: ReclaimAttempt) -> Decision | None:
+    """Return a decision with the node that has room, now or once terminating pods are gone, None if none has."""
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = attempt.nodes.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return _answer(attempt, Outcome.FITS, reason, node=node)
+    return None
+
+
+def _not_eligible(attempt: ReclaimAttempt) -> Decision | None:
+    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
+    for reason, guard in _GUARDS.items():
+        if (detail := guard(attempt.nodes)) is not None:
+            return _answer(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    if attempt.too_large:
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+    if attempt.beyond and not attempt.outranks:
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=attempt.beyond)
+    if attempt.over_hard:
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=attempt.over_hard)
+    for reason, guard in _WAITS.items():
+        if (detail := guard(attempt.nodes)) is not None:
+            return _answer(attempt, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    return None
+
+
+def _reclaim_within_safeguards(attempt: ReclaimAttempt) -> Decision:
     """Choose victims that the safeguards allow.
 
     Disruption budgets are considered in any case, as the proposal requires.
     """
-    own = attempt.snapshot
+    guarded = attempt.snapshot
 
     def choose(snapshot: Snapshot) -> Decision:
-        if snapshot is own:
+        if snapshot is guarded:
             return _reclaim(attempt)
         return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), attempt.tree, attempt.ask, attempt.parameters))
 
-    return within_safeguards(own, attempt.tree, attempt.ask, choose)
+    return within_safeguards(guarded, attempt.tree, attempt.ask, choose)
 
 
 def _reclaim(attempt: ReclaimAttempt) -> Decision:
@@ -78,29 +96,32 @@ def _reclaim(attempt: ReclaimAttempt) -> Decision:
 
     Otherwise give reclaim notices to the queues it could be made from, or wait for those that still have time.
     """
-    node_candidates, in_time = find_candidates(attempt)
+    node_candidates, in_time = find_node_candidates(attempt)
     if node_candidates.best is None:
-        return _no_victims(attempt, node_candidates)
-    return (_preempt_now if in_time else _wait_for_grace)(attempt, node_candidates, node_candidates.best)
+        return _no_victims(node_candidates)
+    return (_preempt_now if in_time else _wait_for_grace)(node_candidates, node_candidates.best)
 
 
-def find_candidates(attempt: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
-    """Return the node candidates of the first group of queues that makes room, and whether they may be preempted now.
+def find_node_candidates(attempt: ReclaimAttempt) -> tuple[NodeCandidates, bool]:
+    """Find victims in the first group of queues that makes room; return also whether they may be preempted now.
 
     If no group makes room while every queue keeps what it deserves, queues may end below that. If the usual order of
     victims finds no allowed set even then, other sets are tried. If nothing helps, the last group is returned.
     """
-    found: list[tuple[NodeCandidates, bool]] = []
-    for candidates, in_time in _attempts(attempt):
-        found.append((NodeCandidates(attempt, candidates), in_time))
-        if found[-1][0].best is not None:
-            return found[-1]
-    last = found[-1] if found else (NodeCandidates(attempt, Candidates(attempt)), False)
-    helps = next((one for one in found if one[0].end_below()), None)
-    return helps or next((one for one in found if one[0].other_sets()), last)
+    tried: list[tuple[NodeCandidates, bool]] = []
+    for candidates, in_time in _candidate_groups(attempt):
+        tried.append((search_nodes(attempt, candidates), in_time))
+        if tried[-1][0].best is not None:
+            return tried[-1]
+    for search_again in (search_below_deserved, search_other_sets):
+        for number, (node_candidates, in_time) in enumerate(tried):
+            tried[number] = search_again(node_candidates), in_time
+            if tried[number][0].best is not None:
+                return tried[number]
+    return tried[-1] if tried else (search_nodes(attempt, Candidates(attempt)), False)
 
 
-def _attempts(attempt: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
+def _candidate_groups(attempt: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
     """Yield groups of candidates to try, each with whether they may be preempted now.
 
     The groups are the queues whose grace periods are over, the queues with a reclaim notice, and all queues.
@@ -109,23 +130,23 @@ def _attempts(attempt: ReclaimAttempt) -> Iterator[tuple[Candidates, bool]]:
     if attempt.outranks:
         yield every, True
         return
-    past = every.queues & attempt.past_grace
-    tried = np.zeros_like(past)
-    for queues in (past, every.queues & attempt.notified, every.queues):
+    past_grace = every.queues & attempt.past_grace
+    tried = np.zeros_like(past_grace)
+    for queues in (past_grace, every.queues & attempt.notified, every.queues):
         if not np.array_equal(queues, tried):
-            yield every.of(queues), queues is past
+            yield every.of(queues), queues is past_grace
         tried = queues
 
 
-def _preempt_now(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
-    found = () if attempt.outranks else notices_of(attempt, node_candidates, best.victims)
-    return _build_decision(
+def _preempt_now(node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
+    attempt = node_candidates.attempt
+    return _answer(
         attempt,
         Outcome.PREEMPT,
         Reason.HIGH_PRIORITY if attempt.outranks else Reason.BELOW_DESERVED,
         node=None if best.place is None else attempt.nodes.columns.nodes[best.place].name,
         victims=tuple(_victim(attempt, pod) for pod in best.victims),
-        notices=found,
+        notices=() if attempt.outranks else notices_of(attempt, node_candidates, best.victims),
         trace=trace_of(attempt, node_candidates, best, coming=True),
     )
 
@@ -135,9 +156,10 @@ def _victim(attempt: ReclaimAttempt, pod: Pod) -> PodVerdict:
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
 
 
-def _wait_for_grace(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
-    queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (attempt.due_ms(one), one))
-    return _build_decision(
+def _wait_for_grace(node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
+    attempt = node_candidates.attempt
+    queue = max((pod.queue or "" for pod in best.victims), key=lambda path: (attempt.due_ms(path), path))
+    return _answer(
         attempt,
         Outcome.NOT_ELIGIBLE,
         Reason.GRACE,
@@ -148,16 +170,16 @@ def _wait_for_grace(attempt: ReclaimAttempt, node_candidates: NodeCandidates, be
     )
 
 
-def _no_victims(attempt: ReclaimAttempt, node_candidates: NodeCandidates) -> Decision:
+def _no_victims(node_candidates: NodeCandidates) -> Decision:
+    attempt = node_candidates.attempt
     trace = trace_of(attempt, node_candidates, coming=False)
     if node_candidates.gave_up:
-        return _build_decision(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
-    if node_candidates.candidates.count:
-        return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
-    return _build_decision(attempt, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=trace)
+        return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace)
+    reason = Reason.NO_ROOM if node_candidates.candidates.count else Reason.NO_CANDIDATES
+    return _answer(attempt, Outcome.NO_CANDIDATE, reason, trace=trace)
 
 
-def _build_decision(
+def _answer(
     attempt: ReclaimAttempt,
     outcome: Outcome,
     reason: Reason,

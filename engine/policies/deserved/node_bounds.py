@@ -22,7 +22,7 @@ victim's negated creation time, and the node index.
 def bounds(attempt: ReclaimAttempt, candidates: Candidates, useful: Flags) -> Iterator[tuple[Cost, int]]:
     """Yield a lower bound of the cost of each useful node with its index, the cheapest first."""
     columns, left = attempt.nodes.columns, useful.copy()
-    for queue in candidates.in_turn(candidates.queues):
+    for queue in candidates.in_order(candidates.queues):
         places = columns.node[candidates.rows_of(queue)]
         places = places[left[places] & run_starts(places)]
         left[places] = False
@@ -34,7 +34,7 @@ def _of_queue(attempt: ReclaimAttempt, candidates: Candidates, places: Rows, que
     """Yield the lower bounds of the given nodes, on which ``queue`` is the first to preempt from."""
     columns, rank = attempt.nodes.columns, candidates.balances.rank(queue)
     rows = _rows(columns, places)
-    rows = rows[candidates.going[rows]]
+    rows = rows[candidates.preemptable[rows]]
     first = np.flatnonzero(run_starts(columns.node[rows]))
     lowest = np.minimum.reduceat(columns.priority[rows], first)
     fewest = _fewest_victims(attempt, rows, first, places)

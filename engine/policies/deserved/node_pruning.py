@@ -18,7 +18,7 @@ def hopeless_places(attempt: ReclaimAttempt, candidates: Candidates) -> Flags:
     hopeless: Flags = np.zeros(len(columns.nodes), np.bool_)
     if attempt.outranks:
         return hopeless
-    rows = np.flatnonzero(candidates.going)
+    rows = np.flatnonzero(candidates.preemptable)
     queue = there.pod_index.row_queue[rows]
     most = _most(attempt, rows, queue)
     groups, group = np.unique(columns.node[rows] * len(most) + queue, return_inverse=True)

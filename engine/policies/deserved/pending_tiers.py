@@ -19,7 +19,7 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.decision import decide, find_candidates
+from engine.policies.deserved.decision import decide, find_node_candidates
 from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.placement_goal import AnyNode
@@ -45,7 +45,7 @@ class _Judged:
     def __init__(self, attempt: ReclaimAttempt) -> None:
         self.attempt, self.ask, self.columns = attempt, attempt.ask, attempt.nodes.columns
         self.all = Candidates(attempt)
-        self.may_go = self.all.going
+        self.may_go = self.all.preemptable
 
     def tiers(self) -> Iterator[Tier]:
         """Yield the tiers in their order; see ``judge``."""
@@ -53,7 +53,7 @@ class _Judged:
         for tier in self._of_queues():
             passes &= tier.passes
             yield tier
-        node_candidates, in_time = find_candidates(self.attempt)  # the slowest step
+        node_candidates, in_time = find_node_candidates(self.attempt)  # the slowest step
         node = self._node(node_candidates)
         if passes and node.passes and not in_time:
             yield self._grace(node_candidates)
@@ -113,9 +113,11 @@ class _Judged:
 
     def _overused(self) -> Tier:
         """Judge which queues could be asked to give back, whether or not their pods may be evicted."""
-        gives = self.columns.queue_kinds.flags(lambda pod: self.all.gives(pod.queue)) & ~self.columns.terminating
+        may_give = (
+            self.columns.queue_kinds.flags(lambda pod: self.all.may_preempt_from(pod.queue)) & ~self.columns.terminating
+        )
         pods: dict[str, int] = {}
-        for row in np.flatnonzero(gives).tolist():
+        for row in np.flatnonzero(may_give).tolist():
             queue = self.columns.pods[row].queue or ""
             pods[queue] = pods.get(queue, 0) + 1
         return Tier.of(
@@ -148,8 +150,8 @@ class _Judged:
 
     def _priority(self) -> Tier:
         """Judge whether the pod may preempt at all and, if it outranks others, how many have a lower priority."""
-        never, stay = self.ask.never_preempts, self.all.staying
-        pods = self.all.count + stay[PodReason.GUARANTEE] + stay[PodReason.OVER_BUDGET]
+        never, excluded = self.ask.never_preempts, self.all.excluded_by_kind
+        pods = self.all.count + excluded[PodReason.GUARANTEE] + excluded[PodReason.OVER_BUDGET]
         return Tier.of(
             TierName.PRIORITY,
             [Need(resource=PODS, required=1, available=0 if never else pods)],
@@ -162,7 +164,7 @@ class _Judged:
             TierName.GIVING,
             [Need(resource=PODS, required=1, available=pods)],
             held=nearest_node.held(self.columns, self.ask, self.may_go) if pods else {},
-            staying={str(reason): count for reason, count in sorted(self.all.staying.items()) if count},
+            staying={str(reason): count for reason, count in sorted(self.all.excluded_by_kind.items()) if count},
         )
 
     def _grace(self, node_candidates: NodeCandidates) -> Tier:
@@ -172,7 +174,7 @@ class _Judged:
 
     def _node(self, node_candidates: NodeCandidates) -> Tier:
         attempt, best = self.attempt, node_candidates.best
-        could = 0 if attempt.too_large else len(node_candidates.found)
+        could = 0 if attempt.too_large else len(node_candidates.ranked)
         gone = self.columns.among({pod.uid for pod in best.victims}) if best else self.may_go
         first = Need(resource=NODES, required=1, available=could)
         if not attempt.parameters.node_fit and not attempt.too_large:

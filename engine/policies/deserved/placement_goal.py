@@ -22,7 +22,7 @@ class SingleNode:
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
         """Return whether the pending pod does not fit on the node once these pods are evicted."""
-        return self._spot.refusal(self._going(gone)) is not None
+        return self._spot.refusal(self._departing(gone)) is not None
 
     def short(self, gone: Sequence[Pod]) -> Collection[str]:
         """Return the resources of which the node has too little once these pods are evicted.
@@ -33,10 +33,10 @@ class SingleNode:
 
     def helping(self, gone: Sequence[Pod]) -> Callable[[Pod], bool]:
         """Return a function that tells whether evicting another pod would provide some of what is still missing."""
-        needed = self._spot.needed(self._going(gone))
+        needed = self._spot.needed(self._departing(gone))
         return lambda pod: needed is None or pod.uid in needed
 
-    def _going(self, gone: Sequence[Pod]) -> list[str]:
+    def _departing(self, gone: Sequence[Pod]) -> list[str]:
         return [*self._leaving, *(pod.uid for pod in gone)]
 
 

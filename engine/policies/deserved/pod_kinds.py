@@ -52,7 +52,7 @@ class PodKinds:
         """Kind -> whether a disruption budget covers its pods."""
         why = [exclusion_reason(pod) for pod in self.each]
         reasons = dict.fromkeys(one.reason for one in why if one)
-        self.staying = {
+        self.never_preempted = {
             reason: np.array([one is not None and one.reason is reason for one in why], np.bool_) for reason in reasons
         }
         """Reason for which pods are never preempted -> kind -> whether it applies."""
@@ -61,21 +61,21 @@ class PodKinds:
         self._amounts: dict[str, Numbers] = {}
         self._latest: tuple[Columns, Flags, Flags] | None = None
 
-    def going(self, columns: Columns, kinds: Flags) -> Flags:
+    def preemptable(self, columns: Columns, kinds: Flags) -> Flags:
         """Return for every row whether the pod is of one of these kinds and is not terminating.
 
         The result is updated incrementally from the previous call.
         """
-        gone = columns.since(self._latest[0]) if self._latest else None
-        if self._latest is None or gone is None:
-            going = kinds.take(self.of)
+        since = columns.since(self._latest[0]) if self._latest else None
+        if self._latest is None or since is None:
+            preemptable = kinds.take(self.of)
         else:
-            before, going = self._latest[1], self._latest[2].copy()
+            before, preemptable = self._latest[1], self._latest[2].copy()
             for kind in np.flatnonzero(kinds != before).tolist():
-                going[self.rows.of(kind)] = kinds[kind]
-        going[columns.leaving] = False
-        self._latest = columns, kinds, going
-        return going
+                preemptable[self.rows.of(kind)] = kinds[kind]
+        preemptable[columns.leaving] = False
+        self._latest = columns, kinds, preemptable
+        return preemptable
 
     def _flags(self, meets: Callable[[Pod], bool]) -> Flags:
         return np.fromiter(map(meets, self.each), np.bool_, len(self.each))

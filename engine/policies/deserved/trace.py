@@ -21,8 +21,9 @@ from engine.model.decision import (
 from engine.model.objects import Pod
 from engine.model.quantities import add, subtract, total
 from engine.policies.deserved.attempt import ReclaimAttempt
-from engine.policies.deserved.node_candidates import NodeCandidates, NodeVictims
+from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.victim_selection import NodeVictims
 
 _MAX_LISTED = 20
 """The maximum number of nodes, and of queues with reclaim notices, that are listed individually."""
@@ -40,7 +41,7 @@ def notices_of(
     """
     candidates = node_candidates.candidates
     others = chain.from_iterable(
-        candidates.in_turn(candidates.beyond & notified) for notified in (attempt.notified, ~attempt.notified)
+        candidates.in_order(candidates.beyond & notified) for notified in (attempt.notified, ~attempt.notified)
     )
     queues = dict.fromkeys([*(pod.queue or "" for pod in victims), *islice(others, _MAX_LISTED)])
     return tuple(notice(attempt, queue) for queue in list(queues)[:_MAX_LISTED])
@@ -120,17 +121,17 @@ def _with_pods(
 
 
 def _kept_on_node(
-    attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims, *, going: bool
+    attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims, *, candidates: bool
 ) -> list[Pod]:
     """Return the pods of the chosen node that are kept, sorted by name.
 
-    With ``going``, these are the candidates that are not victims; otherwise, the pods that are no candidates.
+    With ``candidates``, these are the candidates that are not victims; otherwise, the pods that are no candidates.
     """
     columns = attempt.nodes.columns
     if best.place is None:
         return []
     rows, victims = columns.rows(best.place), {pod.uid for pod in best.victims}
-    flags = (node_candidates.candidates.going[rows.start : rows.stop] == going).tolist()
+    flags = (node_candidates.candidates.preemptable[rows.start : rows.stop] == candidates).tolist()
     here = compress(columns.on(best.place), flags)
     return sorted((pod for pod in here if pod.uid not in victims), key=lambda pod: pod.key)
 
@@ -141,7 +142,7 @@ def _reprieved(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: N
     for pod in best.victims:
         balances.give(pod)
     why: dict[tuple[str | None, int], tuple[PodReason, str]] = {}
-    for pod in _kept_on_node(attempt, node_candidates, best, going=True):
+    for pod in _kept_on_node(attempt, node_candidates, best, candidates=True):
         alike = pod.queue, id(pod.requests)  # most pods share the same object
         if alike not in why:
             why[alike] = _reprieve_reason(node_candidates, balances, pod)
@@ -159,7 +160,7 @@ def _reprieve_reason(node_candidates: NodeCandidates, balances: ShareBalances, p
 
 
 def _excluded(attempt: ReclaimAttempt, node_candidates: NodeCandidates, best: NodeVictims) -> Iterator[PodVerdict]:
-    for pod in _kept_on_node(attempt, node_candidates, best, going=False):
+    for pod in _kept_on_node(attempt, node_candidates, best, candidates=False):
         if why := node_candidates.candidates.why_not(pod):
             yield PodVerdict(pod=PodFacts.of(pod), reason=why.reason, detail=why.detail)
 
@@ -169,7 +170,7 @@ def _node_verdicts(
 ) -> Iterator[NodeVerdict]:
     """Yield the next best nodes, the cheapest first, then nodes that could not make room."""
     nodes, best = attempt.nodes.columns.nodes, node_candidates.best
-    dearer = [one for one in node_candidates.found[1 : _MAX_LISTED + 1] if one.place is not None]
+    dearer = [one for one in node_candidates.ranked[1 : _MAX_LISTED + 1] if one.place is not None]
     for one in dearer:
         if best is not None and one.place is not None:
             detail = one.loses(best)
@@ -184,7 +185,7 @@ def _node_verdicts(
 def _ruled_out(node_candidates: NodeCandidates) -> Flags:
     """Return for every node index whether the node is ruled out because preempting there makes no room."""
     useless: Flags = ~node_candidates.dearer
-    useless[[one.place for one in node_candidates.found if one.place is not None]] = False
+    useless[[one.place for one in node_candidates.ranked if one.place is not None]] = False
     return useless
 
 
@@ -217,6 +218,6 @@ def _node_counts(node_candidates: NodeCandidates, useless: Flags, reasons: _Reas
     for reason, places in reasons:
         counts[reason] += int(np.count_nonzero(left & places))
         left &= ~places
-    found = sum(one.place is not None for one in node_candidates.found)
+    found = sum(one.place is not None for one in node_candidates.ranked)
     counts[NodeReason.DEARER] += int(np.count_nonzero(node_candidates.dearer)) + max(0, found - 1)
     return +counts

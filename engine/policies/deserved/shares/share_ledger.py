@@ -59,19 +59,19 @@ class ShareLedger:
         over: Numbers = self.used(resource) - self._deserved[resource]
         return over
 
-    def spare(self, resource: str, coming: int, within: Flags) -> Numbers:
-        """Return for every queue number how much may be preempted so that all reserved amounts are kept.
+    def preemptable(self, resource: str, coming: int, within: Flags) -> Numbers:
+        """Return for every queue number how much may be preempted so that all reserved amounts are reserved.
 
         The reserved amounts of the queue and its ancestors count. ``coming`` is added to the queues flagged in
         ``within``, which may stay as far below their reserved amounts as they are.
         """
-        pod_index, kept = self._pod_index, reserved_of(self._pod_index.tree)[resource]
-        spare = self.used(resource) - kept.amounts
+        pod_index, reserved = self._pod_index, reserved_of(self._pod_index.tree)[resource]
+        preemptable = self.used(resource) - reserved.amounts
         if coming > SAFE:
-            spare = spare.astype(object)
-        spare[within] = np.maximum(spare[within], 0) + coming
-        spare[~kept.some] = pod_index.limitless(spare)
-        least: Numbers = spare[pod_index.line].min(axis=0)
+            preemptable = preemptable.astype(object)
+        preemptable[within] = np.maximum(preemptable[within], 0) + coming
+        preemptable[~reserved.some] = pod_index.limitless(preemptable)
+        least: Numbers = preemptable[pod_index.line].min(axis=0)
         return least
 
 
