@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cli.cases import read_case, situation
-from engine.feasibility import Feasibility
 from engine.model.decision import Outcome
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import yunikorn
-from engine.policies.yunikorn import NodeCandidates, Parameters, QueueBalances, Quirk, Quirks, table_of
+from engine.policies.yunikorn import Parameters, QueueBalances, Quirk, Quirks, table_of
+from engine.policies.yunikorn.attempt import YuniKornAttempt
+from engine.policies.yunikorn.candidates import YuniKornCandidates
+from engine.policies.yunikorn.node_candidates import plan_on, victims_needed
 from engine.policies.yunikorn.victim_counts import NONE
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
@@ -29,10 +31,8 @@ TO_TRY = Parameters(check_delay=False)
 def fast(moment: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> tuple[Answer, bool]:
     """What the dialect answers, and whether it looked for victims."""
     decision = yunikorn.decide(moment, tree, ask, TO_TRY, quirks)
-    books = QueueBalances(moment, tree, table_of(moment, tree, quirks), quirks)
-    tried = books.full(ask.queue or "", ask.requests) is None
-    survey = NodeCandidates(moment, books, Feasibility(moment, ask), nodes_tried=tried)
-    keys = frozenset(moment.columns.pods[row].key for row in survey.candidates)
+    candidates = YuniKornCandidates(YuniKornAttempt(moment, tree, ask, quirks))
+    keys = frozenset(moment.columns.pods[row].key for row in candidates.rows)
     looked = decision.outcome in PREEMPTING or decision.reason == "over-guarantee"
     return Answer(decision.node, tuple(one.pod.key for one in decision.victims), keys), looked
 
@@ -72,10 +72,9 @@ def test_what_is_found_for_all_nodes_at_once_is_what_each_has_alone(
     moment, quirks = snapshot(tree, *objects), without(quirk)
     for ask in moment.asks:
         if ask.queue is not None and ask.required_node is None:
-            books = QueueBalances(moment, tree, table_of(moment, tree, quirks), quirks)
-            survey = NodeCandidates(moment, books, Feasibility(moment, ask), nodes_tried=True)
-            alone = [survey.alone(place) for place in range(len(moment.nodes))]
-            assert survey.index.tolist() == [NONE if plan is None else plan.index for plan in alone]
+            candidates = YuniKornCandidates(YuniKornAttempt(moment, tree, ask, quirks))
+            alone = [plan_on(candidates, place) for place in range(len(moment.nodes))]
+            assert victims_needed(candidates).tolist() == [NONE if plan is None else plan.index for plan in alone]
 
 
 def test_at_once_and_one_by_one_on_recorded_cases() -> None:

@@ -8,7 +8,6 @@ from engine.policies.common.counterfactuals import changes_of_request, changes_o
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.yunikorn.decision import DIALECT, POLICY, calculated_amounts, decide
-from engine.policies.yunikorn.node_candidates import NodeCandidates
 from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pending_tiers import tiers_by
 from engine.policies.yunikorn.pod_table import table_of
@@ -24,7 +23,6 @@ __all__ = [
     "DIALECT",
     "YUNIKORN",
     "Enforcement",
-    "NodeCandidates",
     "Parameters",
     "QueueBalances",
     "Quirk",

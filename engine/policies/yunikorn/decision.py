@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
-import numpy as np
 
-from engine.feasibility import FITS, Feasibility, unsupported_rules
-from engine.model.columns.departures import DepartingPods
-from engine.model.columns.node_columns import Rows
+from engine.feasibility import FITS, unsupported_rules
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod
 from engine.model.quantities import CPU, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn import design_rules, required_node
-from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.attempt import YuniKornAttempt
+from engine.policies.yunikorn.candidates import YuniKornCandidates
+from engine.policies.yunikorn.node_candidates import search_nodes
 from engine.policies.yunikorn.parameters import Parameters
-from engine.policies.yunikorn.pod_table import opted_out, table_of
+from engine.policies.yunikorn.pod_table import table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances, figures
 from engine.policies.yunikorn.quirks import ALL, Quirks
-from engine.policies.yunikorn.victims import additional_victims, final_victims
+from engine.policies.yunikorn.trace import trace_of
+from engine.policies.yunikorn.victims import Plan, additional_victims, final_victims
 
 POLICY = "fence"
 DIALECT = "yunikorn"
@@ -43,155 +43,107 @@ def decide(
     ``quirks``: the deviations from YuniKorn's design that are in effect.
     """
     attempt = YuniKornAttempt(snapshot.without_reservation(ask.uid), tree, ask, quirks)
-    if ask.queue is None:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-    if rules := unsupported_rules(snapshot, ask):
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
-    if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
-    full = attempt.balances.full(ask.queue, ask.requests)
+    undecidable = _undecidable(attempt)
+    if undecidable is not None:
+        return undecidable
+    full = attempt.balances.full(attempt.leaf, ask.requests)
     if ask.required_node is not None:
         return _for_one_node(attempt, ask.required_node, full)
-    node = attempt.node_with_room() if full is None else None
+    return (
+        _fits_already(attempt, full=full is not None)
+        or _not_eligible(attempt, parameters)
+        or _preempt(attempt, nodes_tried=full is None)
+    )
+
+
+def _undecidable(attempt: YuniKornAttempt) -> Decision | None:
+    """Return a decision with the reason why nothing can be decided for the pending pod, None if it can."""
+    ask, tree, snapshot = attempt.ask, attempt.tree, attempt.snapshot
+    if ask.queue is None:
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+    if rules := unsupported_rules(snapshot, ask):
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
+    if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
+    return None
+
+
+def _fits_already(attempt: YuniKornAttempt, *, full: bool) -> Decision | None:
+    """Return a decision with the node that has room, now or once terminating pods are gone, None if none has.
+
+    ``full``: whether the pending pod would exceed a max of its queues.
+    """
+    node = None if full else attempt.node_with_room()
     if node is not None:
-        return attempt.answer(Outcome.FITS, Reason.FITS, node=node)
-    node = None if quirks.leaving_hold else attempt.node_with_room(soon=True)
-    if node is not None and design_rules.within_max_soon(attempt.balances, ask):
-        return attempt.answer(Outcome.FITS, Reason.FITS_SOON, node=node)
-    return _not_eligible(attempt, ask.queue, parameters) or _preempt(attempt, ask.queue, nodes_tried=full is None)
+        return _answer(attempt, Outcome.FITS, Reason.FITS, node=node)
+    node = None if attempt.quirks.leaving_hold else attempt.node_with_room(soon=True)
+    if node is not None and design_rules.within_max_soon(attempt.balances, attempt.ask):
+        return _answer(attempt, Outcome.FITS, Reason.FITS_SOON, node=node)
+    return None
 
 
-class YuniKornAttempt:
-    """The state of preemption for one pending pod: the snapshot, the tree, queue balances and feasibility checks."""
-
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> None:
-        self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
-        self.columns = snapshot.columns
-        self.table = table_of(snapshot, tree, quirks)
-        self.balances = QueueBalances(snapshot, tree, self.table, quirks)
-        self.feasibility = Feasibility(snapshot, ask)
-        self.first = self.feasibility.refusing()
-        self.reserved = np.zeros(len(snapshot.nodes), np.bool_)
-        place = self.columns.place
-        self.reserved[[place[held.node] for held in snapshot.reservations if held.node in place]] = True
-
-    def refusing(self, *, soon: bool) -> Rows:
-        """Return for each node (by place) the number of the check that refuses the pending pod there, or FITS.
-
-        ``soon``: whether to count the capacity of terminating pods as free. YuniKorn itself does not (quirk
-        ``leaving_hold``).
-        """
-        if not soon or self.quirks.leaving_hold:
-            return self.first
-        return self.feasibility.refusing(DepartingPods(self.columns, self.columns.terminating))
-
-    def node_with_room(self, *, soon: bool = False) -> str | None:
-        """Return the first node where the pending pod fits without eviction, None if there is none.
-
-        ``soon``: whether to count the capacity of terminating pods as free.
-        """
-        places = np.flatnonzero((self.refusing(soon=soon) == FITS) & ~self.reserved & ~self.columns.unschedulable)
-        return self.columns.nodes[places[0]].name if len(places) else None
-
-    def answer(
-        self,
-        outcome: Outcome,
-        reason: Reason,
-        *,
-        detail: str = "",
-        due_ms: int | None = None,
-        node: str | None = None,
-        victims: Sequence[Pod] = (),
-        trace: Trace = Trace(),  # noqa: B008 - frozen
-    ) -> Decision:
-        verdicts = tuple(
-            PodVerdict(
-                pod=PodFacts.of(pod),
-                reason=PodReason.LAST_RESORT if self.unwilling(pod) else PodReason.OVER_GUARANTEE,
-                detail=pod.queue or "",
-            )
-            for pod in victims
-        )
-        return Decision(
-            policy=POLICY,
-            dialect=DIALECT,
-            ask=PodFacts.of(self.ask),
-            outcome=outcome,
-            reason=reason,
-            detail=detail,
-            due_ms=due_ms,
-            node=node,
-            victims=verdicts,
-            trace=msgspec.structs.replace(trace, queues=figures(self.balances, self.ask, victims)),
-        )
-
-    def unwilling(self, pod: Pod) -> bool:
-        """Return whether a pod opted out of preemption."""
-        return opted_out(pod, own_annotation=self.quirks.own_annotation)
-
-
-def _not_eligible(attempt: YuniKornAttempt, leaf: str, parameters: Parameters) -> Decision | None:
+def _not_eligible(attempt: YuniKornAttempt, parameters: Parameters) -> Decision | None:
     """Return a decision with the reason why the pending pod may not preempt, None if it may."""
     ask = attempt.ask
     if not parameters.preemption:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
     if ask.never_preempts:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
-    if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(leaf)):
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+    if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(attempt.leaf)):
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
     if not parameters.check_delay:
         return None
     since_ms = ask.created_ms // 1000 * 1000 if attempt.quirks.delay_from_creation else ask.unschedulable_ms
     if since_ms is None:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
-    due_ms = since_ms + attempt.tree.delay_ms(leaf, inherited=attempt.quirks.delay_from_creation)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
+    due_ms = since_ms + attempt.tree.delay_ms(attempt.leaf, inherited=attempt.quirks.delay_from_creation)
     if attempt.snapshot.now_ms < due_ms:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
     return None
 
 
-def _preempt(attempt: YuniKornAttempt, leaf: str, *, nodes_tried: bool) -> Decision:
-    found = NodeCandidates(attempt.snapshot, attempt.balances, attempt.feasibility, nodes_tried=nodes_tried)
-    trace = Trace(
-        fence=found.reach.root if found.reach.root != attempt.tree.root else "",
-        entitling={name: leaf for name in attempt.ask.requests if name in attempt.tree[leaf].guaranteed},
-        candidates=len(found.candidates),
-        excluded_counts=found.excluded(),
-    )
-    if not len(found.candidates):
-        fenced = trace.fence and _BEYOND.issuperset(trace.excluded_counts)
-        reason, detail = (Reason.FENCE, trace.fence) if fenced else (Reason.NO_CANDIDATES, "")
-        return attempt.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
-    if not found.entitled():
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
-    best = found.best(attempt.reserved)
-    trace = msgspec.structs.replace(trace, nodes=found.passed_over(best), node_counts=found.node_counts(best))
-    if best is None:
-        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
-    chosen = best.victims[: best.index + 1]
-    further = (
-        additional_victims(attempt.balances, attempt.ask, chosen, found.others(chosen))
-        if attempt.quirks.other_nodes
-        else []
-    )
-    if further is None:
-        return attempt.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
+def _preempt(attempt: YuniKornAttempt, *, nodes_tried: bool) -> Decision:
+    """Determine the candidates, plan victims on the nodes, choose the node, and settle the victims."""
+    candidates = YuniKornCandidates(attempt)
+    if not len(candidates.rows):
+        return _no_candidates(attempt, trace_of(candidates))
+    if not candidates.entitled():
+        trace = trace_of(candidates)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=attempt.leaf, trace=trace)
+    node_candidates = search_nodes(candidates, nodes_tried=nodes_tried)
+    trace = trace_of(candidates, node_candidates)
+    if node_candidates.best is None:
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
+    return _evict(candidates, node_candidates.best, trace)
+
+
+def _no_candidates(attempt: YuniKornAttempt, trace: Trace) -> Decision:
+    fenced = trace.fence and _BEYOND.issuperset(trace.excluded_counts)
+    reason, detail = (Reason.FENCE, trace.fence) if fenced else (Reason.NO_CANDIDATES, "")
+    return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
+
+
+def _evict(candidates: YuniKornCandidates, plan: Plan, trace: Trace) -> Decision:
+    """Settle the victims of the chosen plan, with additional ones on other nodes."""
+    attempt, quirks = candidates.attempt, candidates.attempt.quirks
+    chosen, further = plan.victims[: plan.index + 1], list[Pod]()
+    if quirks.other_nodes:
+        additional = additional_victims(attempt.balances, attempt.ask, chosen, candidates.others(chosen))
+        if additional is None:
+            return _answer(attempt, Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=attempt.leaf, trace=trace)
+        further = additional
     if not chosen and not further:
-        return attempt.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
-    victims = final_victims(
-        attempt.balances,
-        attempt.ask,
-        best,
-        (*chosen, *further),
-        partial(_still_kept_out, attempt, found, best.node.name),
-    )
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=attempt.leaf, trace=trace)
+    node = plan.node.name
+    lacking = partial(_still_kept_out, attempt, node)
+    victims = final_victims(attempt.balances, attempt.ask, plan, (*chosen, *further), lacking)
     if victims is None:
-        reason = Reason.VICTIMS_TOO_SMALL if attempt.quirks.free_space_ignored else Reason.NO_ROOM
-        return attempt.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
-    return attempt.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
+        reason = Reason.VICTIMS_TOO_SMALL if quirks.free_space_ignored else Reason.NO_ROOM
+        return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=node, trace=trace)
+    return _answer(attempt, Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=node, victims=victims, trace=trace)
 
 
-def _still_kept_out(attempt: YuniKornAttempt, found: NodeCandidates, node: str, victims: Sequence[Pod]) -> bool:
+def _still_kept_out(attempt: YuniKornAttempt, node: str, victims: Sequence[Pod]) -> bool:
     """Return whether something besides amounts on the node keeps the pending pod out once the victims are gone.
 
     The quirks decide whether a max of its queues and the other rules of the node are checked.
@@ -199,7 +151,7 @@ def _still_kept_out(attempt: YuniKornAttempt, found: NodeCandidates, node: str, 
     if not attempt.quirks.max_unchecked and not design_rules.within_max(attempt.balances, attempt.ask, victims):
         return True
     place = attempt.columns.place[node]
-    gone = [*victims, *found.leaving(place)]
+    gone = [*victims, *attempt.leaving(place)]
     return not attempt.quirks.amounts_alone and design_rules.kept_out(attempt.feasibility.on(place), gone)
 
 
@@ -210,18 +162,18 @@ def _for_one_node(attempt: YuniKornAttempt, name: str, full: tuple[str, str] | N
     """
     ask = attempt.ask
     if full is not None:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
     place = attempt.snapshot.columns.place.get(name)
     if place is None:
-        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    if attempt.first[place] == FITS:
-        return attempt.answer(Outcome.FITS, Reason.FITS, node=name)
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    if attempt.refusing(soon=False)[place] == FITS:
+        return _answer(attempt, Outcome.FITS, Reason.FITS, node=name)
     if not attempt.quirks.daemonset_unbounded and ask.never_preempts:
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
     if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(ask.queue or "")):
-        return attempt.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
     if attempt.refusing(soon=True)[place] == FITS:
-        return attempt.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
+        return _answer(attempt, Outcome.FITS, Reason.FITS_SOON, node=name)
     here = [attempt.columns.pods[row] for row in attempt.columns.rows(place)]
     leaving = [] if attempt.quirks.leaving_hold else [pod for pod in here if pod.terminating]
     rules = required_node.RequiredNodeRules(
@@ -231,8 +183,41 @@ def _for_one_node(attempt: YuniKornAttempt, name: str, full: tuple[str, str] | N
     )
     victims = required_node.victims(attempt.balances, ask, here, rules)
     if not victims:
-        return attempt.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    return attempt.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
+    return _answer(attempt, Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
+
+
+def _answer(
+    attempt: YuniKornAttempt,
+    outcome: Outcome,
+    reason: Reason,
+    *,
+    detail: str = "",
+    due_ms: int | None = None,
+    node: str | None = None,
+    victims: Sequence[Pod] = (),
+    trace: Trace = Trace(),  # noqa: B008 - frozen
+) -> Decision:
+    verdicts = tuple(
+        PodVerdict(
+            pod=PodFacts.of(pod),
+            reason=PodReason.LAST_RESORT if attempt.unwilling(pod) else PodReason.OVER_GUARANTEE,
+            detail=pod.queue or "",
+        )
+        for pod in victims
+    )
+    return Decision(
+        policy=POLICY,
+        dialect=DIALECT,
+        ask=PodFacts.of(attempt.ask),
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        due_ms=due_ms,
+        node=node,
+        victims=verdicts,
+        trace=msgspec.structs.replace(trace, queues=figures(attempt.balances, attempt.ask, victims)),
+    )
 
 
 def calculated_amounts(

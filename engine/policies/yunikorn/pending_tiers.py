@@ -5,7 +5,7 @@ have gone is therefore decided again here, and a pod that does not fit is not re
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,10 +20,13 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common import nearest_node
 from engine.policies.common.policy_types import Decide, PolicyTiers
-from engine.policies.yunikorn.decision import YuniKornAttempt, decide
-from engine.policies.yunikorn.node_candidates import NodeCandidates
+from engine.policies.yunikorn.attempt import YuniKornAttempt
+from engine.policies.yunikorn.candidates import YuniKornCandidates
+from engine.policies.yunikorn.decision import decide
+from engine.policies.yunikorn.node_candidates import NodeCandidates, search_nodes
 from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.quirks import ALL
+from engine.policies.yunikorn.trace import node_counts
 
 _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
 
@@ -64,11 +67,8 @@ class _Judged:
     def __init__(self, attempt: YuniKornAttempt, found: PlacementCheck) -> None:
         self.attempt, self.found, self.ask = attempt, found, attempt.ask
         self.columns, self.leaf = attempt.columns, attempt.ask.queue or ""
-        full = attempt.balances.full(self.leaf, self.ask.requests)
-        self.node_candidates = NodeCandidates(
-            attempt.snapshot, attempt.balances, attempt.feasibility, nodes_tried=full is None
-        )
-        self.candidates = self.columns.only(self.node_candidates.candidates)
+        self.pods = YuniKornCandidates(attempt)
+        self.candidates = self.columns.only(self.pods.rows)
         self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
 
     def tiers(self) -> tuple[Tier, ...]:
@@ -81,12 +81,18 @@ class _Judged:
         first = (quota, *self._guarantee(), self._fence(), self._priority())
         if all(tier.passes for tier in first):
             return (*first, self._node(could=self._gets_room, gone=self.victims))
-        best = self.node_candidates.best(self.attempt.reserved)
+        best = self.node_candidates.best
         if best is None:
             return (*first, self._node(could=0, gone=self.candidates))
         chosen = self.columns.among({pod.uid for pod in best.victims[: best.index + 1]})
         could = int(np.count_nonzero(self.node_candidates.planned))
         return (*first, self._node(could=could, gone=chosen, node=best.node.name))
+
+    @cached_property
+    def node_candidates(self) -> NodeCandidates:
+        """Return the plans of victims on the nodes."""
+        full = self.attempt.balances.full(self.leaf, self.ask.requests)
+        return search_nodes(self.pods, nodes_tried=full is None)
 
     @property
     def _gets_room(self) -> int:
@@ -120,7 +126,7 @@ class _Judged:
 
         Yields no tier if nothing has to be guaranteed.
         """
-        now, then = self.node_candidates.left_of_guarantee()
+        now, then = self.pods.left_of_guarantee()
         asked = sorted((name, amount) for name, amount in self.ask.requests.items() if amount > 0)
         used = self.attempt.balances.allocated[self.leaf]
         if now is None or then is None:
@@ -146,9 +152,9 @@ class _Judged:
 
     def _fence(self) -> Tier:
         """Judge which pods could be evicted if priorities did not matter."""
-        tree, table, root = self.attempt.tree, self.attempt.table, self.node_candidates.reach.root
+        tree, table, root = self.attempt.tree, self.attempt.table, self.pods.reach.root
         off = self.found.decision.reason is Reason.TURNED_OFF
-        counts = np.bincount(table.leaf[self.node_candidates.within_reach], minlength=len(table.leaves) + 1)[:-1]
+        counts = np.bincount(table.leaf[self.pods.within_reach], minlength=len(table.leaves) + 1)[:-1]
         counts = counts * (not off)
         return Tier.of(
             TierName.FENCE,
@@ -167,7 +173,7 @@ class _Judged:
         return {name: amount for name, amount in sorted(beyond.items()) if name in asked}
 
     def _priority(self) -> Tier:
-        pods = 0 if self.ask.never_preempts else len(self.node_candidates.candidates)
+        pods = 0 if self.ask.never_preempts else len(self.pods.rows)
         return Tier.of(
             TierName.PRIORITY,
             [Need(resource=PODS, required=1, available=pods)],
@@ -190,7 +196,7 @@ class _Judged:
         return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=could), *needs], refusing=refusing)
 
     def _refusing(self) -> dict[str, int]:
-        return self.node_candidates.node_counts(self.node_candidates.best(self.attempt.reserved))
+        return node_counts(self.node_candidates)
 
     def _place(self, node: str, gone: Flags) -> int | None:
         """Return the index of the node where the pod runs, or else the chosen, required or nearest node."""
