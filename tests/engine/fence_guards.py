@@ -186,7 +186,7 @@ SCENES = {
     ("candidates", "ROW_GUARDS"): ROWS,
     ("preemptable_amounts", "GUARDS"): SPARE,
     ("node_candidates", "GUARDS"): NODES,
-    ("constraints", "LINES"): ROOM,
+    ("constraints", "SOURCES"): ROOM,
     ("victim_selection", "GUARDS"): SETS,
 }
 """Module and table of the policy's package -> guard -> scene."""

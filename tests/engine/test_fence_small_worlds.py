@@ -99,8 +99,8 @@ GUARDS = [
     ("candidates", "GUARDS", PodReason.HIGHER_PRIORITY),
     ("candidates", "GUARDS", PodReason.ENTITLED_SUBTREE),
     ("preemptable_amounts", "GUARDS", "guarantee"),
-    ("constraints", "LINES", "node"),
-    ("constraints", "LINES", "max"),
+    ("constraints", "SOURCES", "node"),
+    ("constraints", "SOURCES", "max"),
     ("victim_selection", "GUARDS", "minimal"),
 ]
 

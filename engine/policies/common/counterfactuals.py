@@ -38,7 +38,7 @@ def changes_of_request(again: Again, _decision: Decision) -> Iterator[Counterfac
         def decided(less: int, name: str = name, asked: int = asked) -> Decision:
             return again.ask_with(requests={**again.ask.requests, name: asked - less})
 
-        found = least(0, asked - 1, decided, lambda one: one.outcome is Outcome.FITS, again.tries(), guess=0)
+        found = least(0, asked - 1, decided, lambda decision: decision.outcome is Outcome.FITS, again.tries(), guess=0)
         if found is not None:
             yield Counterfactual.of(decided(found), Then.FITS, Change.REQUEST, smaller={name: found})
 
@@ -51,7 +51,7 @@ class VictimSettings:
         self.pod = next(pod for pod in again.snapshot.pods if pod.uid == uid)
 
     def spares(self, decided: Decision) -> bool:
-        return all(one.pod.uid != self.pod.uid for one in decided.victims)
+        return all(victim.pod.uid != self.pod.uid for victim in decided.victims)
 
     def _spared(self, decided: Decision, change: Change, **changed: Any) -> Counterfactual:
         return Counterfactual.of(decided, Then.SPARED, change, spared=self.pod.key, **changed)
@@ -65,7 +65,7 @@ class VictimSettings:
         """Yield, for each resource, the least guarantee of the victim's queue that keeps it, up to its usage."""
         path = self.pod.queue or self.again.tree.root
         used = self.again.snapshot.usage(self.again.tree).get(path, {})
-        taken = [one.pod for one in self.decision.victims if one.pod.queue == path]
+        taken = [victim.pod for victim in self.decision.victims if victim.pod.queue == path]
         promised = self.again.tree[path].guaranteed
         for name in self.resources:
             low, high = promised.get(name, 0), used.get(name, 0)
@@ -103,7 +103,7 @@ class VictimSettings:
         them.
         """
         tries = self.again.tries()
-        for priority in self._turns():
+        for priority in self._decisive_priorities():
             if not tries.take():
                 return
             decided = self.again.pod_with(self.pod.uid, priority=priority)
@@ -111,13 +111,18 @@ class VictimSettings:
                 yield self._spared(decided, Change.PRIORITY, pod=self.pod.key, priority=priority)
                 return
 
-    def _turns(self) -> list[int]:
+    def _decisive_priorities(self) -> list[int]:
         own, preemptor_priority = self.pod.priority, self.again.ask.priority
         offsets = {queue.priority_offset for queue in self.again.tree.queues.values()} | {0}
         others = {pod.priority for pod in self.again.snapshot.pods if pod.node is not None} | {preemptor_priority}
         moves = {move + more for offset in offsets for move in (offset, -offset) for more in (0, 1)}
         return sorted(
-            {turn for one in others for move in moves if own < (turn := one + move) <= preemptor_priority + 1}
+            {
+                moved
+                for priority in others
+                for move in moves
+                if own < (moved := priority + move) <= preemptor_priority + 1
+            }
         )
 
     def requests(self) -> Iterator[Counterfactual]:
@@ -139,9 +144,9 @@ class VictimSettings:
             return
         nodes = {self.pod.node, self.decision.node}
         others = (pod.started_ms for pod in self.again.snapshot.pods if pod.node in nodes)
-        turns = sorted({one - 1 for one in others if one is not None and 0 < one <= began}, reverse=True)
+        decisive = sorted({start - 1 for start in others if start is not None and 0 < start <= began}, reverse=True)
         tries = self.again.tries()
-        for start in turns:
+        for start in decisive:
             if not tries.take():
                 return
             created = min(self.pod.created_ms, start)

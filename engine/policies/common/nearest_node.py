@@ -85,7 +85,9 @@ def nearest(snapshot: Snapshot, ask: Pod, feasibility: Feasibility, gone: Flags,
 def _free(feasibility: Feasibility, ask: Pod, resource: str) -> Numbers | None:
     """Return, by node index, what bound and nominated pods leave of a resource, or None if no node has any."""
     limits = feasibility.limits
-    limit = next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
+    limit = next(
+        (limit for limit in limits if (limit.reason, limit.detail) == (NodeReason.INSUFFICIENT, resource)), None
+    )
     if limit is None:
         return None
     free: Numbers = limit.cap + ask.requests[resource] - limit.held

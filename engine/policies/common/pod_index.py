@@ -36,10 +36,10 @@ class PodIndex:
         self.nobody = len(self.paths)
         lineages = [[self.number[path] for path in reversed(tree.lineage(path))] for path in self.paths]
         self.depth = np.array([*map(len, lineages), 1], np.int64) - 1
-        self.line = np.full((int(self.depth.max()) + 1, self.nobody + 1), self.nobody, np.intp)
+        self.ancestors = np.full((int(self.depth.max()) + 1, self.nobody + 1), self.nobody, np.intp)
         """Depth -> queue -> its ancestor (or itself) at that depth, ``nobody`` if the queue is less deep."""
         for number, lineage in enumerate(lineages):
-            self.line[: len(lineage), number] = lineage
+            self.ancestors[: len(lineage), number] = lineage
         self.kinds: ItemGroups = columns.once("kinds", "fence", lambda: _kinds(columns))
         one = self.kinds.each
         self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
@@ -70,7 +70,7 @@ class PodIndex:
     def below(self, path: str) -> Flags:
         """Return for each queue (by number) whether it is the given queue or lies in its subtree."""
         number = self.number[path]
-        return np.asarray(self.line[self.depth[number]] == number, np.bool_)
+        return np.asarray(self.ancestors[self.depth[number]] == number, np.bool_)
 
     def amounts(self, resource: str) -> Numbers:
         """Return for each kind how much of a resource one of its pods requests."""
@@ -90,7 +90,7 @@ class PodIndex:
     def rolled_up(self, queues: Rows, amounts: Numbers) -> Numbers:
         """Return for each queue (by number) the sum of the amounts in its subtree. ``queues``: the queue of each."""
         sums = np.zeros(self.nobody + 1, amounts.dtype)
-        for level in self.line:
+        for level in self.ancestors:
             np.add.at(sums, level[queues], amounts)
         sums[self.nobody] = 0
         return sums
@@ -129,7 +129,7 @@ class PodIndex:
     def _densest(self, resource: str) -> Numbers:
         amounts = self.amounts(resource)[self.kinds.of] if len(self.kinds.of) else np.zeros(0, np.int64)
         densest = np.zeros(self.nobody + 1, amounts.dtype)
-        for level in self.line:
+        for level in self.ancestors:
             queue = level[self.row_queue]
             groups = self.columns.node * (self.nobody + 1) + queue
             order = np.argsort(groups, kind="stable")
@@ -142,7 +142,7 @@ class PodIndex:
     def above(self) -> Rows:
         """Return for each queue (by number) its parent, ``nobody`` for the root."""
         numbers = np.arange(self.nobody + 1)
-        above: Rows = np.where(self.depth > 0, self.line[self.depth - 1, numbers], self.nobody)
+        above: Rows = np.where(self.depth > 0, self.ancestors[self.depth - 1, numbers], self.nobody)
         return above
 
     @cached_property
@@ -159,7 +159,7 @@ class PodIndex:
         off = np.zeros(self.nobody + 1, np.bool_)
         for path, number in self.number.items():
             off[number] = path != self.tree.root and self.tree[path].preemption_policy is PreemptionPolicy.DISABLED
-        return np.asarray(off[self.line].any(axis=0), np.bool_)
+        return np.asarray(off[self.ancestors].any(axis=0), np.bool_)
 
     @cached_property
     def priorities_narrowed(self) -> bool:
@@ -175,7 +175,7 @@ class PodIndex:
     def distance(self, leaf: str) -> Numbers:
         """Return for each queue (by number) its distance from a leaf in steps through the tree."""
         own = self.number.get(leaf, 0)
-        lineage = self.line[: self.depth[own] + 1]
+        lineage = self.ancestors[: self.depth[own] + 1]
         shared = (lineage == lineage[:, [own]]).sum(axis=0)
         shared[self.nobody] = 1
         steps: Numbers = self.depth[own] + self.depth - 2 * (shared - 1)
@@ -205,8 +205,8 @@ class CandidateOrder:
         self.kind: Rows = pod_index.kinds.of[self.rows]
         """Position in this order -> the kind of the pod there."""
         changes = np.zeros(len(self.rows), np.bool_)
-        for one in by[3:]:
-            changes |= np.diff(one[self.rows], prepend=one[self.rows[:1]]) != 0
+        for keys in by[3:]:
+            changes |= np.diff(keys[self.rows], prepend=keys[self.rows[:1]]) != 0
         self.stretch: Numbers = np.empty(len(self.rows), np.int64)
         """Row -> the number of its run of pods that differ only in distance, lost work and age.
 

@@ -62,15 +62,15 @@ class QueueUsage:
 
     def _reserve(self, snapshot: Snapshot, reservations: Sequence[Reservation]) -> None:
         place = self.columns.place
-        self.reserved[[place[one.node] for one in reservations if one.node in place]] = True
-        waiting = [one for one in reservations if not _is_used(snapshot.pod(one.ask_uid))]
-        self._enter(self.for_preemptor, [(one.queue, one.requests) for one in waiting])
+        self.reserved[[place[held.node] for held in reservations if held.node in place]] = True
+        waiting = [held for held in reservations if not _is_used(snapshot.pod(held.ask_uid))]
+        self._enter(self.for_preemptor, [(held.queue, held.requests) for held in waiting])
 
     def _enter(self, book: Book, amounts: Sequence[tuple[str | None, Amounts]]) -> None:
         pod_index = self.pod_index
         sums: dict[str, dict[int, int]] = {}
         for queue, requests in amounts:
-            lineage = pod_index.line[:, pod_index.queue_of(queue)].tolist()
+            lineage = pod_index.ancestors[:, pod_index.queue_of(queue)].tolist()
             for resource, amount in requests.items():
                 of = sums.setdefault(resource, {})
                 for number in lineage:

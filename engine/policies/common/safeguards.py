@@ -100,7 +100,7 @@ class Restraints:
     def why(self, row: int) -> tuple[PodReason, str]:
         """Return the reason why a refused pod may not be evicted, and its detail as ``detail`` gives it."""
         reasons = (PodReason.PAUSED, PodReason.OUTSIDE_SCOPE)
-        reason = next((one for one in reasons if row in self._rows[one]), PodReason.OVER_BUDGET)
+        reason = next((reason for reason in reasons if row in self._rows[reason]), PodReason.OVER_BUDGET)
         return reason, self.detail(row)
 
     def detail(self, row: int) -> str:
@@ -248,7 +248,7 @@ def within_safeguards(
     if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains and not regardless:
         found, regardless = choose(free), True
     if regardless:
-        pods = (snapshot.pod(one.pod.uid, found.node or one.pod.node) for one in found.to_evict)
+        pods = (snapshot.pod(victim.pod.uid, found.node or victim.pod.node) for victim in found.to_evict)
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
     if restraints.outside(ask) and found.notices:
         found = msgspec.structs.replace(found, notices=())  # no queue has to give back where nothing is evicted

@@ -69,7 +69,7 @@ class ReclaimAttempt:
         spared = self.above_ask.copy()
         spared[pod_index.nobody] = True
         flags = {name: spared | np.asarray(self.ledger.over(name) > 0, np.bool_) for name in self.wanted}
-        return {name: np.asarray(one[pod_index.line].all(axis=0), np.bool_) for name, one in flags.items()}
+        return {name: np.asarray(one[pod_index.ancestors].all(axis=0), np.bool_) for name, one in flags.items()}
 
     @cached_property
     def counted(self) -> Amounts:

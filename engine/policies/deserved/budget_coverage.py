@@ -15,9 +15,11 @@ class BudgetCoverage:
         self._by_namespace: dict[str, list[DisruptionBudget]] = {}
         for budget in snapshot.budgets:
             self._by_namespace.setdefault(budget.namespace, []).append(budget)
-        self.covers = tuple((one.namespace, one.name, one.expressions, one.disrupted) for one in snapshot.budgets)
+        self.covers = tuple(
+            (budget.namespace, budget.name, budget.expressions, budget.disrupted) for budget in snapshot.budgets
+        )
         """All properties of the budgets that ``kind`` depends on."""
-        self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
+        self._allowed = {(budget.namespace, budget.name): budget.allowed for budget in snapshot.budgets}
         columns = snapshot.columns
         leaving = [columns.pods[row] for row in columns.leaving.tolist()] if snapshot.budgets else []
         # budgets do not count pods that the cluster does not report as terminating yet
@@ -27,12 +29,14 @@ class BudgetCoverage:
 
     def covering(self, pod: Pod) -> list[str]:
         """Return the names of the budgets that cover a pod."""
-        return [one.name for one in self._covering(pod)]
+        return [budget.name for budget in self._covering(pod)]
 
     def kind(self, pod: Pod) -> Hashable:
         """Return a key that is equal for pods which budgets treat alike, or None if no budget covers the pod."""
         covering = self._covering(pod)
-        return (pod.namespace, *((one.name, pod.name in one.disrupted) for one in covering)) if covering else None
+        return (
+            (pod.namespace, *((budget.name, pod.name in budget.disrupted) for budget in covering)) if covering else None
+        )
 
     def allow(self, pods: Iterable[Pod]) -> bool:
         """Return whether the budgets allow all of these pods to be evicted together."""
@@ -46,12 +50,12 @@ class BudgetCoverage:
 
     def _counted(self, pods: Iterable[Pod]) -> Counter[tuple[str, str]]:
         return Counter(
-            (one.namespace, one.name)
+            (budget.namespace, budget.name)
             for pod in pods
-            for one in self._covering(pod)
-            if pod.name not in one.disrupted  # its eviction is approved already, and the budget counts it
+            for budget in self._covering(pod)
+            if pod.name not in budget.disrupted  # its eviction is approved already, and the budget counts it
         )
 
     def _covering(self, pod: Pod) -> list[DisruptionBudget]:
         budgets = self._by_namespace.get(pod.namespace, ())
-        return [one for one in budgets if matches(one.expressions, pod.labels)]
+        return [budget for budget in budgets if matches(budget.expressions, pod.labels)]

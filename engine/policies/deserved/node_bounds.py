@@ -39,9 +39,9 @@ def _of_queue(attempt: ReclaimAttempt, candidates: Candidates, places: Rows, que
     lowest = np.minimum.reduceat(columns.priority[rows], first)
     fewest = _fewest_victims(attempt, rows, first, places)
     newest = np.maximum.reduceat(_created(columns)[rows], first)
-    for one in np.lexsort((places, -newest, fewest, lowest)).tolist():
-        place = int(places[one])
-        yield (rank, int(lowest[one]), int(fewest[one]), -int(newest[one]), place), place
+    for index in np.lexsort((places, -newest, fewest, lowest)).tolist():
+        place = int(places[index])
+        yield (rank, int(lowest[index]), int(fewest[index]), -int(newest[index]), place), place
 
 
 def _rows(columns: Columns, places: Rows) -> Rows:

@@ -14,12 +14,12 @@ def hopeless_places(attempt: ReclaimAttempt, candidates: Candidates) -> Flags:
     A queue is preempted from only while it exceeds what it deserves, which limits its victims. Nodes that are not
     flagged may still turn out to be useless.
     """
-    columns, there = attempt.nodes.columns, attempt.nodes
+    columns = attempt.nodes.columns
     hopeless: Flags = np.zeros(len(columns.nodes), np.bool_)
     if attempt.outranks:
         return hopeless
     rows = np.flatnonzero(candidates.preemptable)
-    queue = there.pod_index.row_queue[rows]
+    queue = attempt.nodes.pod_index.row_queue[rows]
     most = _most(attempt, rows, queue)
     groups, group = np.unique(columns.node[rows] * len(most) + queue, return_inverse=True)
     place, queue_of = np.divmod(groups, len(most))

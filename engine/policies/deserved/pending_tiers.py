@@ -77,12 +77,12 @@ class _Judged:
         """Yield a need for every hard cap from the leaf upward; below a queue further up, evictions may help."""
         attempt = self.attempt
         for path in attempt.tree.lineage(attempt.leaf):
-            stands = attempt.share_statuses[path]
-            for name, limit in sorted(stands.hard.items()):
+            status = attempt.share_statuses[path]
+            for name, limit in sorted(status.hard.items()):
                 wanted = self.ask.requests.get(name, 0)
                 if wanted <= 0:
                     continue
-                available = limit - stands.used.get(name, 0)
+                available = limit - status.used.get(name, 0)
                 short = available < wanted and path != attempt.leaf
                 yield Need(
                     where=path,
@@ -101,14 +101,14 @@ class _Judged:
 
     def _deserved(self) -> Iterator[Need]:
         """Yield what the queue would use with the pending pod, and what it deserves."""
-        stands = self.attempt.share_statuses[self.attempt.leaf]
+        status = self.attempt.share_statuses[self.attempt.leaf]
         for name, wanted in sorted(self.ask.requests.items()):
             if wanted > 0:
                 yield Need(
                     where=self.attempt.leaf,
                     resource=name,
-                    required=stands.used.get(name, 0) + wanted,
-                    available=stands.deserved.get(name, 0),
+                    required=status.used.get(name, 0) + wanted,
+                    available=status.deserved.get(name, 0),
                 )
 
     def _overused(self) -> Tier:
@@ -139,11 +139,11 @@ class _Judged:
 
     def _spare(self, queue: str) -> Amounts:
         """Return what a queue uses beyond what it deserves of each requested resource, without what is reserved."""
-        stands, line = self.attempt.share_statuses, self.attempt.line(queue)
+        status, line = self.attempt.share_statuses, self.attempt.line(queue)
 
         def spare(path: str, name: str) -> int:
-            most = max(stands[path].deserved.get(name, 0), stands[path].reserved.get(name, 0))
-            return stands[path].used.get(name, 0) - most
+            most = max(status[path].deserved.get(name, 0), status[path].reserved.get(name, 0))
+            return status[path].used.get(name, 0) - most
 
         found = {name: min(spare(path, name) for path in line) for name in sorted({*self.attempt.wanted} - {PODS})}
         return {name: amount for name, amount in found.items() if amount > 0}

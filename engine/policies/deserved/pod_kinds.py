@@ -51,9 +51,10 @@ class PodKinds:
         self.budgeted = self._flags(lambda pod: budgets.kind(pod) is not None)
         """Kind -> whether a disruption budget covers its pods."""
         why = [exclusion_reason(pod) for pod in self.each]
-        reasons = dict.fromkeys(one.reason for one in why if one)
+        reasons = dict.fromkeys(exclusion.reason for exclusion in why if exclusion)
         self.never_preempted = {
-            reason: np.array([one is not None and one.reason is reason for one in why], np.bool_) for reason in reasons
+            reason: np.array([exclusion is not None and exclusion.reason is reason for exclusion in why], np.bool_)
+            for reason in reasons
         }
         """Reason for which pods are never preempted -> kind -> whether it applies."""
         self.rows = RowsByNumber(self.of, len(self.each))

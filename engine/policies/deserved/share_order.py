@@ -31,19 +31,19 @@ class ShareOrder:
         A queue comes before the queues below it.
         """
         drawn, left = self._drawn.setdefault(queues.tobytes(), ([], self._found(queues)))
-        for turn in count():
-            if turn == len(drawn):
+        for position in count():
+            if position == len(drawn):
                 drawn += islice(left, 1)
-            if turn == len(drawn):
+            if position == len(drawn):
                 return
-            yield drawn[turn]
+            yield drawn[position]
 
     def _found(self, queues: Flags) -> Iterator[str]:
         if not queues.any():
             return
         pod_index = self._pod_index
         within = np.zeros(pod_index.nobody + 1, np.bool_)
-        within[pod_index.line[:, queues]] = True
+        within[pod_index.ancestors[:, queues]] = True
         within[pod_index.nobody] = False
         for path in self._attempt.tree.lineage(self._attempt.leaf):
             if queues[pod_index.number[path]]:
@@ -74,19 +74,21 @@ class ShareOrder:
         attempt, paths = self._attempt, self._pod_index.paths
         numbers = close.tolist()
         lines = zip(*(over[close].tolist() for over in self._over), strict=True) if self._over else repeat(())
-        stand = [(over, attempt.tree[paths[number]].weight) for over, number in zip(lines, numbers, strict=False)]
-        kinds = set(stand)
+        standings = [(over, attempt.tree[paths[number]].weight) for over, number in zip(lines, numbers, strict=False)]
+        kinds = set(standings)
         less = {(over, weight): -share(attempt, over, weight) for over, weight in kinds if len(kinds) > 1}
         if not less:
             return sorted(numbers, key=paths.__getitem__)
-        order = sorted((less[one], paths[number], number) for one, number in zip(stand, numbers, strict=True))
+        order = sorted(
+            (less[standing], paths[number], number) for standing, number in zip(standings, numbers, strict=True)
+        )
         return [number for _, _, number in order]
 
     def _nearly(self) -> Floats:
         """Return for every queue its share as a floating-point number."""
         parts = [
-            over.astype(np.float64) / float(there)
-            for over, there in zip(self._over, self._attempt.counted.values(), strict=True)
+            over.astype(np.float64) / float(capacity)
+            for over, capacity in zip(self._over, self._attempt.counted.values(), strict=True)
         ]
         most = np.max(parts, axis=0) if parts else np.zeros(self._pod_index.nobody + 1)
         shares: Floats = most * WEIGHT_ONE / self._pod_index.weights

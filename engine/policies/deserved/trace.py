@@ -64,18 +64,18 @@ def figures(attempt: ReclaimAttempt, victims: Sequence[Pod], *, coming: bool) ->
 
 
 def _figures(attempt: ReclaimAttempt, path: str, gone: Sequence[Pod]) -> DeservedFigures:
-    one, tree = attempt.share_statuses[path], attempt.tree
-    after = subtract(one.used, total(pod.requests for pod in gone if tree.contains(path, pod.queue or tree.root)))
+    status, tree = attempt.share_statuses[path], attempt.tree
+    after = subtract(status.used, total(pod.requests for pod in gone if tree.contains(path, pod.queue or tree.root)))
     if gone and path in attempt.lineage:
         after = add(after, attempt.ask.requests)
     return DeservedFigures(
         queue=path,
-        requested=one.requested,
-        used=one.used,
+        requested=status.requested,
+        used=status.used,
         after=after,
-        reserved=one.reserved,
-        hard=one.hard,
-        deserved=one.deserved,
+        reserved=status.reserved,
+        hard=status.hard,
+        deserved=status.deserved,
     )
 
 
@@ -170,13 +170,11 @@ def _node_verdicts(
 ) -> Iterator[NodeVerdict]:
     """Yield the next best nodes, the cheapest first, then nodes that could not make room."""
     nodes, best = attempt.nodes.columns.nodes, node_candidates.best
-    dearer = [one for one in node_candidates.ranked[1 : _MAX_LISTED + 1] if one.place is not None]
-    for one in dearer:
-        if best is not None and one.place is not None:
-            detail = one.loses(best)
-            yield NodeVerdict(
-                node=nodes[one.place].name, reason=NodeReason.DEARER, detail=detail, victims=len(one.victims)
-            )
+    dearer = [on_node for on_node in node_candidates.ranked[1 : _MAX_LISTED + 1] if on_node.place is not None]
+    for on_node in dearer:
+        if best is not None and on_node.place is not None:
+            name, count = nodes[on_node.place].name, len(on_node.victims)
+            yield NodeVerdict(node=name, reason=NodeReason.DEARER, detail=on_node.loses(best), victims=count)
     for place in np.flatnonzero(useless)[: _MAX_LISTED - len(dearer)].tolist():
         reason = next(reason for reason, places in reasons if places[place])
         yield _verdict(attempt, node_candidates, place, reason)
@@ -185,7 +183,7 @@ def _node_verdicts(
 def _ruled_out(node_candidates: NodeCandidates) -> Flags:
     """Return for every node index whether the node is ruled out because preempting there makes no room."""
     useless: Flags = ~node_candidates.dearer
-    useless[[one.place for one in node_candidates.ranked if one.place is not None]] = False
+    useless[[on_node.place for on_node in node_candidates.ranked if on_node.place is not None]] = False
     return useless
 
 
@@ -201,11 +199,11 @@ def _verdict(attempt: ReclaimAttempt, node_candidates: NodeCandidates, place: in
 
 def _reasons(attempt: ReclaimAttempt, node_candidates: NodeCandidates) -> Iterator[tuple[NodeReason, Flags]]:
     """Yield reasons for which nodes were not chosen, each with the nodes it applies to; the first one counts."""
-    there = attempt.nodes
-    yield NodeReason.RESERVED, there.usage.reserved
-    yield NodeReason.NOT_READY, there.columns.not_ready
+    nodes = attempt.nodes
+    yield NodeReason.RESERVED, nodes.usage.reserved
+    yield NodeReason.NOT_READY, nodes.columns.not_ready
     for number in np.flatnonzero(np.bincount(node_candidates.refusing - FITS)) + FITS:
-        reason = NodeReason.INSUFFICIENT if number == FITS else there.feasibility.checks[number].reason
+        reason = NodeReason.INSUFFICIENT if number == FITS else nodes.feasibility.checks[number].reason
         if reason is not NodeReason.INSUFFICIENT:
             yield reason, node_candidates.refusing == number
     yield NodeReason.NOT_ENOUGH, node_candidates.counts > 0
@@ -218,6 +216,6 @@ def _node_counts(node_candidates: NodeCandidates, useless: Flags, reasons: _Reas
     for reason, places in reasons:
         counts[reason] += int(np.count_nonzero(left & places))
         left &= ~places
-    found = sum(one.place is not None for one in node_candidates.ranked)
+    found = sum(on_node.place is not None for on_node in node_candidates.ranked)
     counts[NodeReason.DEARER] += int(np.count_nonzero(node_candidates.dearer)) + max(0, found - 1)
     return +counts

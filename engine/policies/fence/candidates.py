@@ -188,7 +188,7 @@ def _at_guarantee(pod_kinds: BoundPodKinds) -> Flags:
     short = np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
     for resource, preemptable in pod_kinds.preemptable_amounts.items():
         amounts = pod_kinds.pod_index.amounts(resource)
-        least = preemptable[pod_kinds.pod_index.line].min(axis=0)[pod_kinds.pod_index.queue]
+        least = preemptable[pod_kinds.pod_index.ancestors].min(axis=0)[pod_kinds.pod_index.queue]
         short |= (amounts > 0) & np.asarray(amounts > least, np.bool_)
     return short
 

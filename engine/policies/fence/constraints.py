@@ -39,7 +39,7 @@ class Constraint:
         exceeded = np.asarray(self.over[at] > 0, np.bool_)
         return exceeded if self.unless is None else exceeded & np.asarray(self.unless[at] > 0, np.bool_)
 
-    def give(self, at: Rows, rows: Rows, times: int) -> None:
+    def evict(self, at: Rows, rows: Rows, times: int) -> None:
         """Subtract the weight of one evicted pod (row) on each of these nodes; with ``times`` -1, put it back."""
         self.over[at] -= self.weight[rows] * times
         if self.unless is not None:
@@ -50,19 +50,19 @@ class Constraints:
     """All constraints on some nodes (places), updated incrementally while pods are evicted and put back."""
 
     def __init__(self, attempt: PreemptionAttempt, places: Rows) -> None:
-        self.lines = [line for lines in LINES.values() for line in lines(attempt, places)]
-        self._near = [line for line in self.lines if line.mends]
+        self.all = [constraint for source in SOURCES.values() for constraint in source(attempt, places)]
+        self._near = [constraint for constraint in self.all if constraint.mends]
         none_short = np.ones(len(places), np.bool_)
-        for line in self.lines:
-            none_short &= ~line.short
+        for constraint in self.all:
+            none_short &= ~constraint.short
         self._none_short = none_short
 
-    def shut(self, at: Rows) -> Flags:
+    def exceeded(self, at: Rows) -> Flags:
         """Return for each of these nodes (indexes into the places) whether the pending pod is kept out."""
-        shut = np.zeros(len(at), np.bool_)
-        for line in self.lines:
-            shut |= line.exceeded(at)
-        return shut
+        exceeded = np.zeros(len(at), np.bool_)
+        for constraint in self.all:
+            exceeded |= constraint.exceeded(at)
+        return exceeded
 
     def helps(self, at: Rows, rows: Rows) -> Flags:
         """Return for one pod (row) on each of these nodes whether its eviction helps.
@@ -70,8 +70,8 @@ class Constraints:
         It helps if the pod holds some of what is missing on the node, or if nothing is missing on the node itself.
         """
         helps = self._none_short[at]
-        for line in self.lines:
-            helps = helps | (line.short[at] & np.asarray(line.weight[rows] > 0, np.bool_))
+        for constraint in self.all:
+            helps = helps | (constraint.short[at] & np.asarray(constraint.weight[rows] > 0, np.bool_))
         return helps
 
     def wanted_near(self, at: Rows, rows: Rows) -> Flags:
@@ -79,23 +79,23 @@ class Constraints:
         if not self._near:
             return np.zeros(len(at), np.bool_)
         before = self._far(at)
-        for line in self._near:
-            line.give(at, rows, 1)
+        for constraint in self._near:
+            constraint.evict(at, rows, 1)
         after = self._far(at)
-        for line in self._near:
-            line.give(at, rows, -1)
+        for constraint in self._near:
+            constraint.evict(at, rows, -1)
         return after & ~before
 
     def _far(self, at: Rows) -> Flags:
         far = np.zeros(len(at), np.bool_)
-        for line in self._near:
-            far |= line.exceeded(at)
+        for constraint in self._near:
+            far |= constraint.exceeded(at)
         return far
 
-    def give(self, at: Rows, rows: Rows, times: int = 1) -> None:
+    def evict(self, at: Rows, rows: Rows, times: int = 1) -> None:
         """Update all constraints for the eviction of one pod (row) on each of these nodes; -1 puts it back."""
-        for line in self.lines:
-            line.give(at, rows, times)
+        for constraint in self.all:
+            constraint.evict(at, rows, times)
 
 
 def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
@@ -138,5 +138,5 @@ def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
     return found
 
 
-LINES: dict[str, Callable[[PreemptionAttempt, Rows], list[Constraint]]] = {"node": _on_node, "max": _under_max}
+SOURCES: dict[str, Callable[[PreemptionAttempt, Rows], list[Constraint]]] = {"node": _on_node, "max": _under_max}
 """Source of constraints -> function that returns them for some nodes. All must hold for the pending pod to fit."""

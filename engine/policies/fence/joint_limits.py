@@ -18,8 +18,8 @@ def limit_on(
     make enough room if there were no limits: it is the first queue, from the leaves upwards, that can't spare them all,
     otherwise the first budget. ``candidates``: rows, node by node.
     """
-    here = candidates[attempt.columns.node[candidates] == place]
-    rows = nearest_first(attempt.pod_index, attempt.leaf, here)
+    on_node = candidates[attempt.columns.node[candidates] == place]
+    rows = nearest_first(attempt.pod_index, attempt.leaf, on_node)
     rules = VictimSetRules(attempt, node_candidates.preemptable_amounts, place, rows)
     needed = tuple(map(int, rows))
     if not rules.room(needed):
@@ -35,7 +35,7 @@ def limit_on(
 def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods: list[Pod]) -> JointLimit | None:
     pod_index, usage = attempt.pod_index, attempt.usage
     paths = {path for pod in pods for path in pod_index.tree.lineage(pod.queue or pod_index.tree.root)}
-    for path in sorted(paths, key=lambda one: (-len(pod_index.tree.lineage(one)), one)):
+    for path in sorted(paths, key=lambda path: (-len(pod_index.tree.lineage(path)), path)):
         number = pod_index.number[path]
         below = pod_index.below(path)
         for resource, amounts in node_candidates.preemptable_amounts.items():

@@ -30,8 +30,8 @@ class Costs:
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        telling = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
-        self._order: Rows = np.lexsort(telling) if telling else np.arange(len(first))
+        decisive = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
+        self._order: Rows = np.lexsort(decisive) if decisive else np.arange(len(first))
         self._by: Numbers = np.array(by)
 
     def ranked(self, without: Flags) -> Rows:

@@ -87,9 +87,9 @@ class FenceWeighing(Weighing):
 
     def needs(self, place: int, rows: Sequence[int]) -> list[NeededAmount]:
         """Return the excess over each limit of the node, and over each max that the pending pod would exceed."""
-        room = Constraints(self.attempt, np.array([place]))
-        lines = [line for line in room.lines if not line.mends and line.unless is None]
-        return [NeededAmount([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
+        constraints = Constraints(self.attempt, np.array([place])).all
+        alone = [constraint for constraint in constraints if not constraint.mends and constraint.unless is None]
+        return [NeededAmount([int(each.weight[row]) for row in rows], int(each.over[0])) for each in alone]
 
     def spares(self, rows: Sequence[int]) -> list[NeededAmount]:
         """Return what the guarantees of queues (invariant 2) and disruption budgets allow to be evicted together."""
@@ -98,11 +98,11 @@ class FenceWeighing(Weighing):
         kinds, found = pod_index.kinds.of[list(rows)], []
         for name, preemptable in self.node_candidates.preemptable_amounts.items():
             held = pod_index.amounts(name)[kinds]
-            for level in pod_index.line:
+            for level in pod_index.ancestors:
                 above = level[queues]
                 found += [
-                    NeededAmount(np.where(above == one, held, 0).tolist(), int(preemptable[one]))
-                    for one in set(above.tolist())
+                    NeededAmount(np.where(above == queue, held, 0).tolist(), int(preemptable[queue]))
+                    for queue in set(above.tolist())
                 ]
         limits = self.attempt.restraints.limits
         return found + [

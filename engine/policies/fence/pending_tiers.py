@@ -150,7 +150,7 @@ def _spare(selection: Selection, queue: int) -> Amounts:
     for resource, wanted in sorted(attempt.ask.requests.items()):
         spare = int(attempt.usage.of(attempt.usage.for_victims, resource)[queue])
         if (preemptable_amounts := selection.node_candidates.preemptable_amounts.get(resource)) is not None:
-            spare = min(spare, *(int(preemptable_amounts[above]) for above in pod_index.line[:, queue]))
+            spare = min(spare, *(int(preemptable_amounts[above]) for above in pod_index.ancestors[:, queue]))
         if wanted > 0 and resource != PODS and spare > 0:
             found[resource] = spare
     return found
@@ -188,7 +188,7 @@ def _node(selection: Selection) -> Tier:
     if len(selection.ranked):
         return Tier.of(TierName.NODE, [first, *needs])
     trace = trace_of(selection)
-    limited = next((one for one in trace.nodes if one.limit), None)
+    limited = next((verdict for verdict in trace.nodes if verdict.limit), None)
     return Tier.of(
         TierName.NODE,
         [first, *needs],

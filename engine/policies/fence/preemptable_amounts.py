@@ -29,11 +29,11 @@ def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: P
     A queue above the preemptor also gains the pending pod's requests, and may remain as far below its guarantee as it
     is. A queue without a guarantee in the resource has no limit.
     """
-    mine = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
+    own_lineage = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
     found = {}
     for resource, promised in pod_index.promised.items():
         preemptable = usage.of(usage.for_victims, resource) - promised
-        preemptable[mine] = np.maximum(preemptable[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
+        preemptable[own_lineage] = np.maximum(preemptable[own_lineage], 0) + min(ask.requests.get(resource, 0), SAFE)
         found[resource] = np.where(promised < 0, pod_index.limitless(preemptable), preemptable)
     return found
 
@@ -50,7 +50,7 @@ def constrained_queues(pod_index: PodIndex, preemptable_amounts: AmountsByQueue)
     scarce = np.zeros(pod_index.nobody + 1, np.bool_)
     for resource, preemptable in preemptable_amounts.items():
         short = np.asarray(preemptable < pod_index.densest[resource], np.bool_)
-        scarce |= short[pod_index.line].any(axis=0)
+        scarce |= short[pod_index.ancestors].any(axis=0)
     return scarce
 
 
@@ -71,15 +71,15 @@ class SharedLimits:
         ``index``: positions of the pods among the rows, at most one pod per node.
         """
         allowed = np.ones(len(index), np.bool_)
-        for one in self._groups:
-            held = one.held[index]
-            allowed &= (held <= 0) | np.asarray(held <= one.left[one.group[index]], np.bool_)
+        for limited in self._groups:
+            held = limited.held[index]
+            allowed &= (held <= 0) | np.asarray(held <= limited.left[limited.group[index]], np.bool_)
         return allowed
 
     def take(self, index: Rows) -> None:
         """Subtract evicted pods from the remaining amounts. ``index``: positions of the pods among the rows."""
-        for one in self._groups:
-            np.subtract.at(one.left, one.group[index], one.held[index])
+        for limited in self._groups:
+            np.subtract.at(limited.left, limited.group[index], limited.held[index])
 
 
 class BudgetAllowances(SharedLimits):
@@ -110,7 +110,7 @@ class PreemptableAmounts(SharedLimits):
         node = pod_index.columns.node[rows[bound]]
         for resource, preemptable in preemptable_amounts.items():
             held = pod_index.amounts(resource)[pod_index.kinds.of[rows]]
-            for level in pod_index.line:
+            for level in pod_index.ancestors:
                 above = level[queue[bound]]
                 names, group = np.unique(node * (pod_index.nobody + 1) + above, return_inverse=True)
                 left = np.append(preemptable[names % (pod_index.nobody + 1)], pod_index.limitless(preemptable))

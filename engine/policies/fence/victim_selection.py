@@ -35,11 +35,11 @@ class NodeCandidateOrder:
 
 def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
-    steps = pod_index.distance(leaf)[pod_index.row_queue[rows]]
-    turn = pod_index.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
-    if np.all(turn[1:] >= turn[:-1]):
+    distances = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    keys = pod_index.order.stretch[rows] * (int(distances.max(initial=0)) + 1) + distances
+    if np.all(keys[1:] >= keys[:-1]):
         return rows
-    return rows[np.argsort(turn, kind="stable")]
+    return rows[np.argsort(keys, kind="stable")]
 
 
 class VictimSelection:
@@ -66,7 +66,7 @@ class VictimSelection:
         allowance = BudgetAllowances(self.attempt.columns, order.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(order.places), np.bool_)
         at = np.arange(len(order.places))
-        at = at[self._constraints.shut(at)]
+        at = at[self._constraints.exceeded(at)]
         position = 0
         while len(at):
             more = order.count[at] > position
@@ -83,10 +83,10 @@ class VictimSelection:
                 may_not, why = [*may_not, ~allowed], [*why, _OVER_BUDGET]
             self._outcomes[index] = np.select([taken, *may_not], [_TAKEN, *why], _NEAR)
             self._taken.append((at[taken], index[taken]))
-            self._constraints.give(at[taken], rows[taken])
+            self._constraints.evict(at[taken], rows[taken])
             amounts.take(index[taken])
             allowance.take(index[taken])
-            at = at[~taken | self._constraints.shut(at)]
+            at = at[~taken | self._constraints.exceeded(at)]
             position += 1
         return stuck
 
@@ -94,9 +94,9 @@ class VictimSelection:
         """Reprieve victims, the most valuable first, if the others make enough room. ``stuck``: nodes to leave out."""
         for at, index in reversed(self._taken):
             rows = self.order.rows[index]
-            self._constraints.give(at, rows, -1)
-            needed = self._constraints.shut(at)
-            self._constraints.give(at[needed], rows[needed])
+            self._constraints.evict(at, rows, -1)
+            needed = self._constraints.exceeded(at)
+            self._constraints.evict(at[needed], rows[needed])
             self._outcomes[index[~needed & ~stuck[at]]] = _PUT_BACK
 
     def try_other_sets(self, index: int) -> None:

@@ -24,7 +24,7 @@ def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]
 def changes_of_victim(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
     """Yield changes of a victim, by its uid, that would have spared it."""
     retrying = retrying_of(again)
-    victim = next(one for one in decision.victims if one.pod.uid == uid)
+    victim = next(evicted for evicted in decision.victims if evicted.pod.uid == uid)
     own = VictimSettings(again.seeing(retrying.decisive[0]), decision, uid)
     yield from by_priority(retrying, victim)
     yield from own.requests()

@@ -16,8 +16,8 @@ def search(
     ``candidates``: rows, the most important first.
     """
     spot = feasibility.on(place)
-    mine = frozenset(row for row in candidates if not columns.terminating[row])
-    covered = [(mine.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]
+    evictable = frozenset(row for row in candidates if not columns.terminating[row])
+    covered = [(evictable.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]
 
     def uids(rows: Rows) -> list[str]:
         return [columns.pods[row].uid for row in rows]

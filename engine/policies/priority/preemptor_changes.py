@@ -71,7 +71,7 @@ def _least(retrying: Retrying, short: Mapping[str, Numbers]) -> int:
 def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
     """Yield the increase of a single budget that leaves no violation, or else of all of them by the same number."""
     budgets = {key_of(budget): budget.allowed for budget in retrying.snapshot.budgets}
-    over = {f"{one.pod.namespace}/{name}" for one in _violating(decision) for name in one.detail.split(", ")}
+    over = {f"{victim.pod.namespace}/{name}" for victim in _violating(decision) for name in victim.detail.split(", ")}
     overdrawn = sorted(over & budgets.keys())
     changes = [change for key in overdrawn if (change := _allowing(retrying, {key: budgets[key]}))]
     if not changes and len(overdrawn) > 1:
@@ -91,4 +91,4 @@ def _allowing(retrying: Retrying, allowed: Mapping[str, int]) -> Counterfactual 
 
 
 def _violating(decision: Decision) -> list[PodVerdict]:
-    return [one for one in decision.victims if one.reason is PodReason.OVER_BUDGET]
+    return [victim for victim in decision.victims if victim.reason is PodReason.OVER_BUDGET]

@@ -117,7 +117,9 @@ def key_of(budget: DisruptionBudget) -> str:
 def limit_of(attempt: PriorityAttempt, resource: str) -> AmountCheck | None:
     """Return the check that limits a requested resource, or None if no node has any of it."""
     limits = attempt.feasibility.limits
-    return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
+    return next(
+        (limit for limit in limits if (limit.reason, limit.detail) == (NodeReason.INSUFFICIENT, resource)), None
+    )
 
 
 def room(limit: AmountCheck, without: DepartingPods | None = None) -> Numbers:

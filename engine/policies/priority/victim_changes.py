@@ -101,13 +101,14 @@ def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactu
     while priorities and tries.take():
         priority = priorities.pop(0)
         again = retrying.decided(_with(small, victim.pod.uid, priority))
-        if victim.pod.uid not in {one.pod.uid for one in again.victims}:
+        if victim.pod.uid not in {evicted.pod.uid for evicted in again.victims}:
             yield Counterfactual.of(
                 again, Then.SPARED, Change.PRIORITY, spared=victim.pod.key, pod=victim.pod.key, priority=priority
             )
             return
         total = sum(
-            (priority if one.pod.uid == victim.pod.uid else one.pod.priority) + PRIORITY_SHIFT for one in again.victims
+            (priority if evicted.pod.uid == victim.pod.uid else evicted.pod.priority) + PRIORITY_SHIFT
+            for evicted in again.victims
         )
         for more in (rival - total, rival - total + 1):
             if more > 0 and priority + more < retrying.ask.priority and priority + more not in priorities:
@@ -138,7 +139,7 @@ def by_budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual
             continue
         for allowed in range(budget.allowed - 1, max(budget.allowed - 1 - _TIGHTER, -1), -1):
             again = retrying.decided(retrying.with_budgets({key_of(budget): allowed}))
-            if victim.pod.uid not in {one.pod.uid for one in again.victims}:
+            if victim.pod.uid not in {evicted.pod.uid for evicted in again.victims}:
                 yield Counterfactual.of(
                     again, Then.SPARED, Change.BUDGET, spared=victim.pod.key, budgets={key_of(budget): allowed}
                 )

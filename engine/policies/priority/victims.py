@@ -116,12 +116,12 @@ class ReprieveOrder:
         index = int(np.searchsorted(self.places, place))
         return [int(row) for group in self._groups for row in group.on(index)]
 
-    def victims(self, feasibility: Feasibility, leaving: DepartingPods) -> Flags:
+    def victims(self, feasibility: Feasibility, departing: DepartingPods) -> Flags:
         """Return for each row whether its pod is a victim: put back in its turn, it would keep the pending pod out."""
         victims = np.zeros(len(self.columns.pods), np.bool_)
-        lines = list(feasibility.binding(leaving, self.places))
+        limits = list(feasibility.binding(departing, self.places))
         for group in self._groups:
-            group.put_back(lines, victims)
+            group.put_back(limits, victims)
         return victims
 
 
@@ -137,27 +137,27 @@ class _Group:
         """Return the rows on a node. ``index``: its index in ``places``."""
         return self.rows[self.starts[index] : self.starts[index] + self.counts[index]]
 
-    def put_back(self, lines: Sequence[tuple[Numbers, Numbers]], victims: Flags) -> None:
+    def put_back(self, limits: Sequence[tuple[Numbers, Numbers]], victims: Flags) -> None:
         """Reprieve one pod of each node at a time if it fits, otherwise mark it in ``victims``.
 
-        ``lines``: for each limit, the weights by row and the free capacity by node, from which reprieved pods are
+        ``limits``: for each limit, the weights by row and the free capacity by node, from which reprieved pods are
         subtracted. The nodes with the most pods come first, so that the nodes with pods left are always a slice.
         """
         longest_first = np.argsort(-self.counts, kind="stable")
         starts, fewer = self.starts[longest_first], -self.counts[longest_first]
-        rooms = [room[longest_first] for _, room in lines]
-        for turn in range(int(-fewer[0]) if len(fewer) else 0):
-            still = int(np.searchsorted(fewer, -turn, side="left"))
-            rows = self.rows[starts[:still] + turn]
-            wanted = [weight[rows] for weight, _ in lines]
+        free = [capacity[longest_first] for _, capacity in limits]
+        for position in range(int(-fewer[0]) if len(fewer) else 0):
+            still = int(np.searchsorted(fewer, -position, side="left"))
+            rows = self.rows[starts[:still] + position]
+            wanted = [weight[rows] for weight, _ in limits]
             stays = np.ones(still, np.bool_)
-            for room, more in zip(rooms, wanted, strict=True):
-                stays &= np.asarray(more <= room[:still], np.bool_)
-            for room, more in zip(rooms, wanted, strict=True):
-                room[:still] -= more * stays
+            for capacity, more in zip(free, wanted, strict=True):
+                stays &= np.asarray(more <= capacity[:still], np.bool_)
+            for capacity, more in zip(free, wanted, strict=True):
+                capacity[:still] -= more * stays
             victims[rows[~stays]] = True
-        for (_, room), left in zip(lines, rooms, strict=True):
-            room[longest_first] = left
+        for (_, capacity), left in zip(limits, free, strict=True):
+            capacity[longest_first] = left
 
 
 class Costs:
@@ -189,7 +189,9 @@ class Costs:
         """
         order = np.lexsort(self._by[::-1])[:RANKED]
         best = order[0] if len(order) else 0
-        return [(int(self.places[one]), self._loses(int(one), int(best)), int(self.counts[one])) for one in order]
+        return [
+            (int(self.places[index]), self._loses(int(index), int(best)), int(self.counts[index])) for index in order
+        ]
 
     def in_order(self) -> list[int]:
         """Return the places of all nodes with victims, the cheapest first."""

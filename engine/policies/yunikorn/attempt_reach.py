@@ -27,10 +27,10 @@ class AttemptReach:
     Arrays are indexed by the leaf numbers of the pod table.
     """
 
-    def __init__(self, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaf: str) -> None:
+    def __init__(self, balances: QueueBalances, guarantees: RemainingGuarantees, ask: Pod, leaf: str) -> None:
         table, tree = balances.table, balances.tree
         self.root, priorities = _fence_root(tree, balances, ask, leaf)
-        inside = table.line[table.depth[table.queue[self.root]]] == table.queue[self.root]
+        inside = table.ancestors[table.depth[table.queue[self.root]]] == table.queue[self.root]
         self.limits: Numbers = np.full(len(table.leaves) + 1, priorities[self.root], np.int64)
         """Leaf -> the highest priority of a victim there. ANY allows any priority, -ANY allows none."""
         if table.priorities_set:
@@ -41,7 +41,7 @@ class AttemptReach:
             PodReason.SAME_QUEUE: np.arange(len(table.leaves) + 1) == table.number[leaf],
             PodReason.OUTSIDE_FENCE: ~inside,
             PodReason.DISABLED: table.disabled,
-            PodReason.GUARANTEE: lines.within,
+            PodReason.GUARANTEE: guarantees.within,
         }
         """Reason -> leaf -> whether it excludes all pods of the leaf. The first reason that applies counts."""
         if not balances.quirks.priorities_bend:

@@ -47,9 +47,7 @@ class NodeCandidates:
 def search_nodes(candidates: YuniKornCandidates, *, nodes_tried: bool) -> NodeCandidates:
     """Search the nodes for the best plan of victims.
 
-    It is the best of the first batch of nodes that has a good enough plan, or the best of all plans. A plan is good
-    enough if no victim opted out or is the originator of its application. ``nodes_tried``: whether the pending pod was
-    tried on the nodes before, so that nodes where it fits are no candidates.
+    ``nodes_tried``: whether the pending pod was tried on the nodes before, so that no node has room for it.
     """
     attempt = candidates.attempt
     index, too_small = victims_needed(candidates), _too_small(attempt)
@@ -57,34 +55,50 @@ def search_nodes(candidates: YuniKornCandidates, *, nodes_tried: bool) -> NodeCa
     planned: Flags = available & ((index >= 0) | ((index == FITS) & (not nodes_tried)))
     places = np.flatnonzero(planned)
     ranked = places[np.argsort(index[places], kind="stable")]
-    rated: dict[int, int] = {}
-    refused: dict[int, NodeRefusal] = {}
-    best: tuple[int, int, Plan] | None = None
-    for batch in _batches(ranked):
-        # Further victims that the node's rules require can only make a plan worse.
-        least = ((score(candidates, place, int(index[place])), rank, place) for rank, place in batch)
-        for rating, rank, place in sorted(least):
-            if best is not None and best[:2] < (rating, rank):
-                break
-            plan = _plan_with_all_rules(candidates, place)
-            if isinstance(plan, NodeRefusal):
-                refused[place] = plan
-                continue
-            rated[place] = score(candidates, place, plan.index)
-            rated_plan = rated[place], rank, plan
-            best = rated_plan if best is None or rated_plan[:2] < best[:2] else best
-        if best is not None and best[0] < _GOOD_ENOUGH:
-            break
+    ratings = _rate(candidates, index, ranked)
     return NodeCandidates(
         candidates=candidates,
         index=index,
         too_small=too_small,
         planned=planned,
         ranked=ranked,
-        rated=rated,
-        refused=refused,
-        best=None if best is None else best[2],
+        rated=ratings.rated,
+        refused=ratings.refused,
+        best=None if ratings.best is None else ratings.best[2],
     )
+
+
+class _Ratings:
+    """The plans that were rated so far, and the best of them with its rating and its rank."""
+
+    def __init__(self) -> None:
+        self.rated: dict[int, int] = {}
+        self.refused: dict[int, NodeRefusal] = {}
+        self.best: tuple[int, int, Plan] | None = None
+
+
+def _rate(candidates: YuniKornCandidates, index: Rows, ranked: Rows) -> _Ratings:
+    """Rate plans until a batch of nodes has one that is good enough, or until all plans are rated.
+
+    A plan is good enough if no victim opted out or is the originator of its application.
+    """
+    ratings = _Ratings()
+    for batch in _batches(ranked):
+        # Further victims that the node's rules require can only make a plan worse.
+        least = ((score(candidates, place, int(index[place])), rank, place) for rank, place in batch)
+        for rating, rank, place in sorted(least):
+            if ratings.best is not None and ratings.best[:2] < (rating, rank):
+                break
+            plan = _plan_with_all_rules(candidates, place)
+            if isinstance(plan, NodeRefusal):
+                ratings.refused[place] = plan
+                continue
+            ratings.rated[place] = score(candidates, place, plan.index)
+            rated = ratings.rated[place], rank, plan
+            ratings.best = rated if ratings.best is None or rated[:2] < ratings.best[:2] else ratings.best
+        if ratings.best is not None and ratings.best[0] < _GOOD_ENOUGH:
+            break
+    return ratings
 
 
 def victims_needed(candidates: YuniKornCandidates) -> Rows:

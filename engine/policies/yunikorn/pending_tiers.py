@@ -44,7 +44,7 @@ def room(snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> Place
     found = decide(snapshot, tree, ask)
     if not found.victims:
         return PlacementCheck(found, found.node if found.outcome is Outcome.FITS else None)
-    gone = {one.pod.uid for one in found.victims}
+    gone = {victim.pod.uid for victim in found.victims}
     without = msgspec.structs.replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.uid not in gone))
     after = decide(without, tree, ask)
     return PlacementCheck(found, after.node if after.outcome is Outcome.FITS else None)
@@ -69,7 +69,7 @@ class _Judged:
         self.columns, self.leaf = attempt.columns, attempt.ask.queue or ""
         self.pods = YuniKornCandidates(attempt)
         self.candidates = self.columns.only(self.pods.rows)
-        self.victims = self.columns.among({one.pod.uid for one in found.decision.victims})
+        self.victims = self.columns.among({victim.pod.uid for victim in found.decision.victims})
 
     def tiers(self) -> tuple[Tier, ...]:
         """Return the tiers in their order; see ``judge``."""

@@ -100,7 +100,7 @@ class PodTable:
         return np.array([len(self._tree.lineage(path)) - 1 for path in self.queue], np.intp)
 
     @cached_property
-    def line(self) -> Rows:
+    def ancestors(self) -> Rows:
         """Return for each depth and leaf the leaf's ancestor (or itself) at that depth, -1 if the leaf is less deep."""
         found = np.full((int(self.depth.max()) + 1, len(self.leaves) + 1), -1, np.intp)
         for number, leaf in enumerate(self.leaves):
@@ -120,11 +120,11 @@ class PodTable:
         }
 
     @cached_property
-    def base_lines(self) -> list[Rows]:
-        """Return ``lines_of`` the guarantees that count if the preemptor's own guarantee cuts none of them off."""
-        return self.lines_of([self.counting[leaf] for leaf in self.leaves])
+    def base_levels(self) -> list[Rows]:
+        """Return ``levels_of`` the guarantees that count if the preemptor's own guarantee cuts none of them off."""
+        return self.levels_of([self.counting[leaf] for leaf in self.leaves])
 
-    def lines_of(self, counting: Sequence[Sequence[str]]) -> list[Rows]:
+    def levels_of(self, counting: Sequence[Sequence[str]]) -> list[Rows]:
         """Return arrays of queue numbers by leaf: the first queue that counts for each leaf, the second, and so on.
 
         -1 means that the leaf has no more queues. ``counting``: for each leaf, the queues that count.
@@ -150,7 +150,7 @@ class PodTable:
             ]
             for path in self.queue
         ]
-        safe = all(abs(one) <= SAFE or one == UNLIMITED for row in found for one in row)
+        safe = all(abs(amount) <= SAFE or amount == UNLIMITED for row in found for amount in row)
         return np.array(found, np.int64 if safe else object).reshape(len(self.queue), len(self.guaranteed))
 
     def requesting(self, resource: str) -> Flags:

@@ -82,7 +82,7 @@ def _effect_of(quirk: Quirk, decision: Decision) -> QuirkEffect:
 
 def quota_effects(snapshot: Snapshot, tree: QueueTree) -> tuple[QuirkEffect, ...]:
     """Return the deviations that change the victims of a lowered max, for every queue that is over its max."""
-    found = {one.queue: one for one in enforce(snapshot, tree)}
+    found = {enforcement.queue: enforcement for enforcement in enforce(snapshot, tree)}
     return tuple(
         _lowered(quirk, without)
         for quirk in _OF_QUOTAS

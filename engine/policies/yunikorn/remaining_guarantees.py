@@ -30,12 +30,12 @@ class RemainingGuarantees:
             table.counting[leaf] if not cuts else tuple(balances.counting(leaf, preemptor_leaf))
             for leaf in table.leaves
         ]
-        self.unlimited: Flags = np.array([not one for one in counting] + [True], np.bool_)
+        self.unlimited: Flags = np.array([not paths for paths in counting] + [True], np.bool_)
         """Leaf -> whether no guarantee counts for it."""
         left = self._left(balances)
-        self.lines = [
+        self.levels = [
             GuaranteeLevel(queue, table.depth[queue], np.where((queue >= 0)[:, None], left[queue], UNLIMITED))
-            for queue in (table.base_lines if not cuts else table.lines_of(counting))
+            for queue in (table.base_levels if not cuts else table.levels_of(counting))
         ]
 
     def _left(self, balances: QueueBalances) -> Numbers:
@@ -52,8 +52,8 @@ class RemainingGuarantees:
     def within(self) -> Flags:
         """Return for each leaf whether a guarantee counts for it and usage exceeds it in no resource."""
         within = ~self.unlimited
-        for line in self.lines:
-            within &= (line.left >= 0).all(axis=1)
+        for level in self.levels:
+            within &= (level.left >= 0).all(axis=1)
         return np.asarray(within, np.bool_)
 
     def columns(self, names: Iterable[str]) -> list[tuple[int, int]]:

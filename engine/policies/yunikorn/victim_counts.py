@@ -19,7 +19,7 @@ NONE, FITS = -2, -1
 """Values in place of an index: no number of victims makes enough room; no victims are needed."""
 
 
-def applies(table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
+def applies(table: PodTable, balances: QueueBalances, guarantees: RemainingGuarantees, ask: Pod, leaves: Rows) -> bool:
     """Return whether this calculation is correct for victims from these leaves, and all numbers fit into 64 bits."""
     quirks, columns = balances.quirks, table.columns
     kept = not (quirks.leaf_below and quirks.parent_below)
@@ -30,11 +30,11 @@ def applies(table: PodTable, balances: QueueBalances, lines: RemainingGuarantees
     if any(each.dtype != np.int64 for each in numbers):
         return False
     above = [table.queue[path] for path in balances.tree.lineage(ask.queue or "")]
-    return not any(np.isin(line.queue[leaves], above).any() for line in lines.lines)
+    return not any(np.isin(level.queue[leaves], above).any() for level in guarantees.levels)
 
 
 def indices(
-    table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
+    table: PodTable, balances: QueueBalances, guarantees: RemainingGuarantees, ask: Pod, candidates: Rows, free: Numbers
 ) -> Rows:
     """Return for each node (by place) the number of victims minus one, or NONE or FITS.
 
@@ -42,26 +42,26 @@ def indices(
     the free amounts of the requested resources, in the order of their names.
     """
     columns = table.columns
-    walk = _Walk(table, balances, lines, ask)
+    victims = _VictimsSoFar(table, balances, guarantees, ask)
     counts = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
     starts = np.cumsum(counts) - counts
-    short = walk.asked - free
+    short = victims.asked - free
     found: Rows = np.full(len(columns.nodes), NONE, np.intp)
-    found[_enough(short, walk.asked)] = FITS
+    found[_enough(short, victims.asked)] = FITS
     open_places = np.flatnonzero((found == NONE) & (counts > 0))
-    heads = np.zeros(len(open_places), np.intp)
-    walk.over(len(open_places))
+    counted = np.zeros(len(open_places), np.intp)
+    victims.start(len(open_places))
     step = 0
-    alive = np.arange(len(open_places))
-    while len(alive):
-        rows = candidates[starts[open_places[alive]] + step]
-        goes, stops = walk.take(alive, rows, short[open_places[alive]])
-        short[open_places[alive[goes]]] -= walk.requests(rows[goes])
-        heads[alive[goes]] += 1
-        enough = goes & _enough(short[open_places[alive]], walk.asked)
-        found[open_places[alive[enough]]] = heads[alive[enough]] - 1
+    searched = np.arange(len(open_places))
+    while len(searched):
+        rows = candidates[starts[open_places[searched]] + step]
+        goes, stops = victims.take(searched, rows, short[open_places[searched]])
+        short[open_places[searched[goes]]] -= victims.requests(rows[goes])
+        counted[searched[goes]] += 1
+        enough = goes & _enough(short[open_places[searched]], victims.asked)
+        found[open_places[searched[enough]]] = counted[searched[enough]] - 1
         step += 1
-        alive = alive[~stops & ~enough & (counts[open_places[alive]] > step)]
+        searched = searched[~stops & ~enough & (counts[open_places[searched]] > step)]
     return found
 
 
@@ -69,11 +69,11 @@ def _enough(short: Numbers, asked: Numbers) -> Flags:
     return np.asarray((short[:, asked > 0] <= 0).all(axis=1), np.bool_)
 
 
-class _Walk:
+class _VictimsSoFar:
     """The victims so far on each of many nodes, updated one pod per node at a time."""
 
-    def __init__(self, table: PodTable, balances: QueueBalances, lines: RemainingGuarantees, ask: Pod) -> None:
-        self.table, self.lines, preemptor_leaf = table, lines, ask.queue or ""
+    def __init__(self, table: PodTable, balances: QueueBalances, guarantees: RemainingGuarantees, ask: Pod) -> None:
+        self.table, self.guarantees, preemptor_leaf = table, guarantees, ask.queue or ""
         self.names = sorted(ask.requests)
         self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)
         left = balances.remaining(preemptor_leaf, preemptor_leaf) or {}
@@ -82,12 +82,12 @@ class _Walk:
         if not balances.quirks.whole_ask:
             left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
         self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
-        self.asks: Rows = np.array([place for _, place in lines.columns(self.names)], np.intp)
+        self.asks: Rows = np.array([place for _, place in guarantees.columns(self.names)], np.intp)
         """The indexes of the requested resources among the guaranteed resources."""
         self.quirks = balances.quirks
         self.own: Rows = np.array([*(table.queue[path] for path in table.leaves), -1], np.intp)
 
-    def over(self, nodes: int) -> None:
+    def start(self, nodes: int) -> None:
         """Start over with the given number of nodes and no victims."""
         self.charged: Numbers = np.zeros((nodes, len(self.limits)), np.int64)
         self.gone: list[tuple[Rows, Numbers]] = []
@@ -117,8 +117,8 @@ class _Walk:
         self.charged[nodes[goes]] += held[goes]
         leaves = np.full(self.nodes, -1, np.intp)
         leaves[nodes[goes]] = self.table.leaf[rows[goes]]
-        amounts = np.zeros((self.nodes, len(self.lines.names)), np.int64)
-        amounts[nodes[goes]] = self._amounts(self.lines.names, rows[goes])
+        amounts = np.zeros((self.nodes, len(self.guarantees.names)), np.int64)
+        amounts[nodes[goes]] = self._amounts(self.guarantees.names, rows[goes])
         if goes.any():
             self.gone.append((leaves, amounts))
         return goes, spare & beyond
@@ -126,13 +126,13 @@ class _Walk:
     def _spare(self, nodes: Rows, rows: Rows) -> Flags:
         """Return for each pod whether its queue can spare it, given the previous victims on its node."""
         leaf = self.table.leaf[rows]
-        spare, kept = self.lines.unlimited[leaf], np.ones(len(rows), np.bool_)
-        for line in self.lines.lines:
-            left = line.left[leaf]
-            queue = line.queue[leaf]
+        spare, kept = self.guarantees.unlimited[leaf], np.ones(len(rows), np.bool_)
+        for level in self.guarantees.levels:
+            left = level.left[leaf]
+            queue = level.queue[leaf]
             for leaves, amounts in self.gone:
                 before = leaves[nodes]
-                same = (before >= 0) & (queue >= 0) & (self.table.line[line.depth[leaf], before] == queue)
+                same = (before >= 0) & (queue >= 0) & (self.table.ancestors[level.depth[leaf], before] == queue)
                 if same.any():
                     left[same] += amounts[nodes[same]]
             spare = spare | (left[:, self.asks] < 0).any(axis=1)
@@ -147,6 +147,6 @@ class _Walk:
         unlooked = np.where(own, self.quirks.leaf_below, self.quirks.parent_below)
         if unlooked.all():
             return unlooked
-        held = self._amounts(self.lines.names, rows)
+        held = self._amounts(self.guarantees.names, rows)
         below = (held > 0) & (left < UNLIMITED // 2) & (left + held > 0)
         return np.asarray(unlooked | ~below.any(axis=1), np.bool_)

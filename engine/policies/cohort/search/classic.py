@@ -43,10 +43,10 @@ def search(attempt: QuotaAttempt) -> TargetSearch:
     lenders = [one for one in _borrowing_queues(attempt) if has_preemptable_workloads(attempt, one.name)]
     for borrowing in _borrowing_attempts(attempt, lenders):
         attempt.start_over()
-        taking = TargetRemoval(attempt, partial(attempt.lacks, borrowing=borrowing))
+        removal = TargetRemoval(attempt, partial(attempt.lacks, borrowing=borrowing))
         for target in _ordered_targets(attempt, lenders, borrowing=borrowing):
-            if taking.take(target):
-                return fill_back(attempt, taking.targets, borrowing=borrowing)
+            if removal.take(target):
+                return fill_back(attempt, removal.targets, borrowing=borrowing)
     return NO_TARGETS
 
 

@@ -51,13 +51,13 @@ def search(attempt: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -
     """
     candidates = _candidates(attempt)
     attempt.usage.add(attempt.node, attempt.asked)  # shares include the pending workload
-    taking = TargetRemoval(attempt, lambda: _missing_quota(attempt))
-    left: dict[int, list[RankedWorkload]] = {}
-    found = _apply_first_strategy(attempt, candidates, strategies[0], taking, left)
+    removal = TargetRemoval(attempt, lambda: _missing_quota(attempt))
+    passed_over: dict[int, list[RankedWorkload]] = {}
+    found = _apply_first_strategy(attempt, candidates, strategies[0], removal, passed_over)
     if not found and len(strategies) > 1:
-        found = _apply_second_strategy(attempt, left, taking)
+        found = _apply_second_strategy(attempt, passed_over, removal)
     attempt.usage.add(attempt.node, attempt.asked, -1)
-    return fill_back(attempt, taking.targets, borrowing=True) if found else NO_TARGETS
+    return fill_back(attempt, removal.targets, borrowing=True) if found else NO_TARGETS
 
 
 def _missing_quota(attempt: QuotaAttempt) -> MissingQuota | None:
@@ -90,52 +90,56 @@ def _apply_first_strategy(
     attempt: QuotaAttempt,
     candidates: Mapping[int, Iterable[RankedWorkload]],
     strategy: Strategy,
-    taking: TargetRemoval,
-    left: dict[int, list[RankedWorkload]],
+    removal: TargetRemoval,
+    passed_over: dict[int, list[RankedWorkload]],
 ) -> bool:
     """Apply the first strategy and return whether the pending workload fits then.
 
-    ``left`` is filled with the candidates that the shares did not allow to preempt.
+    ``passed_over`` is filled with the candidates that the shares did not allow to preempt.
     """
     entitled = attempt.within_nominal(attempt.node)
-    ladder = TargetQueueOrdering(attempt, candidates)
-    while (pick := ladder.pick()) is not None:
-        if pick.node == attempt.node:
-            ranked, why = pick.pop(), PreemptionReason.IN_QUEUE
+    ordering = TargetQueueOrdering(attempt, candidates)
+    while (queue := ordering.next()) is not None:
+        if queue.node == attempt.node:
+            ranked, why = queue.pop(), PreemptionReason.IN_QUEUE
         elif entitled:
-            ranked, why = pick.pop(), PreemptionReason.RECLAMATION
+            ranked, why = queue.pop(), PreemptionReason.RECLAMATION
         else:
-            ranked, why = _pop_allowed(pick, strategy, left.setdefault(pick.node, [])), PreemptionReason.FAIR_SHARING
-        if ranked is not None and taking.take(Target(ranked[1], why)):
+            before = passed_over.setdefault(queue.node, [])
+            ranked, why = _pop_allowed(queue, strategy, before), PreemptionReason.FAIR_SHARING
+        if ranked is not None and removal.take(Target(ranked[1], why)):
             return True
     return False
 
 
-def _pop_allowed(pick: TargetQueue, strategy: Strategy, left: list[RankedWorkload]) -> RankedWorkload | None:
-    """Return the first workload of the queue that the shares allow to preempt; add those before it to ``left``."""
-    ask, before = pick.ranks()
+def _pop_allowed(queue: TargetQueue, strategy: Strategy, passed_over: list[RankedWorkload]) -> RankedWorkload | None:
+    """Return the first workload of the queue that the shares allow to preempt.
+
+    Those before it are added to ``passed_over``.
+    """
+    ask, before = queue.ranks()
     refused: set[Hashable] = set()
-    while (ranked := pick.pop()) is not None:
-        one = ranked[1]
-        if (likes := usage_key(one)) not in refused:
-            if ask <= pick.rank_without(one) if strategy is Strategy.FINAL else ask < before:
+    while (ranked := queue.pop()) is not None:
+        workload = ranked[1]
+        if (usage := usage_key(workload)) not in refused:
+            if ask <= queue.rank_without(workload) if strategy is Strategy.FINAL else ask < before:
                 return ranked
-            refused.add(likes)
-        left.append(ranked)
+            refused.add(usage)
+        passed_over.append(ranked)
     return None
 
 
 def _apply_second_strategy(
-    attempt: QuotaAttempt, left: Mapping[int, Iterable[RankedWorkload]], taking: TargetRemoval
+    attempt: QuotaAttempt, passed_over: Mapping[int, Iterable[RankedWorkload]], removal: TargetRemoval
 ) -> bool:
     """Apply the second strategy and return whether the pending workload fits then.
 
     Every queue is considered only once.
     """
-    ladder = TargetQueueOrdering(attempt, left)
-    while (pick := ladder.pick()) is not None:
-        ask, before = pick.ranks()
-        if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], PreemptionReason.FAIR_SHARING)):
+    ordering = TargetQueueOrdering(attempt, passed_over)
+    while (queue := ordering.next()) is not None:
+        ask, before = queue.ranks()
+        if ask < before and (ranked := queue.pop()) and removal.take(Target(ranked[1], PreemptionReason.FAIR_SHARING)):
             return True
-        ladder.drop(pick)
+        ordering.drop(queue)
     return False

@@ -61,33 +61,33 @@ class TargetQueueOrdering:
     """The candidates by queue; queues that have none left, or that no longer borrow, drop out.
 
     Preempting a workload changes only the shares of its queue and of the cohorts around it, which are the first nodes
-    of their cohorts' heaps. So only the nodes that were picked are sorted anew before the next pick.
+    of their cohorts' heaps. So only the nodes that were returned are sorted anew before the next one.
     """
 
     def __init__(self, attempt: QuotaAttempt, candidates: Mapping[int, Iterable[RankedWorkload]]) -> None:
         self._attempt, self._tree = attempt, attempt.tree
-        picks = (TargetQueue(attempt, node, those) for node, those in candidates.items())
-        self._picks = {pick.node: pick for pick in picks if pick.first is not None}
-        self._heaps = self._hung()
-        self._moved: set[int] = set()
-        """The nodes on the path of the last pick, from the queue up."""
+        queues = (TargetQueue(attempt, node, workloads) for node, workloads in candidates.items())
+        self._queues = {queue.node: queue for queue in queues if queue.first is not None}
+        self._heaps = self._build_heaps()
+        self._outdated: set[int] = set()
+        """The nodes on the path of the last queue that was returned, from the queue up."""
 
-    def drop(self, pick: TargetQueue) -> None:
+    def drop(self, queue: TargetQueue) -> None:
         """Stop preempting from a queue."""
-        del self._picks[pick.node]
+        del self._queues[queue.node]
 
-    def pick(self) -> TargetQueue | None:
+    def next(self) -> TargetQueue | None:
         """Return the queue reached by the highest share at every level, or None if no candidates are left."""
         return self._highest(self._attempt.path[-1])
 
-    def _hung(self) -> dict[int, list[_SortKey]]:
+    def _build_heaps(self) -> dict[int, list[_SortKey]]:
         """Build the heap of every cohort, with those of its nodes that lead to candidates."""
         heaps: dict[int, list[_SortKey]] = {}
         parents = self._tree.parents
-        for node in {at for queue in self._picks for at in self._tree.paths[queue]}:
-            parent, rung = parents[node], self._rung(node)
-            if parent is not None and rung is not None:
-                heaps.setdefault(parent, []).append(rung)
+        for node in {at for queue in self._queues for at in self._tree.paths[queue]}:
+            parent, key = parents[node], self._sort_key(node)
+            if parent is not None and key is not None:
+                heaps.setdefault(parent, []).append(key)
         for heap in heaps.values():
             heapq.heapify(heap)
         return heaps
@@ -99,25 +99,25 @@ class TargetQueueOrdering:
         heap = self._heaps.get(node, [])
         while heap:
             child = heap[0][-1]
-            if child in self._moved:
-                self._moved.discard(child)
-                self._move(heap, self._rung(child))
+            if child in self._outdated:
+                self._outdated.discard(child)
+                self._move(heap, self._sort_key(child))
             elif (found := self._highest(child)) is not None:
-                self._moved.add(child)
+                self._outdated.add(child)
                 return found
             else:
                 heapq.heappop(heap)
         return None
 
     @staticmethod
-    def _move(heap: list[_SortKey], rung: _SortKey | None) -> None:
-        """Move the first entry of a heap to its new position, or remove it if ``rung`` is None."""
-        if rung is None:
+    def _move(heap: list[_SortKey], key: _SortKey | None) -> None:
+        """Move the first entry of a heap to its new position, or remove it if ``key`` is None."""
+        if key is None:
             heapq.heappop(heap)
         else:
-            heapq.heapreplace(heap, rung)
+            heapq.heapreplace(heap, key)
 
-    def _rung(self, node: int) -> _SortKey | None:
+    def _sort_key(self, node: int) -> _SortKey | None:
         """Return the current sort key of a node, or None if it drops out."""
         attempt = self._attempt
         rank = attempt.quota_index.ranks.of(attempt.usage, node)
@@ -128,13 +128,13 @@ class TargetQueueOrdering:
         infinite, share = rank
         if not self._tree.is_queue(node):
             return not infinite, -share, False, (self._tree.names[node],), node
-        pick = self._left(node)
-        if pick is None or pick.first is None:
+        queue = self._left(node)
+        if queue is None or queue.first is None:
             return None
-        place, one = pick.first
-        return not infinite, -share, True, (not one.evicted, node == attempt.node, place), node
+        place, workload = queue.first
+        return not infinite, -share, True, (not workload.evicted, node == attempt.node, place), node
 
-    def _left(self, queue: int) -> TargetQueue | None:
+    def _left(self, node: int) -> TargetQueue | None:
         """Return a queue with its candidates, or None if it has none left."""
-        pick = self._picks.get(queue)
-        return pick if pick is not None and pick.first is not None else None
+        queue = self._queues.get(node)
+        return queue if queue is not None and queue.first is not None else None

@@ -76,7 +76,7 @@ def fill_back(attempt: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool
     needed: set[Hashable] = set()
     for place in reversed(range(len(targets) - 1)):
         one = targets[place].workload
-        if (likes := usage_key(one)) in needed:
+        if (usage := usage_key(one)) in needed:
             continue  # no more quota is free now than when an equal workload was tried
         attempt.put_back(one)
         if attempt.lacks(borrowing=borrowing) is None:
@@ -85,7 +85,7 @@ def fill_back(attempt: QuotaAttempt, taken: Sequence[Target], *, borrowing: bool
             put_back.append(one)
         else:
             attempt.take(one)
-            needed.add(likes)
+            needed.add(usage)
     return TargetSearch(tuple(targets), tuple(taken), tuple(put_back), borrowing)
 
 

@@ -36,7 +36,8 @@ class Claims:
         self.pool, self.capacity = pool, capacity
         sums = [int(amount) for amount in floor.sum(axis=0)]
         self.kept = [
-            Fraction(there, wanted) if wanted > there else Fraction(1) for there, wanted in zip(pool, sums, strict=True)
+            Fraction(available, wanted) if wanted > available else Fraction(1)
+            for available, wanted in zip(pool, sums, strict=True)
         ]
         """Resource -> the fraction of all floors that can be granted.
 
@@ -85,7 +86,9 @@ class Claims:
     @property
     def all_fit(self) -> bool:
         """Return whether there is enough for all claimants."""
-        return all(most <= there for most, there in zip(self.enough.sum(axis=0).tolist(), self.pool, strict=True))
+        return all(
+            most <= available for most, available in zip(self.enough.sum(axis=0).tolist(), self.pool, strict=True)
+        )
 
     @cached_property
     def dominant(self) -> Rows:
@@ -123,8 +126,8 @@ class Claims:
 
         It is the claimant's weight times the capacity of that resource.
         """
-        there = [self.capacity[one] for one in self.dominant.tolist()]
-        return [weight * most for weight, most in zip(self.weight.tolist(), there, strict=True)]
+        capacity = [self.capacity[resource] for resource in self.dominant.tolist()]
+        return [weight * most for weight, most in zip(self.weight.tolist(), capacity, strict=True)]
 
     @cached_property
     def stops(self) -> Floats:

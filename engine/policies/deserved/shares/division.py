@@ -64,19 +64,19 @@ def _shares(
     cache: _DivisionCache, requests: Requests, capacity: Mapping[str, int]
 ) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
     """Return what each queue deserves, and by resource the upper bounds of the exact shares, as far as known."""
-    there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
-    if not there:
+    available = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
+    if not available:
         return {path: {} for path in frame_of(cache.tree, (), np.int64).paths}, {}
-    together = [there] if cache.method is Method.DRF else [{name: amount} for name, amount in there.items()]
+    together = [available] if cache.method is Method.DRF else [{name: amount} for name, amount in available.items()]
     divisions = [_Division(_requested(cache, requests, some), some) for some in together]
     amounts = np.concatenate([division.run() for division in divisions], axis=1)
-    cache.reported = DeservedByPath(divisions[0].frame.paths, tuple(there), amounts, cache.reported)
+    cache.reported = DeservedByPath(divisions[0].frame.paths, tuple(available), amounts, cache.reported)
     return cache.reported.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
 
 
-def _requested(cache: _DivisionCache, requests: Requests, there: Mapping[str, int]) -> RequestedAmounts:
-    names = tuple(there)
-    cache.asked[names] = found = RequestedAmounts(cache.tree, requests, there, cache.asked.get(names))
+def _requested(cache: _DivisionCache, requests: Requests, capacity: Mapping[str, int]) -> RequestedAmounts:
+    names = tuple(capacity)
+    cache.asked[names] = found = RequestedAmounts(cache.tree, requests, capacity, cache.asked.get(names))
     return found
 
 
@@ -86,9 +86,9 @@ class _Division:
     It is repeated as long as a queue can use what other queues were given and could not use.
     """
 
-    def __init__(self, asked: RequestedAmounts, there: Mapping[str, int]) -> None:
+    def __init__(self, asked: RequestedAmounts, capacity: Mapping[str, int]) -> None:
         self.frame = frame = asked.frame
-        self.capacity = list(there.values())
+        self.capacity = list(capacity.values())
         self.requests = asked.rows
         self.pool = [min(one, cap) for one, cap in zip(self.capacity, frame.caps[0].tolist(), strict=True)]
         self.floors: Numbers = frame.floors.copy()

@@ -33,18 +33,18 @@ class RequestedAmounts:
     """
 
     def __init__(
-        self, tree: QueueTree, requests: Requests, there: Mapping[str, int], before: "RequestedAmounts | None" = None
+        self, tree: QueueTree, requests: Requests, capacity: Mapping[str, int], before: "RequestedAmounts | None" = None
     ) -> None:
         self.requests = requests
-        if before is None or not self._moved(tree, there, before):
-            self._read(tree, there)
+        if before is None or not self._moved(tree, capacity, before):
+            self._read(tree, capacity)
 
-    def _read(self, tree: QueueTree, there: Mapping[str, int]) -> None:
-        self.sum = sum(_positive([one.get(name, 0) for one in self.requests.values()]) for name in there)
-        self.frame: Frame = frame_of(tree, tuple(there), _kind(tree, self.sum, there))
+    def _read(self, tree: QueueTree, capacity: Mapping[str, int]) -> None:
+        self.sum = sum(_positive([one.get(name, 0) for one in self.requests.values()]) for name in capacity)
+        self.frame: Frame = frame_of(tree, tuple(capacity), _kind(tree, self.sum, capacity))
         self.rows = self._of(self.frame.paths)
 
-    def _moved(self, tree: QueueTree, there: Mapping[str, int], before: "RequestedAmounts") -> bool:
+    def _moved(self, tree: QueueTree, capacity: Mapping[str, int], before: "RequestedAmounts") -> bool:
         if list(self.requests) != list(before.requests):
             return False
         self.frame, self.rows = before.frame, before.rows.copy()
@@ -52,7 +52,7 @@ class RequestedAmounts:
         numbers = [self.frame.number[path] for path in paths]
         self.rows[numbers] = self._of(paths)
         self.sum = before.sum + _sum(self.rows[numbers]) - _sum(before.rows[numbers])
-        return _kind(tree, self.sum, there) is self.frame.kind
+        return _kind(tree, self.sum, capacity) is self.frame.kind
 
     def _of(self, paths: Sequence[str]) -> Numbers:
         leaves = self.frame.leaves
@@ -82,9 +82,9 @@ class DeservedByPath:
             self.shares[paths[row]] = {name: amount for name, amount in deserved if amount}
 
 
-def _kind(tree: QueueTree, asked: int, there: Mapping[str, int]) -> type:
+def _kind(tree: QueueTree, asked: int, capacity: Mapping[str, int]) -> type:
     """Return the number type of arrays: 64-bit integers if all sums fit in them, otherwise Python integers."""
-    return np.int64 if asked + 2 * sum(there.values()) + _promised(tree) <= SAFE else object
+    return np.int64 if asked + 2 * sum(capacity.values()) + _promised(tree) <= SAFE else object
 
 
 def _positive(amounts: list[int]) -> int:

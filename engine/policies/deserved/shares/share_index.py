@@ -91,10 +91,10 @@ class _BoundSums:
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
         kinds = ItemGroups.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
         counts = np.bincount(kinds.of, minlength=len(kinds.each)).tolist()
-        there = np.bincount(kinds.of[~columns.not_ready[columns.node]], minlength=len(kinds.each)).tolist()
+        ready_counts = np.bincount(kinds.of[~columns.not_ready[columns.node]], minlength=len(kinds.each)).tolist()
         self.sums = _Sums(tree, {path: {} for path in tree.queues}, {path: {} for path in tree.queues}, {})
         foreign: list[Amounts] = []
-        for pod, count, on_ready in zip(kinds.each, counts, there, strict=True):
+        for pod, count, on_ready in zip(kinds.each, counts, ready_counts, strict=True):
             self.sums.count(pod, count)
             if pod.namespace != SYSTEM and _leaf(tree, pod) is None:
                 foreign.append({name: on_ready * amount for name, amount in pod.requests.items()})

@@ -71,7 +71,7 @@ class ShareLedger:
             preemptable = preemptable.astype(object)
         preemptable[within] = np.maximum(preemptable[within], 0) + coming
         preemptable[~reserved.some] = pod_index.limitless(preemptable)
-        least: Numbers = preemptable[pod_index.line].min(axis=0)
+        least: Numbers = preemptable[pod_index.ancestors].min(axis=0)
         return least
 
 

@@ -35,9 +35,9 @@ class ShareStatuses(Mapping[str, ShareStatus]):
     """The share status of all queues by path. Each is created on first access, because a decision needs only a few."""
 
     def __init__(
-        self, there: ShareIndex, tree: QueueTree, shares: Mapping[str, Amounts], kept: Mapping[str, Amounts]
+        self, share_index: ShareIndex, tree: QueueTree, shares: Mapping[str, Amounts], kept: Mapping[str, Amounts]
     ) -> None:
-        self._there, self._tree, self._kept = there, tree, kept
+        self._share_index, self._tree, self._kept = share_index, tree, kept
         self.shares = shares
         """Path -> what the queue deserves."""
         self._made: dict[str, ShareStatus] = {}
@@ -56,7 +56,7 @@ class ShareStatuses(Mapping[str, ShareStatus]):
     def used(self, path: str, resource: str) -> int:
         """Return what a queue uses of a resource."""
         kept = self._kept.get(path)
-        return self._there.used[path].get(resource, 0) + (kept.get(resource, 0) if kept else 0)
+        return self._share_index.used[path].get(resource, 0) + (kept.get(resource, 0) if kept else 0)
 
     def deserved(self, path: str, resource: str) -> int:
         """Return what a queue deserves of a resource."""
@@ -69,31 +69,31 @@ class ShareStatuses(Mapping[str, ShareStatus]):
     def beyond(self, path: str) -> Amounts:
         """Return what a queue uses beyond what it deserves, of all resources that the cluster has."""
         used, deserved = self._used(path), self.shares[path]
-        over = {name: used.get(name, 0) - deserved.get(name, 0) for name in self._there.capacity}
+        over = {name: used.get(name, 0) - deserved.get(name, 0) for name in self._share_index.capacity}
         return {name: amount for name, amount in over.items() if amount > 0}
 
     def _used(self, path: str) -> Amounts:
-        used, kept = self._there.used[path], self._kept.get(path)
+        used, kept = self._share_index.used[path], self._kept.get(path)
         return add(used, kept) if kept else used
 
     def changed(self, before: "ShareStatuses") -> list[str]:
         """Return the queues whose usage may differ from ``before``, under the same tree."""
-        used, kept = before._there.used, before._kept  # noqa: SLF001 - same class
+        used, kept = before._share_index.used, before._kept  # noqa: SLF001 - same class
         rooms = (path for path in {**kept, **self._kept} if self._kept.get(path) is not kept.get(path))
-        return [*changed_leaves(used, self._there.used), *rooms]
+        return [*changed_leaves(used, self._share_index.used), *rooms]
 
     def moved(self, before: "ShareStatuses") -> list[str]:
         """Return the queues whose deserved amounts may differ from ``before``, under the same tree."""
         return [] if self.shares is before.shares else changed_leaves(before.shares, self.shares)
 
     def _make(self, path: str, queue: Queue) -> ShareStatus:
-        there = self._there
+        share_index = self._share_index
         return ShareStatus(
-            requested=there.asked[path],
+            requested=share_index.asked[path],
             used=self._used(path),
             reserved=reserved(queue),
             hard=queue.max,
-            deserved={name: self.shares[path].get(name, 0) for name in there.capacity},
+            deserved={name: self.shares[path].get(name, 0) for name in share_index.capacity},
         )
 
 
@@ -104,15 +104,17 @@ def reserved(queue: Queue) -> Amounts:
 
 def share_statuses(snapshot: Snapshot, tree: QueueTree, method: Method = Method.DRF) -> Mapping[str, ShareStatus]:
     """Return the share status of every queue by its path."""
-    there = share_index_of(snapshot, tree)
-    return share_statuses_from(there, snapshot, tree, deserved(tree, there.requests, there.capacity, method))
+    share_index = share_index_of(snapshot, tree)
+    return share_statuses_from(
+        share_index, snapshot, tree, deserved(tree, share_index.requests, share_index.capacity, method)
+    )
 
 
 def share_statuses_from(
-    there: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]
+    share_index: ShareIndex, snapshot: Snapshot, tree: QueueTree, shares: Mapping[str, Amounts]
 ) -> ShareStatuses:
     """Return the share status of every queue, given the share index and the deserved amounts."""
-    return ShareStatuses(there, tree, shares, _reserved_for_pending(snapshot, tree))
+    return ShareStatuses(share_index, tree, shares, _reserved_for_pending(snapshot, tree))
 
 
 def pending_reservations(snapshot: Snapshot, since: int = 0) -> list[Reservation]:
