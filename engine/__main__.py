@@ -144,7 +144,7 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
         print("The file is not UTF-8.", file=sys.stderr)
         return USAGE
     for note in notes:
-        print(f"{note.severity}: {note}", note.remedy % note.params if note.remedy else "")
+        print(f"{note.severity}: {note}", note.remedy or "")
     return SOME_ERRORS if any(note.severity is Severity.ERROR for note in notes) else SOUND
 
 

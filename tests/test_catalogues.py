@@ -20,9 +20,9 @@ from django.utils.translation import trans_real
 
 from engine.explain.decision.sentence_texts import PLAIN, Tense
 from engine.model.message import Name, plural_message
+from scheduler_admin import translation as messages
 from scheduler_admin.comparisons import running, services
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.history import sentences
 from scheduler_admin.web.words import work_text
 from tests.waiting import PATIENCE_S
 
@@ -149,7 +149,7 @@ def test_sentences_that_count_are_translated(count: int) -> None:
     """The one sentence of a decision is read in Chinese, with as many pods as there are."""
     names = {"ask": Name("train-0"), "queues": "queue-b", "node": Name("node-1")}
     with translation.override("zh-hans"):
-        said = sentences.text(plural_message(PLAIN[Tense.EVICTED], count, **names))
+        said = messages.text(plural_message(PLAIN[Tense.EVICTED], count, **names))
     assert said == f"为了给 train-0 腾出空间，queue-b 的 {count} 个 Pod 已从 node-1 上被驱逐。"
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from engine.cli.cases import add_namespaces
-from engine.explain import Message, reason
+from engine.explain import reason
 from engine.formats import registry
 from engine.formats.import_result import Imported
 from engine.formats.kubernetes.decode import DecodedManifests, cluster_state
@@ -170,7 +170,7 @@ def _end(found: Forecast) -> Iterator[str]:
         f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
     )
     for one in found.waiting:
-        yield f"  {_pod_label(one.decision.ask)}: {untranslated(reason(one.decision))}"
+        yield f"  {_pod_label(one.decision.ask)}: {reason(one.decision)!s}"
     if found.settles is Settling.QUIET:
         yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
     elif found.loop is not None:
@@ -181,12 +181,6 @@ def _end(found: Forecast) -> Iterator[str]:
 
 def _pod_label(pod: PodFacts) -> str:
     return f"{pod.namespace}/{pod.name} ({pod.queue or 'no queue'})"
-
-
-def untranslated(message: Message) -> str:
-    """Return a message in its original English text."""
-    plural = message.plural and message.count != 1
-    return (message.plural if plural else message.id) % message.params
 
 
 def report_data(report: ForecastReport) -> dict[str, Any]:

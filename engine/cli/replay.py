@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.analysis.counterfactuals import Again
-from engine.cli.forecast import GivenTree, tree_of_document, untranslated, whole_cluster
+from engine.cli.forecast import GivenTree, tree_of_document, whole_cluster
 from engine.explain import proposed_decision
 from engine.formats.yaml.manifests import load
 from engine.model.decision import Decision, encode
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.bundle import Bundle, BundleError
@@ -67,7 +67,7 @@ def replay_result_lines(found: ReplayResult) -> Iterator[str]:
     if found.again is None:
         yield "Nothing is decided for the ask."
     else:
-        yield " ".join(map(untranslated, proposed_decision(found.again)))
+        yield " ".join(map(str, proposed_decision(found.again)))
         for verdict in found.again.victims:
             yield f"  {verdict.pod.namespace}/{verdict.pod.name}: {verdict.reason}"
     yield "The same as was decided then." if found.same else "It comes out otherwise than it was decided then."

@@ -4,17 +4,11 @@ import contextlib
 
 import msgspec
 
+from engine.model.message import MessageError
 
-class ClusterError(Exception):
-    """Anything that went wrong while talking to a cluster.
 
-    ``message`` and ``params`` are the sentence before translation, where it is one of ours.
-    """
-
-    def __init__(self, message: str, **params: str) -> None:
-        super().__init__(message % params if params else message)
-        self.message = message
-        self.params = params
+class ClusterError(MessageError):
+    """Anything that went wrong while talking to a cluster. What the API server says itself stays English."""
 
 
 class SettingsError(ClusterError):

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.queue_tree import QueueTree
 
 
@@ -52,5 +53,5 @@ def unwritten_setting_notes(imported: Imported, there: Imported) -> tuple[Note, 
         if says == there.others.get((path, field), (None, None))[1]:
             continue
         message = DIFFERS if (path, field) in imported.others else LEFT_OUT
-        found.append(Note(severity=Severity.WARNING, path=path, line=line, message=message, params={"field": field}))
+        found.append(Note(severity=Severity.WARNING, path=path, line=line, message=Message(message, {"field": field})))
     return tuple(found)

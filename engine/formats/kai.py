@@ -20,7 +20,8 @@ from engine.formats.tree_json.weights import read_weight
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree
 
@@ -98,7 +99,7 @@ def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: N
     try:
         return read_amount(resource, f"{value}{unit}")
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(fields, field), error.message, **error.params)
+        book.add(Severity.ERROR, path, line_of(fields, field), error.sentence)
         return None
 
 
@@ -109,7 +110,7 @@ def _weight(one: Object, path: str, book: NoteCollector) -> int:
             try:
                 said.setdefault(read_weight(str(fields[_WEIGHT])), fields)
             except AmountError as error:
-                book.add(Severity.ERROR, path, line_of(fields, _WEIGHT), error.message, **error.params)
+                book.add(Severity.ERROR, path, line_of(fields, _WEIGHT), error.sentence)
     if len(said) > 1:
         message = gettext_noop("A queue has one weight here: the first %(field)s of its resources counts.")
         book.add(Severity.WARNING, path, line_of(one.spec, _RESOURCES), message, field=_WEIGHT)

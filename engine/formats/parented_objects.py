@@ -24,7 +24,8 @@ from engine.formats.tree_json.queue_annotation import (
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import MOST_QUEUES, ImportFailure, Note, NoteCollector, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, Note, NoteCollector, Severity
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
@@ -233,6 +234,6 @@ def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Objec
         annotate(one, settings)
         if settings:
             params = {"settings": ", ".join(sorted(settings))}
-            yield Note(severity=Severity.WARNING, path=path, line=None, message=system.words.unsaid, params=params)
+            yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(system.words.unsaid, params))
     if tree.placement:
-        yield Note(severity=Severity.WARNING, path="", line=None, message=system.words.unplaced)
+        yield Note(severity=Severity.WARNING, path="", line=None, message=Message(system.words.unplaced))

@@ -16,7 +16,8 @@ from engine.formats.volcano import queues as volcano
 from engine.formats.written_document import Written
 from engine.formats.yaml.config_map import find_embedded, relocate_failure, replace_embedded
 from engine.formats.yaml.documents import expand_aliases, failure, may_have_aliases
-from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.quantities import FLAVOR
 from engine.model.queue_settings import OUR_PREFIX, SETTINGS
 from engine.model.queue_tree import QueueTree
@@ -173,5 +174,5 @@ def _only_ours(tree: QueueTree) -> list[Note]:
         if settings:
             message = gettext_noop("YuniKorn has nothing for %(settings)s: it is written, and YuniKorn passes over it.")
             params = {"settings": ", ".join(settings)}
-            notes.append(Note(severity=Severity.WARNING, path=path, line=None, message=message, params=params))
+            notes.append(Note(severity=Severity.WARNING, path=path, line=None, message=Message(message, params)))
     return notes

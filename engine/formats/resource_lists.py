@@ -8,7 +8,8 @@ from ruamel.yaml.comments import CommentedMap
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.yaml.documents import line_of, mapping_at, typed_like
 from engine.formats.yaml.object_list import Fields
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.quantities import Amounts, format_amount, is_resource_name
 
 Named = Callable[[str], str | None]
@@ -36,7 +37,7 @@ def read_quantities(
         try:
             amounts[resource] = read_amount(resource, str(value))
         except AmountError as error:
-            book.add(Severity.ERROR, path, line, error.message, **error.params)
+            book.add(Severity.ERROR, path, line, error.sentence)
     return amounts
 
 

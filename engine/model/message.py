@@ -54,6 +54,19 @@ class Message:
     plural: str = ""
     count: int | None = None
 
+    def __str__(self) -> str:
+        """Return the English text. Without parameters it is as it was given: others' texts may contain a ``%``."""
+        text = self.plural if self.count is not None and self.count != 1 else self.id
+        return text % self.params if self.params else text
+
+
+class MessageError(Exception):
+    """An error that says in a translatable sentence what is wrong. ``str()`` is the English one."""
+
+    def __init__(self, sentence: str | Message, **params: Param) -> None:
+        self.sentence = sentence if isinstance(sentence, Message) else Message(sentence, params)
+        super().__init__(str(self.sentence))
+
 
 def gettext_noop(text: str) -> str:
     """Mark a text for extraction into the message catalogs."""

@@ -1,9 +1,12 @@
-"""Notes for the person who imports a document: translatable sentences with the place that they are about."""
+"""Notes for the person who imports a document: messages with the place that they are about."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 import msgspec
+
+from engine.model.message import Message
 
 MOST_QUEUES = 10_000
 """The most queues that any format accepts: with aliases, a small YAML document can describe very many."""
@@ -19,17 +22,16 @@ class Severity(StrEnum):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """A note on a document. ``message`` is the message ID, with ``%(name)s`` for the names in ``params``."""
+    """A note on a document."""
 
     severity: Severity
     path: str
     """The queue's path; empty: the note is about the document or a partition."""
     line: int | None
     """The line, counted from one; None if the document was not text."""
-    message: str
-    params: dict[str, str] = {}
-    remedy: str = ""
-    """The message ID of a remedy, with the same ``params``; empty if ``message`` says it, or nothing is to be done."""
+    message: Message
+    remedy: Message | None = None
+    """What to do about it; None if ``message`` says it, or nothing is to be done."""
     field: str = ""
     """The setting that the note is about, as the JSON format writes it: ``delay``, ``max/memory``; empty: the queue."""
     index: int | None = None
@@ -38,7 +40,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Return the English sentence with its parameters."""
-        return self.message % self.params
+        return str(self.message)
 
     @property
     def pointer(self) -> str:
@@ -84,13 +86,13 @@ class NoteCollector:
         self.others: dict[tuple[str, str], tuple[int | None, Any]] = {}
         """(Path of a queue, name of a field that has no meaning here) -> the field's line, and its value."""
 
-    def add(self, severity: Severity, path: str, line: int | None, message: str, **params: str) -> None:
+    def add(self, severity: Severity, path: str, line: int | None, message: str | Message, **params: str) -> None:
         """Add a note on a document with lines; ``params`` fill the names in the message."""
-        self.notes.append(Note(severity=severity, path=path, line=line, message=message, params=params))
+        self.notes.append(Note(severity=severity, path=path, line=line, message=_filled(message, params)))
 
-    def error(self, place: DocumentPlace, message: str, **params: str) -> None:
+    def error(self, place: DocumentPlace, message: str | Message, **params: str) -> None:
         """Add an error in a document of the JSON format."""
-        note = Note(severity=Severity.ERROR, path=place.path, line=None, message=message, params=params)
+        note = Note(severity=Severity.ERROR, path=place.path, line=None, message=_filled(message, params))
         self.notes.append(msgspec.structs.replace(note, field=place.field, index=place.index))
 
     @property
@@ -99,6 +101,5 @@ class NoteCollector:
         return any(note.severity is Severity.ERROR for note in self.notes)
 
 
-def gettext_noop(message: str) -> str:
-    """Mark a sentence for translators; it is translated where it is shown."""
-    return message
+def _filled(message: str | Message, params: Mapping[str, str]) -> Message:
+    return message if isinstance(message, Message) else Message(message, params)

@@ -21,7 +21,7 @@ import msgspec
 from engine.formats.kubernetes.writing.manifests import manifests
 from engine.formats.tree_json.document import write_form
 from engine.model.decision import Decision
-from engine.model.notes import gettext_noop
+from engine.model.message import MessageError, gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.planning.journal import PassInputs
@@ -51,13 +51,8 @@ decides again what decision.json says, and tells whether it comes out the same.
 Part = TypeVar("Part")
 
 
-class BundleError(ValueError):
-    """A file that can't be read. ``message`` is the message id, ``params`` fill its placeholders."""
-
-    def __init__(self, message: str, **params: str) -> None:
-        super().__init__(message % params)
-        self.message = message
-        self.params = params
+class BundleError(MessageError, ValueError):
+    """A file that can't be read."""
 
 
 class SavedDecision(msgspec.Struct, frozen=True, kw_only=True):

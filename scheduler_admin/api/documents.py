@@ -18,6 +18,7 @@ from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.yaml import documents
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.document_lines import DocumentLines
+from engine.model.message import Message
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
@@ -116,7 +117,7 @@ def with_format_checked(sent: Sent, hierarchy: Hierarchy | None, *, writes: bool
     if not changed or current is None or sent.native is None:
         return sent
     told = {"before": native_of(current).format, "after": sent.native.format}
-    note = Note(severity=Severity.WARNING, path="", line=None, message=FORMAT_CHANGES, params=told)
+    note = Note(severity=Severity.WARNING, path="", line=None, message=Message(FORMAT_CHANGES, told))
     if writes:
         raise problems.InvalidTree([{"detail": said(note)}])
     return replace(sent, notes=(*sent.notes, note))

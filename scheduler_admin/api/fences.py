@@ -24,9 +24,9 @@ from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present
 from scheduler_admin.history.pair_selectors import preempted_pairs
-from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
+from scheduler_admin.translation import text
 from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.scene import Scene
 

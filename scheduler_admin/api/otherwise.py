@@ -25,7 +25,7 @@ from scheduler_admin.api.serializers import DocumentField
 from scheduler_admin.api.views import DecisionView
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.replay import CannotReplayError
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 
 
 class ToldSerializer(serializers.Serializer[Any]):

@@ -18,7 +18,7 @@ from scheduler_admin.api.pagination import LimitParameters, next_link
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 from scheduler_admin.web.figures import Lane
 from scheduler_admin.web.pod_page import PodPage, pod_lines, pod_page
 

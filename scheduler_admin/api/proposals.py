@@ -19,11 +19,11 @@ from engine.formats.tree_json.diff import (
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
-from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
+from scheduler_admin.translation import text
 
 
 @dataclass(frozen=True)

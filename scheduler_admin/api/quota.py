@@ -14,8 +14,8 @@ from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.views import QueueView
 from scheduler_admin.clusters.quota import Entry, quota_of
-from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.selectors import visible
+from scheduler_admin.translation import text
 
 
 class KueueQuotaLineSerializer(serializers.Serializer[Any]):

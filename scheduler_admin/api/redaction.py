@@ -14,7 +14,7 @@ from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Vic
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.rewinding import again_lines, running_of
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 
 
 def seen_by(user: Who) -> DecisionQuerySet:

@@ -25,8 +25,8 @@ from scheduler_admin.clusters.pending import pending_workload
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.replay import CannotReplayError
-from scheduler_admin.history.sentences import text
 from scheduler_admin.history.waits import wait_of
+from scheduler_admin.translation import text
 
 _CHANGES = (
     Change.REQUEST,

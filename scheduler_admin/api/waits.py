@@ -7,8 +7,8 @@ from rest_framework import serializers
 from engine.observation.wait_estimates import Checked, Estimate, PredictionVerdict
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.history.models import Wait
-from scheduler_admin.history.sentences import text
 from scheduler_admin.history.wait_sentences import told
+from scheduler_admin.translation import text
 
 
 class EstimateSerializer(serializers.Serializer[Estimate]):

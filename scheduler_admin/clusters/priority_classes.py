@@ -26,6 +26,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.news import grown
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
+from scheduler_admin.translation import text
 
 _REQUEST_S = 5.0
 """Somebody waits: signing in, and each request."""
@@ -127,7 +128,7 @@ def _check(found: Iterable[Fault], reason: str) -> None:
     wrong: dict[str, list[str]] = {}
     for fault in found:
         field = FIELDS.get(fault.field, fault.field) or "__all__"
-        wrong.setdefault(field, []).append(_(fault.message) % fault.params if fault.params else _(fault.message))
+        wrong.setdefault(field, []).append(text(fault.message))
     if not reason.strip():
         wrong["reason"] = [_("Say why: others will read it.")]
     if wrong:

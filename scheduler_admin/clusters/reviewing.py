@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.connecting.token_review import review
 from engine.cluster.errors import SettingsError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from scheduler_admin.accounts.doors import KUBERNETES, IdentityError, UnmappedError, admit
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.errors import SettingsError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 
 def can_seal() -> bool:

@@ -1,6 +1,7 @@
 """What went wrong with a cluster, in the reader's language."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
@@ -10,11 +11,12 @@ from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.check import CheckResult
 from engine.cluster.watching.tables import EVERY
 from engine.cluster.watching.yunikorn import KIND
+from scheduler_admin.translation import text
 
 
 def told(error: ClusterError) -> str:
     """The sentence, translated where it is one of ours."""
-    return _(error.message) % error.params if error.params else _(error.message)
+    return text(error.sentence)
 
 
 def told_missing(missing: Mapping[str, str]) -> list[str]:
@@ -39,5 +41,5 @@ def told_missing(missing: Mapping[str, str]) -> list[str]:
 
 def told_line(line: CheckResult) -> str:
     """A line of a check, translated, and what it names as well where that is a word of ours."""
-    params = {name: _(value) if value else "" for name, value in line.params.items()}
-    return _(line.message) % params if params else _(line.message)
+    params = {name: _(str(value)) if value else "" for name, value in line.message.params.items()}
+    return text(replace(line.message, params=params))

@@ -21,7 +21,7 @@ from engine.cluster.timing import Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.cluster.watching.yunikorn import KIND, YunikornReader, YuniKornReading
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.observation.evictions import Key
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.breakers import Writes
@@ -167,7 +167,7 @@ class Watches:
                 return watch
             refused, error, until_s = self._refused.get(cluster.pk, (None, None, 0.0))
             if error is not None and refused == source and self._clock.steady_s() < until_s:
-                raise SettingsError(error.message, **error.params)
+                raise SettingsError(error.sentence)
             self._refuse(cluster, source, SettingsError(gettext_noop("Signing in has begun and takes its time.")))
             self._open.pop(cluster.pk, None)
         if watch is not None:

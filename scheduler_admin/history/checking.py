@@ -27,9 +27,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         way = Way.to(cluster)
         note_program(way=way, actor=actor, target=cluster.name)
     except SettingsError as error:
-        return Report(
-            mode or cluster.mode, (CheckResult("credentials", CheckLevel.ERROR, error.message, error.params),)
-        )
+        return Report(mode or cluster.mode, (CheckResult("credentials", CheckLevel.ERROR, error.sentence),))
     expected = Expected(
         mode=mode or cluster.mode,
         publish=cluster.publish,

@@ -21,11 +21,12 @@ from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.history.models import Decision, Happening, Victim, Wait
 from scheduler_admin.history.redaction import Redaction, SeenLoop
-from scheduler_admin.history.sentences import seconds, text
+from scheduler_admin.history.sentences import seconds
 from scheduler_admin.history.setbacks import loop_message
 from scheduler_admin.notifications.models import Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
+from scheduler_admin.translation import text
 
 QUIET = gettext_noop("%(day)s: no pod of tenant %(tenant)s was preempted.")
 PREEMPTED = ngettext_noop(

@@ -15,10 +15,11 @@ from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Preemptor, Redaction
-from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
+from scheduler_admin.history.sentences import LOST, for_whom, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
+from scheduler_admin.translation import text
 
 Event = Notification.Event
 GOING_ONE = gettext_noop(

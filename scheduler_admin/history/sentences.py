@@ -1,33 +1,26 @@
 """Messages of engine.explain in the reader's language, and the words of what became of a decision."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 import msgspec
-from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop
 
 from engine.explain import (
-    Cores,
     Message,
     Name,
     Param,
     Tense,
-    Timestamp,
     interlock,
     observed_victim,
     victim_sentence,
 )
 from engine.model.decision import Decision as EngineDecision
-from engine.model.message import After, Before, Topic, short_name
+from engine.model.message import short_name
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.redaction import Preemptor
 from scheduler_admin.history.selectors import read, read_laws, read_observed
 
-_TAGS: dict[type, str] = {Name: "code", Topic: "b", Before: "del", After: "ins"}
-"""How pages mark what a parameter is."""
 LOST = (Victim.State.EVICTED, Victim.State.GONE)
 """States of a victim that was really evicted."""
 _STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OVERTAKEN)
@@ -76,45 +69,6 @@ FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
 FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
 FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
-
-
-def text(message: Message) -> str:
-    """The message as plain text in the active language."""
-    return _template(message) % {name: _plain(value) for name, value in message.params.items()}
-
-
-def html(message: Message) -> SafeString:
-    """The message for a page: names in a fixed-width type, moments as times that the browser localises."""
-    filled = escape(_template(message)) % {name: _marked(value) for name, value in message.params.items()}
-    return mark_safe(filled)  # noqa: S308 - the template is escaped, and so is every parameter
-
-
-def _template(message: Message) -> str:
-    if message.count is not None:
-        return ngettext(message.id, message.plural, message.count)
-    return _(message.id)
-
-
-def _plain(value: Param) -> str:
-    if isinstance(value, Timestamp):
-        return f"{_utc(value):%Y-%m-%d %H:%M:%S} UTC"
-    if isinstance(value, Cores):
-        return ngettext("%(n)s core", "%(n)s cores", value) % {"n": int(value)}
-    return str(value)
-
-
-def _marked(value: Param) -> SafeString:
-    if isinstance(value, Timestamp):
-        at = _utc(value)
-        return format_html(
-            '<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), _plain(value), f"{at:%H:%M:%S} UTC"
-        )
-    tag = _TAGS.get(type(value))
-    return format_html(f"<{tag}>{{}}</{tag}>", value) if tag else escape(_plain(value))
-
-
-def _utc(value: Timestamp) -> datetime:
-    return datetime.fromtimestamp(value / 1000, UTC)
 
 
 def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:

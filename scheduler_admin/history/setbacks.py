@@ -14,10 +14,10 @@ from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Happening, Turn, Victim
 from scheduler_admin.history.redaction import Redaction, SeenLoop
-from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
+from scheduler_admin.translation import text
 
 Event = Notification.Event
 STAYS = gettext_noop(

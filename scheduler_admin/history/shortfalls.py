@@ -17,10 +17,10 @@ from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import happenings
-from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Notification, Shortfall
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
+from scheduler_admin.translation import text
 
 BELOW = ngettext_noop(
     "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s ask waits for what it lacks.",

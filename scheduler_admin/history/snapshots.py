@@ -26,6 +26,7 @@ from scheduler_admin.history.journal_selectors import as_of, live
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.revision_selectors import in_force_at
+from scheduler_admin.translation import text
 
 MOST_KEPT = 50
 """Of one cluster; each may hold as much as a keyframe of the journal."""
@@ -68,7 +69,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
         state, ignored, _unread = _cluster(found)
         given = GivenTree() if found.tree is None else tree_of_document(found.tree)
     except BundleError as error:
-        raise ValidationError(_(error.message) % error.params) from error
+        raise ValidationError(text(error.sentence)) from error
     except ImportFailure as error:
         raise ValidationError([f"tree.json: {said(note)}" for note in error.notes]) from error
     if not state.nodes and not state.pods:

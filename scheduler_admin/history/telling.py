@@ -10,7 +10,8 @@ from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read
-from scheduler_admin.history.sentences import for_whom, text, why_victim
+from scheduler_admin.history.sentences import for_whom, why_victim
+from scheduler_admin.translation import text
 
 _KEPT = "The room is kept for it until the grace periods of those that go, and %d s more, are over."
 _UNREAD = "Room is made for it on %s."

@@ -7,7 +7,8 @@ from engine.formats.import_result import Imported
 from engine.formats.import_result import unwritten_setting_notes as unwritten
 from engine.formats.registry import Format
 from engine.formats.yunikorn.user_limits import limit_errors
-from engine.model.notes import ImportFailure, Note, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import ImportFailure, Note
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint import errors
 from scheduler_admin.queues.models import Hierarchy

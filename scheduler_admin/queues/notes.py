@@ -1,23 +1,23 @@
 """Notes of formats and lint in the reader's language."""
 
-from django.utils.translation import gettext as _
-
+from engine.model.message import Message
 from engine.model.notes import Note
 from engine.model.queue_settings import BY_NAME, Kind
+from scheduler_admin.translation import text
 
 
 def said(note: Note) -> str:
     """The note as a sentence. What documents can spell and UTF-8 can't hold becomes a question mark."""
-    return _filled(note.message, note)
+    return _utf8(note.message)
 
 
 def remedy(note: Note) -> str:
     """What to do about it as a sentence, empty where there is none."""
-    return _filled(note.remedy, note) if note.remedy else ""
+    return _utf8(note.remedy) if note.remedy else ""
 
 
-def _filled(message: str, note: Note) -> str:
-    return (_(message) % note.params).encode(errors="replace").decode()
+def _utf8(message: Message) -> str:
+    return text(message).encode(errors="replace").decode()
 
 
 def setting_of(note: Note) -> str:

@@ -16,7 +16,8 @@ from engine.formats.registry import Format, policy_of_format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.tree_json.diff import with_former_paths
 from engine.model.decision import BY_QUOTA
-from engine.model.notes import ImportFailure, Note, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_tree import QueueTree
 from engine.policies import UnknownPolicyError, is_enforceable, known_dialects
 from engine.policies import policy as decide_by
@@ -236,7 +237,7 @@ def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
     message = BY_QUOTA_ENFORCED if by_quota else FOREIGN_ENFORCED
     field = "policy" if by_quota else "dialect"
     params = {field: getattr(terms, field), "name": acting.name}
-    return Note(severity=Severity.ERROR, path="", line=None, message=message, params=params, field=field)
+    return Note(severity=Severity.ERROR, path="", line=None, message=Message(message, params), field=field)
 
 
 def _check_not_enforced(hierarchy: Hierarchy, terms: Terms) -> None:

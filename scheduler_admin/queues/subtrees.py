@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes
-from engine.model.notes import DocumentPlace, Note, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import DocumentPlace, Note, Severity
 from engine.model.quantities import Amounts, format_amount, total
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
@@ -116,4 +117,4 @@ def _raised(before: QueueTree, after: QueueTree, top: str, resource: str) -> lis
 
 def error(path: str, message: str, field: str = "", **params: str) -> Note:
     """An error about a queue; without a path, about the tree."""
-    return Note(severity=Severity.ERROR, path=path, line=None, message=message, field=field, params=params)
+    return Note(severity=Severity.ERROR, path=path, line=None, message=Message(message, params), field=field)

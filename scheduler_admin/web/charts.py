@@ -10,9 +10,9 @@ from django.utils.translation import gettext_noop, ngettext
 from engine.explain import Message, label
 from engine.model.message import short_name
 from scheduler_admin.history.models import Decision
-from scheduler_admin.history.sentences import text
 from scheduler_admin.history.timeline import REST, Timeline
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.translation import text
 
 _TOP, _BASE = 16.0, 164.0
 _GAP = 1.5

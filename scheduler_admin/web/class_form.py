@@ -13,6 +13,7 @@ from engine.formats.kubernetes.priority_classes import with_preemption_annotatio
 from engine.formats.tree_json.label_lines import PairsError, read_pairs, write_pairs
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import PriorityClass
+from scheduler_admin.translation import text
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """What ``kubectl apply`` keeps on objects; not for people to write."""
@@ -90,5 +91,5 @@ def _pairs(name: str, form: Mapping[str, str], wrong: dict[str, str]) -> dict[st
     try:
         return read_pairs(form.get(name, ""))
     except PairsError as error:
-        wrong[name] = _(error.message) % error.params
+        wrong[name] = text(error.sentence)
         return {}

@@ -6,7 +6,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import SettingsError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from scheduler_admin.clusters.sealing import unseal
 from scheduler_admin.clusters.ways import Way
 

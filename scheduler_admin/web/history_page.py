@@ -15,7 +15,8 @@ from engine.observation.evictions import Flag
 from engine.policies import fence, foreign_dialects
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
-from scheduler_admin.history.sentences import LOST, outcome, text
+from scheduler_admin.history.sentences import LOST, outcome
+from scheduler_admin.translation import text
 from scheduler_admin.web.words import Unit, duration
 
 _COLUMNS = 5

@@ -37,18 +37,9 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import (
-    LOST,
-    TOLD_TO_GO,
-    for_whom,
-    offset,
-    outcome,
-    seconds,
-    tense_of,
-    text,
-    why_victim,
-)
+from scheduler_admin.history.sentences import LOST, TOLD_TO_GO, for_whom, offset, outcome, seconds, tense_of, why_victim
 from scheduler_admin.history.waiting import answers
+from scheduler_admin.translation import text
 from scheduler_admin.web.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text

@@ -17,13 +17,14 @@ from engine.model.message import format_amount_list
 from engine.model.quantities import DOMINANT
 from engine.model.queue_paths import is_inside
 from engine.policies import reach_of
+from scheduler_admin import translation
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.pending import PendingWorkload, pending_workloads
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history import activity_selectors, sentences, usage_selectors, wait_sentences
+from scheduler_admin.history import activity_selectors, usage_selectors, wait_sentences
 from scheduler_admin.history.deserving import divides
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent, seen_by
@@ -216,7 +217,7 @@ def _wait(cluster: Cluster, path: str, *, everything: bool) -> WaitPart:
 
 def why(scope: Scope, row: Decision) -> SafeString:
     """Why an ask waits, in sentences with their numbers."""
-    return format_html_join(" ", "{}", ([sentences.html(message)] for message in reasons(scope, row)))
+    return format_html_join(" ", "{}", ([translation.html(message)] for message in reasons(scope, row)))
 
 
 def reasons(scope: Scope, row: Decision) -> list[explain.Message]:

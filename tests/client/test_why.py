@@ -7,7 +7,7 @@ import pytest
 
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 from tests.client.conftest import Run
 from tests.web import moments, rows
 

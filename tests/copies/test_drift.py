@@ -19,7 +19,7 @@ def words(kept: Kept, side: str) -> list[str]:
     assert kept.cluster.hierarchy
     assert kept.cluster.hierarchy.current
     found = differences(kept.copy, kept.cluster.hierarchy.current)
-    return [one.id % one.params for change in getattr(found, side) for one in describe_change(change)]
+    return [str(one) for change in getattr(found, side) for one in describe_change(change)]
 
 
 def test_what_a_tree_was_made_of_is_in_step_with_it(kept: Kept) -> None:

@@ -55,7 +55,7 @@ def test_what_the_cluster_has_and_the_document_has_not_is_told_too(kept: Kept, c
 def test_apply_says_it_as_well_and_the_cluster_keeps_what_it_has(kept: Kept) -> None:
     """Also after a look: the tree alone is compared."""
     _revision, notes = import_tree(hierarchy="demo", text=BESIDE, author=None, reason="fair nodes")
-    assert [(note.line, note.params["field"]) for note in notes if note.severity == "warning"] == [
+    assert [(note.line, note.message.params["field"]) for note in notes if note.severity == "warning"] == [
         (4, "nodesortpolicy")
     ]
     kept.look()

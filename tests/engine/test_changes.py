@@ -13,7 +13,7 @@ BEFORE = {"prod": queue({"cpu": 40}), "prod.web": queue({"cpu": 10, "memory": "1
 
 def told(before: QueueTree, after: QueueTree, moved: dict[str, str] | None = None) -> list[str]:
     """Every sentence about the difference."""
-    return [one.id % one.params for change in changes(before, after, moved) for one in describe_change(change)]
+    return [str(one) for change in changes(before, after, moved) for one in describe_change(change)]
 
 
 def test_a_changed_amount_is_told_from_what_to_what() -> None:

@@ -250,7 +250,7 @@ def test_a_queue_without_a_cohort_has_nobody_to_lend_to() -> None:
     shape = tree({"a": queue(2, max=2, fence=True, lendable={"cpu": 1000}, **NOBODY)})
     written = write("", shape)
     assert "lendingLimit" not in written.text
-    assert [note.params["settings"] for note in written.notes] == ["lendable"]
+    assert [note.message.params["settings"] for note in written.notes] == ["lendable"]
     assert declared(read(written.text).tree) == declared(shape)
 
 

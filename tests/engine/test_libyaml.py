@@ -167,14 +167,14 @@ class TestALongDocument:
         with pytest.raises(ImportFailure) as failed:
             documents.load(f"{self.LONG}{odd}\n")
         (note,) = failed.value.notes
-        assert (note.line, "Longer than" in note.message or "not YAML" in note.message) == (3_001, True)
+        assert (note.line, "Longer than" in note.message.id or "not YAML" in note.message.id) == (3_001, True)
 
     def test_says_what_is_wrong(self) -> None:
         with pytest.raises(ImportFailure) as failed:
             documents.load(f"{self.LONG}b: [1, 2\n")
         (note,) = failed.value.notes
-        assert note.message == "This is not YAML: %(problem)s."
-        assert note.params["problem"]
+        assert note.message.id == "This is not YAML: %(problem)s."
+        assert note.message.params["problem"]
 
 
 @pytest.mark.parametrize("odd", ["&x 1", "!!int 1", "2026-01-01", "0x1F"])

@@ -148,7 +148,7 @@ def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
     """At a queue of the tree, in sentences that are whole; what holds leaves nothing to do."""
     for one in lint(shape, ClusterRoom({"cpu": 1000})):
         assert one.path in shape
-        assert "%(" not in one.text + one.remedy % one.params
+        assert "%(" not in f"{one.text}{one.remedy}"
         assert bool(one.remedy) != one.text.startswith("Guarantees fit:")
 
 
@@ -156,7 +156,7 @@ def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
 def test_under_another_policy_nothing_is_said_of_guarantees(shape: QueueTree) -> None:
     """Policy priority knows none, nor fences: what is left is about where pods run, and nothing keeps it back."""
     found = lint(shape, ClusterRoom({"cpu": 1000}), policy="priority")
-    assert not [one for one in found if "guarantee" in (one.text + one.remedy).lower() or "fence" in one.text]
+    assert not [one for one in found if "guarantee" in f"{one.text}{one.remedy}".lower() or "fence" in one.text]
     assert {one.field.partition("/")[0] for one in found} <= {"", "namespaces", "max"}
     assert errors(shape, policy="priority") == ()
 

@@ -141,9 +141,9 @@ def test_what_a_format_can_not_say_is_named() -> None:
     )
     said = {
         form: [
-            (note.path, note.params["settings"])
+            (note.path, note.message.params["settings"])
             for note in registry.write(form, "", shape).notes
-            if "settings" in note.params
+            if "settings" in note.message.params
         ]
         for form in Format
     }

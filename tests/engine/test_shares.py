@@ -123,7 +123,7 @@ class TestKeptAsTyped:
     def test_the_diff_tells_both(self) -> None:
         queues = [{"path": "root.a", "max": {"cpu": "10"}}, {"path": "root.a.b", "max": {"cpu": "40%"}}]
         before, after = read(*queues), read({"path": "root.a", "max": {"cpu": "20"}}, queues[1])
-        said = [message.id % message.params for change in changes(before, after) for message in describe_change(change)]
+        said = [str(message) for change in changes(before, after) for message in describe_change(change)]
         assert said == ["root.a max cpu 10 → 20", "root.a.b max cpu 40% = 4 → 40% = 8"]
 
     def test_a_queues_yaml_has_the_amounts(self) -> None:
@@ -133,10 +133,10 @@ class TestKeptAsTyped:
 
     def test_lint_says_where_the_cluster_holds_another_amount_by_now(self) -> None:
         tree = read({"path": "root.a", "max": {"cpu": "40%"}})
-        assert not [note for note in lint(tree, ClusterRoom(CLUSTER.amounts)) if "Percentages" in note.message]
-        (note,) = [note for note in lint(tree, ClusterRoom({"cpu": 120_000})) if "Percentages" in note.message]
+        assert not [note for note in lint(tree, ClusterRoom(CLUSTER.amounts)) if "Percentages" in note.message.id]
+        (note,) = [note for note in lint(tree, ClusterRoom({"cpu": 120_000})) if "Percentages" in note.message.id]
         assert (note.path, note.field) == ("root", "capacity/cpu")
-        assert (note.params["then"], note.params["capacity"]) == ("100", "120")
+        assert (note.message.params["then"], note.message.params["capacity"]) == ("100", "120")
 
     def test_only_a_tree_with_shares_is_of_the_form_that_has_them(self) -> None:
         with_template = read({"path": "root.a", "template": {"max": {"cpu": "1%"}}})

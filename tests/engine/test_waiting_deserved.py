@@ -39,7 +39,7 @@ def names(found: PendingReasons) -> list[TierName]:
 def said(found: PendingReasons) -> list[str]:
     """What stops it, in sentences."""
     messages = [tier_sentence(tier, 0) for tier in found.refusing]
-    return [message.id % message.params for message in messages]
+    return [str(message) for message in messages]
 
 
 def test_where_a_node_has_room_that_alone_is_told() -> None:

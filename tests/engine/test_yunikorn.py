@@ -135,7 +135,7 @@ def test_every_field_of_ours_is_read() -> None:
 
 def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Kept, and named where it stands."""
-    notes = {(note.path, note.line, note.params.get("field")) for note in read(DOCUMENT).notes}
+    notes = {(note.path, note.line, note.message.params.get("field")) for note in read(DOCUMENT).notes}
     assert ("", 8, "nodesortpolicy") in notes
     assert ("root.tenant.a", 29, "maxapplications") in notes
     assert ("root.tenant", 18, "application.sort.policy") in notes
@@ -254,7 +254,7 @@ def test_a_template_that_says_what_is_not_read_here_is_one() -> None:
     shape = read(document).tree
     assert shape["root.a"].template == Settings()
     assert "maxapplications: 3" in write(document, shape)
-    assert [note.params["field"] for note in read(document).notes] == ["maxapplications"]
+    assert [note.message.params["field"] for note in read(document).notes] == ["maxapplications"]
 
 
 @pytest.mark.parametrize(

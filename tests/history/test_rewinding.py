@@ -18,9 +18,9 @@ from scheduler_admin.history.models import Decision, JournalSegment, Rewound, Vi
 from scheduler_admin.history.otherwise import answers, otherwise, own_changes, untold
 from scheduler_admin.history.passes import run_pass
 from scheduler_admin.history.pods import of_pod
-from scheduler_admin.history.sentences import text
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.translation import text
 from tests.builders import ask, node, pod, queue, rewrite, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch

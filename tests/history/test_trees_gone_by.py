@@ -19,8 +19,8 @@ from scheduler_admin.history.models import Decision
 from scheduler_admin.history.passes import run_pass
 from scheduler_admin.history.replay_file import replay_file
 from scheduler_admin.history.rewinding import again_lines, as_it_was
-from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.translation import text
 from tests.builders import ask, node, pod, queue, rewrite, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch

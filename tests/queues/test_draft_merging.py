@@ -37,7 +37,7 @@ def theirs(draft: Draft, but: tuple[str, ...] = (), **changed: Queue) -> Draft:
 
 def said(draft: Draft) -> list[str]:
     """What the draft changes of its base, in words."""
-    return [one.id % one.params for change in state(draft).changes for one in describe_change(change)]
+    return [str(one) for change in state(draft).changes for one in describe_change(change)]
 
 
 def test_changes_of_both_are_kept(draft: Draft, ann: User) -> None:

@@ -105,7 +105,7 @@ class TestHowItDecides:
         assert not state(draft).errors
         Cluster.objects.create(name="prod", hierarchy=draft.hierarchy, mode="enforce")
         (note,) = state(draft).errors
-        assert (note.field, note.params["name"]) == ("dialect", "prod")
+        assert (note.field, note.message.params["name"]) == ("dialect", "prod")
 
     def test_nobody_overwrites_what_somebody_else_chose(self, draft: Draft, ann: User, bob: User) -> None:
         set_to(draft, "dialect", "yunikorn", bob)

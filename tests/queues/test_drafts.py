@@ -27,7 +27,7 @@ def row(draft: Draft, name: str) -> DraftQueue:
 
 def said(draft: Draft) -> list[str]:
     """What the draft changes, in words."""
-    return [one.id % one.params for change in state(draft).changes for one in describe_change(change)]
+    return [str(one) for change in state(draft).changes for one in describe_change(change)]
 
 
 def wrong(draft: Draft) -> list[str]:

@@ -142,7 +142,7 @@ def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
     html = text(ada.post(PAGE, {"act": "take"}, follow=True))
     assert "As the cluster has it" in html
     (found,) = state(Draft.objects.get()).changes
-    assert [one.id % one.params for one in describe_change(found)] == ["root.prod guaranteed cpu 4 → 2"]
+    assert [str(one) for one in describe_change(found)] == ["root.prod guaranteed cpu 4 → 2"]
     demo.hierarchy.refresh_from_db()
     assert demo.hierarchy.current.number == 1
 

@@ -9,7 +9,8 @@ from engine.explain import Tense, interlock
 from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Step, Victim
-from scheduler_admin.history.sentences import outcome, step, tense_of, text
+from scheduler_admin.history.sentences import outcome, step, tense_of
+from scheduler_admin.translation import text
 from tests.web import moments, rows
 
 pytestmark = pytest.mark.django_db

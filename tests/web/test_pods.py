@@ -11,7 +11,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import Search, events
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 from tests.web import moments, rows
 
 pytestmark = pytest.mark.django_db

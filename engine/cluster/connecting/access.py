@@ -20,7 +20,7 @@ from engine.cluster.connecting.expiry import certificate_end, token_end
 from engine.cluster.errors import SettingsError
 from engine.cluster.timing import Clock
 from engine.cluster.watching.supervised import SIGNING_IN, note_failure
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 POOL_SIZE = 30
 """Pooled connections: a watch for each kind that is served, and a few requests beside them."""
@@ -115,7 +115,7 @@ class Access:
 
     def _outcome(self, used: AuthenticatedSession) -> AuthenticatedSession | None:
         if self._trouble:
-            raise SettingsError(self._trouble.message, **self._trouble.params)
+            raise SettingsError(self._trouble.sentence)
         return self._session if self._session is not used else None
 
     def _reread(self, session: AuthenticatedSession, path: Path) -> AuthenticatedSession:

@@ -12,7 +12,7 @@ from engine.cluster.connecting.expiry import certificate_end, token_end
 from engine.cluster.connecting.kubeconfig import ContextEntry, Kubeconfig
 from engine.cluster.connecting.plugins import Grant, sign_in
 from engine.cluster.errors import SettingsError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """The folder where a pod finds the token and the CA of its service account."""

@@ -13,7 +13,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes.wire import ListPage, NamedObject
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 log = logging.getLogger(__name__)
 

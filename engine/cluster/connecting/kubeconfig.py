@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from engine.cluster.errors import SettingsError
 from engine.formats.yaml import libyaml
 from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 LONGEST = 1_000_000
 """How many characters of a kubeconfig are read."""

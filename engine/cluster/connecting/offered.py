@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.cluster.connecting.kubeconfig import LONGEST, ContextEntry, at_home
 from engine.cluster.errors import SettingsError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 MOST = 200
 """How many kubeconfigs are offered at most."""

@@ -17,7 +17,7 @@ import msgspec
 from engine.cluster.connecting.kubeconfig import ContextEntry
 from engine.cluster.errors import SettingsError
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 LIMIT_S = 15.0
 """How many seconds a program may take."""

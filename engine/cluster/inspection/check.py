@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -33,7 +33,7 @@ from engine.cluster.inspection.rights import (
 from engine.cluster.inspection.scan import read
 from engine.cluster.timing import Clock, sent_at_s
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.notes import gettext_noop
+from engine.model.message import Message, gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.observation.discovery import ClusterScan, facts, preempting_classes, propose
@@ -80,15 +80,14 @@ class CheckLevel(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A single finding, whose text is ``message`` % ``params``."""
+    """A single finding."""
 
     subject: str
     level: CheckLevel
-    message: str
-    params: dict[str, str] = field(default_factory=dict)
+    message: Message
 
     def __str__(self) -> str:
-        return self.message % self.params if self.params else self.message
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -132,12 +131,12 @@ def check(
     try:
         run_with_timeout(lambda: lines.extend(_Check(settings, expected, limit_s, clock or Clock()).lines()), limit_s)
     except ClusterError as error:
-        lines.append(_line("connection", CheckLevel.ERROR, error.message, **error.params))
+        lines.append(CheckResult("connection", CheckLevel.ERROR, error.sentence))
     return Report(expected.mode, tuple(lines))
 
 
 def _line(subject: str, level: CheckLevel, message: str, **params: str) -> CheckResult:
-    return CheckResult(subject, level, message, params)
+    return CheckResult(subject, level, Message(message, params))
 
 
 class _Check:

@@ -22,7 +22,7 @@ from engine.cluster.inspection.rights import WRITING_CLASSES
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes.convert import NEVER
 from engine.formats.kubernetes.decode import DecodeError, decode_priority_class
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.model.objects import PriorityClass
 
 Done = TypeVar("Done")

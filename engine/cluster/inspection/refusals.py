@@ -5,7 +5,7 @@ from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.identity import api_error
 from engine.cluster.errors import ApiFailure, ClusterError
 from engine.cluster.inspection.rights import Right, is_granted
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 _FORBIDDEN, _INVALID = 403, 422
 _REFUSALS = (400, _FORBIDDEN, CONFLICT, _INVALID)

@@ -23,7 +23,7 @@ from engine.formats.arbitrator.consumers import VERSION as ARBITRATION
 from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
 from engine.formats.kueue.queue_names import GROUP
 from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
 REVIEWS, APPLY, CONSUMERS = "deploy/token-review.yaml", "deploy/apply-tree.yaml", "deploy/consumers.yaml"

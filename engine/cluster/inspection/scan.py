@@ -43,7 +43,7 @@ from engine.formats.kueue.object_kinds import KUEUE as KUEUE_FAMILY
 from engine.formats.tree_objects import Family
 from engine.formats.undecodable import UNDECODABLE
 from engine.formats.volcano.queues import FAMILY as VOLCANO_FAMILY
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.observation.discovery import ClusterScan, yunikorn_namespaces
 
 Read = TypeVar("Read")

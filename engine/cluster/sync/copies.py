@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.cluster.errors import ClusterError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 
 MANAGER = "scheduler-admin"
 """The field manager's name in metadata.managedFields."""

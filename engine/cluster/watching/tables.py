@@ -42,7 +42,7 @@ from engine.formats.kueue.watched import (
 from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
 from engine.formats.volcano.watched import NAMESPACE as VOLCANO_NAMESPACE
 from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.model.snapshot import ClusterState
 
 

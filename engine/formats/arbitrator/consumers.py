@@ -20,7 +20,8 @@ from engine.formats.tree_objects import Family
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.quantities import PODS
 from engine.model.queue_tree import WEIGHT_ONE, Queue, QueueTree, is_namespace
 
@@ -82,7 +83,7 @@ def _weight(spec: Mapping[str, Any], path: str, book: NoteCollector) -> int:
     try:
         return read_weight(str(value))
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(spec, WEIGHT), error.message, **error.params)
+        book.add(Severity.ERROR, path, line_of(spec, WEIGHT), error.sentence)
         return WEIGHT_ONE
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from engine.formats.kubernetes.convert import MAY_PREEMPT_ANNOTATION, OPT_OUT_ANNOTATION
-from engine.model.notes import gettext_noop
+from engine.model.message import Message, gettext_noop
 from engine.model.objects import HIGHEST_PRIORITY, PriorityClass
 
 LOWEST = -(2**31)
@@ -25,17 +25,16 @@ _PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """The reason why a class is invalid: ``message`` % ``params``.
+    """The reason why a class is invalid.
 
     ``field`` is a field of PriorityClass; empty if the fault concerns the whole class.
     """
 
     field: str
-    message: str
-    params: dict[str, str] = {}
+    message: Message
 
     def __str__(self) -> str:
-        return self.message % self.params if self.params else self.message
+        return str(self.message)
 
 
 def creation_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
@@ -52,16 +51,18 @@ def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[P
         "never_preempts": gettext_noop("A class keeps its preemptionPolicy. Make another one."),
     }
     found = [
-        Fault(field, message) for field, message in fixed.items() if getattr(before, field) != getattr(after, field)
+        Fault(field, Message(message))
+        for field, message in fixed.items()
+        if getattr(before, field) != getattr(after, field)
     ]
     if after.global_default and is_system(after.name):
-        found.append(Fault("global_default", gettext_noop("The cluster's own classes can't be the default.")))
+        found.append(Fault("global_default", Message(gettext_noop("The cluster's own classes can't be the default."))))
     return (*found, *_common_faults(after, known))
 
 
 def removal_faults(name: str) -> tuple[Fault, ...]:
     """Return why a class can't be deleted; empty if it can."""
-    return (Fault("", gettext_noop("The cluster can't do without this class.")),) if is_system(name) else ()
+    return (Fault("", Message(gettext_noop("The cluster can't do without this class."))),) if is_system(name) else ()
 
 
 def with_preemption_annotations(
@@ -124,26 +125,27 @@ def is_system(name: str) -> bool:
 
 def _name(name: str, known: Iterable[PriorityClass]) -> Iterator[Fault]:
     if not name:
-        yield Fault("name", gettext_noop("A class needs a name."))
+        yield Fault("name", Message(gettext_noop("A class needs a name.")))
     elif len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
         message = gettext_noop(
             "A name is made of small letters, digits, dashes and dots, begins and ends with a letter or digit, "
             "and has at most %(most)s characters."
         )
-        yield Fault("name", message, {"most": str(_LONGEST_NAME)})
+        yield Fault("name", Message(message, {"most": str(_LONGEST_NAME)}))
     elif is_system(name):
         message = gettext_noop("Names that begin with %(reserved)s are the cluster's own.")
-        yield Fault("name", message, {"reserved": RESERVED})
+        yield Fault("name", Message(message, {"reserved": RESERVED}))
     elif any(one.name == name for one in known):
-        yield Fault("name", gettext_noop("There is a class of this name."))
+        yield Fault("name", Message(gettext_noop("There is a class of this name.")))
 
 
 def _value(value: int) -> Iterator[Fault]:
     if value > HIGHEST_PRIORITY:
         message = gettext_noop("At most %(highest)s: what is above belongs to the cluster's own classes.")
-        yield Fault("value", message, {"highest": f"{HIGHEST_PRIORITY:,}"})
+        yield Fault("value", Message(message, {"highest": f"{HIGHEST_PRIORITY:,}"}))
     elif value < LOWEST:
-        yield Fault("value", gettext_noop("At least %(lowest)s: a priority has 32 bits."), {"lowest": f"{LOWEST:,}"})
+        message = gettext_noop("At least %(lowest)s: a priority has 32 bits.")
+        yield Fault("value", Message(message, {"lowest": f"{LOWEST:,}"}))
 
 
 def _common_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
@@ -151,7 +153,7 @@ def _common_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Ite
     holder = next((one.name for one in known if one.global_default and one.name != wanted.name), "")
     if wanted.global_default and holder:
         message = gettext_noop("%(name)s is the default already, and there can be only one: take it from there first.")
-        yield Fault("global_default", message, {"name": holder})
+        yield Fault("global_default", Message(message, {"name": holder}))
     yield from _labels(wanted.labels)
     yield from _annotations(wanted.annotations)
 
@@ -165,7 +167,7 @@ def _labels(labels: Mapping[str, str]) -> Iterator[Fault]:
                 "The label %(key)s has a value that can't be: at most %(most)s letters, digits, dashes, underscores "
                 "and dots, with a letter or digit at either end."
             )
-            yield Fault("labels", message, {"key": key, "most": str(_LONGEST_PART)})
+            yield Fault("labels", Message(message, {"key": key, "most": str(_LONGEST_PART)}))
 
 
 def _annotations(annotations: Mapping[str, str]) -> Iterator[Fault]:
@@ -173,7 +175,7 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[Fault]:
         if not _is_key(key.lower()):
             yield _odd_key("annotations", key)
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _MOST_BYTES:
-        yield Fault("annotations", gettext_noop("All annotations together have at most 256 KiB."))
+        yield Fault("annotations", Message(gettext_noop("All annotations together have at most 256 KiB.")))
 
 
 def _is_key(key: str) -> bool:
@@ -187,4 +189,4 @@ def _odd_key(field: str, key: str) -> Fault:
         "%(key)s is no key: a key is a name of at most %(most)s letters, digits, dashes, underscores and dots, with a "
         "letter or digit at either end, after a domain and a slash if it has one."
     )
-    return Fault(field, message, {"key": key, "most": str(_LONGEST_PART)})
+    return Fault(field, Message(message, {"key": key, "most": str(_LONGEST_PART)}))

@@ -15,7 +15,8 @@ from engine.formats.tree_json.amounts import AmountError
 from engine.formats.tree_json.weights import as_quantity, read_weight
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.queue_tree import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, Queue, Take
 
 FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
@@ -60,7 +61,7 @@ def _weight(sharing: Mapping[str, Any], path: str, book: NoteCollector) -> int:
     try:
         return read_weight(str(value))
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(sharing, _WEIGHT), error.message, **error.params)
+        book.add(Severity.ERROR, path, line_of(sharing, _WEIGHT), error.sentence)
         return WEIGHT_ONE
 
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from engine.formats.tree_json.queue_annotation import check_path, queue_name
 from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity
 from engine.model.queue_tree import ROOT
 from engine.model.quota import QuotaStatus
 

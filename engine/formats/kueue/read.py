@@ -32,7 +32,8 @@ from engine.formats.kueue.resource_groups import Flavors, flavors_of, read_quota
 from engine.formats.tree_json.queue_annotation import with_annotation
 from engine.formats.yaml.documents import line_of, note_others
 from engine.formats.yaml.object_list import ObjectList
-from engine.model.notes import ImportFailure, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import ImportFailure, NoteCollector, Severity
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)

@@ -13,7 +13,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.yaml.documents import line_of, list_at, note_others, typed_like
 from engine.formats.yaml.object_list import Fields, Object
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.quantities import FLAVOR, Amounts, base, format_amount, is_resource_name
 
 DEFAULT_FLAVOR = "default"
@@ -130,7 +131,7 @@ def _amount(quota: QuotaEntry, field: str, path: str, book: NoteCollector) -> in
     try:
         return read_amount(quota.resource, str(value), saturate=True)
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(quota.fields, field), error.message, **error.params)
+        book.add(Severity.ERROR, path, line_of(quota.fields, field), error.sentence)
         return None
 
 

@@ -25,7 +25,8 @@ from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.queue_annotation import annotate, rename, unsupported_settings
 from engine.formats.written_document import Written
 from engine.formats.yaml.object_list import Object, ObjectList
-from engine.model.notes import Note, NoteCollector, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import Note, NoteCollector, Severity
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
 Names = dict[str, tuple[str, str]]
@@ -197,14 +198,14 @@ def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueT
                 "Kueue has nothing for %(settings)s: an annotation keeps it, which Kueue passes over."
             )
             params = {"settings": ", ".join(named)}
-            yield Note(severity=Severity.WARNING, path=path, line=None, message=message, params=params)
+            yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(message, params))
     if silent:
         message = gettext_noop(
             "Leaves that don't say whom they may preempt (%(count)s) preempt nobody in Kueue; "
             "an annotation keeps that they say nothing."
         )
         params = {"count": str(silent)}
-        yield Note(severity=Severity.WARNING, path=tree.root, line=None, message=message, params=params)
+        yield Note(severity=Severity.WARNING, path=tree.root, line=None, message=Message(message, params))
     if tree.placement:
         message = gettext_noop("Placement rules are left out: Kueue's jobs name their LocalQueue.")
-        yield Note(severity=Severity.WARNING, path="", line=None, message=message)
+        yield Note(severity=Severity.WARNING, path="", line=None, message=Message(message))

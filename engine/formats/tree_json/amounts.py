@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from engine.model.notes import gettext_noop
+from engine.model.message import MessageError, gettext_noop
 from engine.model.quantities import CPU, QuantityError, base, is_bytes, parse_amount, parse_quantity
 
 LARGEST = 2**63 - 1
@@ -16,13 +16,8 @@ _FINER = gettext_noop("%(value)s is finer than a thousandth of a core.")
 _BROKEN = gettext_noop("%(value)s is not a whole number: %(resource)s comes in whole ones.")
 
 
-class AmountError(ValueError):
-    """A text that is not a valid amount. ``message`` is the message id, and ``params`` fill its placeholders."""
-
-    def __init__(self, message: str, **params: str) -> None:
-        super().__init__(message % params)
-        self.message = message
-        self.params = params
+class AmountError(MessageError, ValueError):
+    """A text that is not a valid amount."""
 
 
 @lru_cache(maxsize=4096)  # an editor rereads its whole tree after every edit

@@ -20,7 +20,8 @@ from engine.formats.tree_json.durations import format_duration
 from engine.formats.tree_json.percentages import PercentageBase, Resolution, shares_of, write_share
 from engine.formats.tree_json.placement import read_rules, write_rules
 from engine.formats.tree_json.settings import note_unknown, read_capacity, read_settings
-from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, Severity
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting

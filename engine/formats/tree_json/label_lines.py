@@ -9,16 +9,11 @@ from collections.abc import Mapping
 import msgspec
 
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.notes import gettext_noop
+from engine.model.message import MessageError, gettext_noop
 
 
-class PairsError(ValueError):
-    """A line that can't be parsed; ``message`` % ``params`` says why."""
-
-    def __init__(self, message: str, **params: str) -> None:
-        super().__init__(message % params)
-        self.message = message
-        self.params = params
+class PairsError(MessageError, ValueError):
+    """A line that can't be parsed."""
 
 
 def write_pairs(pairs: Mapping[str, str]) -> str:

@@ -11,7 +11,8 @@ from typing import TypeVar
 import msgspec
 
 from engine.formats.tree_json.amounts import LARGEST, AmountError
-from engine.model.notes import DocumentPlace, NoteCollector, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_settings import BY_NAME, SETTINGS
 from engine.model.queue_tree import Queue, Settings, Shares

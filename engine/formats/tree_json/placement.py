@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.model.go_regexp import ExpressionError, check
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.model.placement import is_expression
 from engine.model.placement_rules import DEEPEST_RULE, Filter, Rule, RuleName
 from engine.model.queue_tree import LONGEST_PATH, ROOT, is_queue_name

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.model.notes import DocumentPlace, Note, NoteCollector, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import DocumentPlace, Note, NoteCollector
 from engine.policies import known_dialects, parameters_of
 from engine.policies.common.parameters import format_value, parse_value
 

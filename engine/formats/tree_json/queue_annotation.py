@@ -16,7 +16,8 @@ from engine.formats.tree_json.document import write_queue
 from engine.formats.tree_json.percentages import without_shares
 from engine.formats.tree_json.settings import FIELDS, read_settings
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, Severity
 from engine.model.queue_settings import BY_NAME, Kind
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, is_queue_name
 

@@ -8,7 +8,8 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.percentages import is_share, read_share
 from engine.formats.tree_json.weights import read_weight
-from engine.model.notes import DocumentPlace, NoteCollector, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector
 from engine.model.quantities import Amounts, is_resource_name
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import LONGEST_DELAY_MS, Queue, Settings, Shares
@@ -99,7 +100,7 @@ def _amounts(listed: Any, key: str, place: DocumentPlace, book: NoteCollector) -
                 else:
                     amounts[resource] = read_amount(resource, str(value))
             except AmountError as error:
-                book.error(place.at(key, resource), error.message, **error.params)
+                book.error(place.at(key, resource), error.sentence)
     return amounts, shares
 
 
@@ -163,7 +164,7 @@ def _read_weight(value: Any, setting: QueueSetting, place: DocumentPlace, book: 
     try:
         return {setting.attribute: read_weight(str(value))}
     except AmountError as error:
-        book.error(place.at(setting.name), error.message, **error.params)
+        book.error(place.at(setting.name), error.sentence)
         return {}
 
 

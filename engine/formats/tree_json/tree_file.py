@@ -20,7 +20,8 @@ from engine.formats.written_document import Written
 from engine.formats.yaml.documents import dump, failure, line_of, line_of_start, load, splice_changes, to_commented
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.object_list import Fields
-from engine.model.notes import ImportFailure, Note, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import ImportFailure, Note
 from engine.model.queue_tree import QueueTree
 
 _UNSAID: dict[str, Any] = {"policy": "fence", "dialect": "design", "parameters": {}}

@@ -1,7 +1,7 @@
 """Parsing and formatting of fair-sharing weights as Kubernetes quantities such as ``2``, ``0.5`` or ``500m``."""
 
 from engine.formats.tree_json.amounts import LARGEST, AmountError
-from engine.model.notes import gettext_noop
+from engine.model.message import gettext_noop
 from engine.model.quantities import QuantityError, parse_quantity
 from engine.model.queue_tree import WEIGHT_ONE
 

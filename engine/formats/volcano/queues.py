@@ -21,7 +21,8 @@ from engine.formats.tree_objects import Family
 from engine.formats.written_document import Written
 from engine.formats.yaml.documents import line_of, mapping_at, note_others
 from engine.formats.yaml.object_list import Object
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT, WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 
@@ -100,7 +101,7 @@ def _weight(one: Object, path: str, book: NoteCollector) -> int:
     try:
         weight = read_weight(str(value))
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), error.message, **error.params)
+        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), error.sentence)
         return WEIGHT_ONE
     if weight % WEIGHT_ONE or not 1 <= weight // WEIGHT_ONE <= _HEAVIEST:
         message = gettext_noop("%(value)s is not a whole number from 1 to %(most)s.")

@@ -8,7 +8,8 @@ import msgspec
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from engine.formats.yaml.documents import dump, failure, is_json, line_of, load, splice_changes
-from engine.model.notes import ImportFailure, Note, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import ImportFailure, Note
 
 _PARTITIONS = re.compile(r"""^["']?partitions["']?\s*:""", re.MULTILINE)
 """Pattern of the beginning of a queues.yaml, apart from comments."""

@@ -16,7 +16,8 @@ from ruamel.yaml.scalarstring import ScalarString
 from engine.formats.yaml import libyaml
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
-from engine.model.notes import ImportFailure, Note, NoteCollector, Severity, gettext_noop
+from engine.model.message import Message, gettext_noop
+from engine.model.notes import ImportFailure, Note, NoteCollector, Severity
 
 DEEPEST = 100
 """Deepest nesting of brackets that is read: the time that the YAML reader takes grows with the square of the depth."""
@@ -255,7 +256,7 @@ def closest_match(name: str, known: Collection[str]) -> str | None:
 def failure(line: int | None, message: str, value: str = "", name: str = "problem") -> ImportFailure:
     """Return the failure of a whole document, with one error whose message has ``value`` as parameter ``name``."""
     params = {name: value} if value else {}
-    return ImportFailure((Note(severity=Severity.ERROR, path="", line=line, message=message, params=params),))
+    return ImportFailure((Note(severity=Severity.ERROR, path="", line=line, message=Message(message, params)),))
 
 
 def _depth(text: str) -> int:

@@ -15,7 +15,8 @@ from engine.formats.yaml.documents import (
     splice_changes,
     to_commented,
 )
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 
 MOST_OBJECTS = 50_000
 """Largest number of objects in a text: with aliases, a small document can describe very many."""

@@ -6,7 +6,8 @@ from typing import Any
 from engine.formats.yaml import documents
 from engine.formats.yaml.documents import failure, line_of, note_others
 from engine.formats.yunikorn.strict import DOCUMENT, PARTITION
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 from engine.model.queue_tree import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)

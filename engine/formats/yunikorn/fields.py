@@ -12,7 +12,8 @@ from engine.formats.tree_json.amounts import AmountError, read_amount
 from engine.formats.tree_json.durations import DurationError, parse_duration
 from engine.formats.tree_json.settings import is_int32, note_unknown, read_values
 from engine.formats.yaml.documents import line_of, mapping_at
-from engine.model.notes import DocumentPlace, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import DocumentPlace, NoteCollector, Severity
 from engine.model.quantities import CPU, Amounts, is_resource_name
 from engine.model.queue_settings import LENDING_PROPERTY, LENDING_SETTINGS, SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import LONGEST_DELAY_MS, Queue, Settings
@@ -134,7 +135,7 @@ def _amount(resource: str, value: Any, path: str, line: int | None, book: NoteCo
     try:
         return read_amount(resource, _SPACED.sub(r"\1\2", str(value)))
     except AmountError as error:
-        book.add(Severity.ERROR, path, line, error.message, **error.params)
+        book.add(Severity.ERROR, path, line, error.sentence)
         return 0
 
 

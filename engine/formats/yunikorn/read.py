@@ -21,7 +21,8 @@ from engine.formats.yunikorn.fields import (
 )
 from engine.formats.yunikorn.strict import PROPERTIES, QUEUE
 from engine.formats.yunikorn.strict import TEMPLATE as TEMPLATE_KEYS
-from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import MOST_QUEUES, ImportFailure, NoteCollector, Severity
 from engine.model.placement_rules import Rule
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yunikorn.fields import VCORE
-from engine.model.notes import NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import NoteCollector, Severity
 
 PROPERTIES = frozenset(
     {

@@ -21,7 +21,8 @@ from engine.formats.yunikorn import strict
 from engine.formats.yunikorn.document import load, partition_of, top_queues
 from engine.formats.yunikorn.fields import VCORE, our_resource
 from engine.formats.yunikorn.strict import quantity
-from engine.model.notes import ImportFailure, Note, NoteCollector, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import ImportFailure, Note, NoteCollector, Severity
 from engine.model.quantities import CPU, Amounts, format_amount
 from engine.model.queue_tree import ROOT, QueueTree
 

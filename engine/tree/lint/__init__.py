@@ -88,7 +88,7 @@ def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
 
 def _about(note: Note) -> tuple[str, ...]:
     """Return what a note is about, so that it is reported only once, as an error or as a remark."""
-    return (note.path, note.field or note.params.get("number", "") or note.message)
+    return (note.path, note.field or str(note.message.params.get("number", "")) or note.message.id)
 
 
 def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:

@@ -5,7 +5,8 @@ Source: how YuniKorn checks its configuration (checkQueueResource of its package
 
 from collections.abc import Iterator, Mapping
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint.found import make_note

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.quantities import PODS
 from engine.model.queue_tree import PriorityPolicy, QueueTree
 from engine.tree import reach

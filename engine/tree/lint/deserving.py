@@ -5,7 +5,8 @@ Source: docs/policies/deserved.md.
 
 from collections.abc import Iterator
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint.found import make_note
 from engine.tree.lint.lending import TAKES, has_sibling, weight

@@ -5,7 +5,8 @@ Source: clusterqueue_webhook.go and cohort_webhook.go of Kueue's pkg/webhooks, a
 
 from collections.abc import Collection, Iterator
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree, Take
 from engine.tree.lint.found import make_note

@@ -5,7 +5,8 @@ Source: Kueue's cohorts and fair sharing, and what its webhooks refuse of a Clus
 
 from collections.abc import Iterator
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.queue_settings import LENDING_SETTINGS
 from engine.model.queue_tree import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
 from engine.tree.lint.dynamic import may_grow

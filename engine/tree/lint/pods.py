@@ -2,7 +2,8 @@
 
 from collections.abc import Container, Iterator
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.placement import DEFAULT_LEAF
 from engine.model.quantities import PODS
 from engine.model.queue_tree import Queue, QueueTree

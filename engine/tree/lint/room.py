@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.objects import Namespace
 from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import QueueTree

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import PreemptionPolicy, QueueTree, Settings
 from engine.tree.lint.dynamic import may_grow

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Protocol
 
-from engine.model.notes import Note, Severity, gettext_noop
+from engine.model.message import gettext_noop
+from engine.model.notes import Note, Severity
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.quantities import Amounts, format_amount, total
 from engine.model.queue_tree import ROOT, QueueTree

@@ -7,6 +7,7 @@ from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from scheduler_admin.translation import template
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 
@@ -80,10 +81,10 @@ def _html(pattern: str, *texts: str) -> SafeString:
 
 def wrong(row: Row, one: Wrong) -> SafeString:
     """An error in words; what it suggests are buttons that put it in."""
-    words: dict[str, SafeString | str] = dict(one.note.params)
+    words: dict[str, SafeString | str] = {name: str(value) for name, value in one.note.message.params.items()}
     if row.editable and one.field is not None:
         words |= {name: _suggestion(one.setting, words[name]) for name in ("one", "other") if name in words}
-    sentence = _filled(_(one.note.message), words)
+    sentence = _filled(template(one.note.message), words)
     if one.field is None and one.setting:  # it stands below the queue's name, not at its field
         return format_html("{}: {}", setting_name(one.setting), sentence)
     return sentence

@@ -289,7 +289,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         alike = _digest(placed.depth, fold.holds, self.takes, self.editable, self.marks, self.act, self.named)
         shares, own = self._of_shares, ""
         if of.errors or of.change or shares:
-            own = _digested(([(note.message, note.params, note.field) for note in of.errors], of.change, shares))
+            own = _digested(
+                ([(note.message.id, note.message.params, note.field) for note in of.errors], of.change, shares)
+            )
         return f"{placed.row.changed_in}-{placed.above or 0}-{fold.wrong}-{alike}{own}"
 
 

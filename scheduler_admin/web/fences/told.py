@@ -12,7 +12,7 @@ from engine.explain import Message, border_clause, border_label
 from engine.model.queue_tree import PreemptionPolicy
 from engine.tree.reach import Border, Fences
 from scheduler_admin.history.models import Decision
-from scheduler_admin.history.sentences import text
+from scheduler_admin.translation import text
 from scheduler_admin.web.fences.folding import Drawn
 from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.words import names

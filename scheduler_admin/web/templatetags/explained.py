@@ -4,7 +4,7 @@ from django import template
 from django.utils.safestring import SafeString
 
 from engine.explain import Message
-from scheduler_admin.history import sentences
+from scheduler_admin import translation
 
 register = template.Library()
 
@@ -12,13 +12,13 @@ register = template.Library()
 @register.filter
 def said(message: Message) -> SafeString:
     """A message with its names and moments marked up."""
-    return sentences.html(message)
+    return translation.html(message)
 
 
 @register.filter
 def said_plain(message: Message) -> str:
     """A message as plain text, for titles and attributes."""
-    return sentences.text(message)
+    return translation.text(message)
 
 
 @register.filter

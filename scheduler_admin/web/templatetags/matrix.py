@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from scheduler_admin.history import sentences
+from scheduler_admin import translation
 from scheduler_admin.web.fences.pairs import Cell, Line
 
 register = template.Library()
@@ -34,7 +34,7 @@ def pair_rows(lines: Sequence[Line]) -> SafeString:
 
 
 def _cell(cell: Cell) -> SafeString:
-    label, pods = sentences.html(cell.label), localize(cell.pods)
+    label, pods = translation.html(cell.label), localize(cell.pods)
     if cell.kind == "self":
         return format_html('<td class="self"><span class="vh">{}</span></td>', label)
     if cell.kind == "open":

@@ -149,4 +149,4 @@ class Command(BaseCommand):
             self.stdout.write(heading)
         for change in changes:
             for message in describe_change(change):
-                self.stdout.write(f"  {message.id % message.params}")
+                self.stdout.write(f"  {message!s}")
