@@ -8,15 +8,15 @@ import pytest
 
 from engine.feasibility import matches
 from engine.formats.kubernetes.decode import (
+    CLASS_QUOTA_READER,
+    POD_READER,
     DecodeError,
-    class_quota_from_bytes,
     cluster_state,
     decode_budget,
     decode_namespace,
     decode_node,
     decode_pod,
     decode_priority_class,
-    pod_from_bytes,
 )
 from engine.formats.kubernetes.wire import ListPage, WatchEvent
 from engine.model.objects import ClassQuota, ClassRule, Node, Taint
@@ -84,7 +84,7 @@ def test_what_people_may_change_of_a_priority_class_is_read_too():
 def quota(**spec: Any) -> ClassQuota:
     meta, hard = {"namespace": "a", "name": "q"}, {"pods": 5, "requests.cpu": "1500m"}
     document = {"metadata": meta, "spec": {"hard": hard, **spec}, "status": {"used": {"pods": "2"}}}
-    return class_quota_from_bytes(msgspec.json.encode(document))
+    return CLASS_QUOTA_READER.from_bytes(msgspec.json.encode(document))
 
 
 def test_a_quota_by_priority_class_is_read_with_what_it_allows_and_what_is_used():
@@ -131,7 +131,7 @@ def test_bytes_and_dictionaries_read_alike():
     page = msgspec.json.decode(json.dumps({"metadata": {"continue": "x"}, "items": [obj]}), type=ListPage)
     event = msgspec.json.decode(json.dumps({"type": "ADDED", "object": obj}), type=WatchEvent)
     assert page.metadata.continue_ == "x"
-    assert decode_pod(obj) == pod_from_bytes(page.items[0]) == pod_from_bytes(event.object)
+    assert decode_pod(obj) == POD_READER.from_bytes(page.items[0]) == POD_READER.from_bytes(event.object)
 
 
 def test_documents_make_a_state_and_what_was_ignored_is_told():

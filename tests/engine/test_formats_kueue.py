@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.formats.kubernetes.decode import DecodeError, decode_pod
-from engine.formats.kueue.watched import workload_from_bytes
+from engine.formats.kueue.watched import WORKLOAD_READER
 from engine.model.objects import PodSet, Preempted, Workload
 
 UID, JOB = "5c023c28-8533-4927-b266-56bca5e310c1", "4548c8bd-c399-4027-bb02-6114f3a8cdeb"
@@ -40,14 +40,14 @@ def written(*conditions: dict[str, Any], admitted: str = "cq-a", **meta: Any) ->
 def read(message: str, reason: str = "InCohortReclamation", **more: Any) -> Preempted:
     """What is read of both conditions."""
     both = condition("Evicted", "Preempted", message), condition("Preempted", reason, message)
-    found = workload_from_bytes(written(*both, **more)).preempted
+    found = WORKLOAD_READER.from_bytes(written(*both, **more)).preempted
     assert found is not None
     return found
 
 
 def test_a_workload_is_what_it_was_made_for_and_where_it_is_admitted() -> None:
     """With the LocalQueue that it names and how many pods it is of."""
-    found = workload_from_bytes(written(condition("Admitted", "Admitted", "")))
+    found = WORKLOAD_READER.from_bytes(written(condition("Admitted", "Admitted", "")))
     assert found == Workload(
         uid="uid-w",
         namespace="ns",
@@ -120,7 +120,7 @@ def test_what_is_no_word_is_no_reason() -> None:
 def test_the_condition_evicted_alone_tells_of_it_in_old_versions() -> None:
     """It has no word for why there."""
     only = condition("Evicted", "Preempted", "Preempted to accommodate a higher priority Workload")
-    found = workload_from_bytes(written(only)).preempted
+    found = WORKLOAD_READER.from_bytes(written(only)).preempted
     assert found is not None
     assert (found.why, found.at_ms) == ("", AT_MS)
 
@@ -139,7 +139,7 @@ def test_the_condition_evicted_alone_tells_of_it_in_old_versions() -> None:
 )
 def test_what_was_evicted_otherwise_or_is_admitted_again_is_not_preempted(conditions: list[dict[str, Any]]) -> None:
     """When it was before, nobody knows any more."""
-    assert workload_from_bytes(written(*conditions)).preempted is None
+    assert WORKLOAD_READER.from_bytes(written(*conditions)).preempted is None
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_was_evicted_otherwise_or_is_admitted_again_is_not_preempted(condit
 def test_one_that_can_not_be_read_is_odd(data: bytes) -> None:
     """Skipped and told, as every object that can't be read."""
     with pytest.raises(DecodeError):
-        workload_from_bytes(data)
+        WORKLOAD_READER.from_bytes(data)
 
 
 def test_a_pod_tells_which_workload_it_is_part_of_and_since_when_it_is_on_its_way_out() -> None:

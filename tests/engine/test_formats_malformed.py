@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kubernetes.decode import (
+    BUDGET_READER,
+    NODE_READER,
+    POD_READER,
+    PRIORITY_CLASS_READER,
     DecodeError,
-    budget_from_bytes,
     decode_budget,
     decode_node,
     decode_pod,
     decode_priority_class,
-    node_from_bytes,
-    pod_from_bytes,
-    priority_class_from_bytes,
 )
 from tests.engine.kubernetes_objects import FIELDS, OBJECTS, container, pod
 
@@ -35,7 +35,7 @@ from tests.engine.kubernetes_objects import FIELDS, OBJECTS, container, pod
 )
 def test_a_malformed_object_is_one_kind_of_error(obj, name, part):
     """It says which object and what about it, whether it came as dictionaries or bytes."""
-    for read in (lambda: decode_pod(obj), lambda: pod_from_bytes(json.dumps(obj).encode())):
+    for read in (lambda: decode_pod(obj), lambda: POD_READER.from_bytes(json.dumps(obj).encode())):
         with pytest.raises(DecodeError, match=part) as caught:
             read()
         assert (caught.value.kind, caught.value.name) == ("Pod", name)
@@ -52,7 +52,12 @@ def test_whatever_comes_only_a_decode_error_is_raised(obj):
 @given(st.binary(max_size=60))
 def test_whatever_bytes_come_only_a_decode_error_is_raised(data):
     """No bytes break a reader in another way."""
-    for read in (pod_from_bytes, node_from_bytes, priority_class_from_bytes, budget_from_bytes):
+    for read in (
+        POD_READER.from_bytes,
+        NODE_READER.from_bytes,
+        PRIORITY_CLASS_READER.from_bytes,
+        BUDGET_READER.from_bytes,
+    ):
         with pytest.raises(DecodeError):
             read(data)
 

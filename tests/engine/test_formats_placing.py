@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kubernetes.decode import (
+    CLAIM_READER,
+    NAMESPACE_READER,
+    VOLUME_READER,
     DecodeError,
-    claim_from_bytes,
     cluster_state,
     decode_budget,
     decode_pod,
-    namespace_from_bytes,
-    volume_from_bytes,
 )
 from engine.model.objects import AffinityTerm, Claim, Namespace, NodeSelectorTerm, Requirement, SpreadConstraint, Volume
 from tests.engine.kubernetes_objects import OBJECTS, REQUIRED, pod
@@ -161,7 +161,7 @@ def test_rules_that_are_not_judged_are_named(spec: Any, want: str) -> None:
 
 
 def claim(spec: Any = None, **meta: Any) -> Claim:
-    return claim_from_bytes(given_json({"metadata": {"name": "c", "namespace": "a", **meta}, "spec": spec}))
+    return CLAIM_READER.from_bytes(given_json({"metadata": {"name": "c", "namespace": "a", **meta}, "spec": spec}))
 
 
 BOUND = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
@@ -203,7 +203,7 @@ def test_a_claim_for_one_pod_alone_is_exclusive() -> None:
 
 
 def volume(spec: Any = None, **labels: str) -> Volume:
-    return volume_from_bytes(given_json({"metadata": {"name": "v", "labels": labels}, "spec": spec}))
+    return VOLUME_READER.from_bytes(given_json({"metadata": {"name": "v", "labels": labels}, "spec": spec}))
 
 
 def test_a_volume_says_which_nodes_reach_it() -> None:
@@ -236,9 +236,9 @@ def test_every_label_of_zone_and_region_counts() -> None:
 def test_a_namespace_is_labelled_with_its_name() -> None:
     """As the API server fills in, whatever is said instead."""
     name = "kubernetes.io/metadata.name"
-    got = namespace_from_bytes(given_json({"metadata": {"name": "a", "labels": {"team": "x", name: "b"}}}))
+    got = NAMESPACE_READER.from_bytes(given_json({"metadata": {"name": "a", "labels": {"team": "x", name: "b"}}}))
     assert got == Namespace(name="a", labels={"team": "x", name: "a"})
-    assert namespace_from_bytes(given_json({"metadata": {"name": "a"}})).labels == {name: "a"}
+    assert NAMESPACE_READER.from_bytes(given_json({"metadata": {"name": "a"}})).labels == {name: "a"}
 
 
 def test_documents_of_claims_volumes_and_namespaces_are_read() -> None:
@@ -254,7 +254,7 @@ def test_documents_of_claims_volumes_and_namespaces_are_read() -> None:
     assert (state.claims.keys(), state.volumes.keys(), ignored) == ({("a", "c")}, {"v"}, ())
 
 
-READERS = (claim_from_bytes, volume_from_bytes, namespace_from_bytes)
+READERS = (CLAIM_READER.from_bytes, VOLUME_READER.from_bytes, NAMESPACE_READER.from_bytes)
 
 
 @given(st.dictionaries(st.sampled_from(["metadata", "spec"]), OBJECTS) | OBJECTS)

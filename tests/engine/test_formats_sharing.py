@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kubernetes import convert, interning, pod_requests
-from engine.formats.kubernetes.decode import DecodeError, decode_pod, pod_from_bytes
+from engine.formats.kubernetes.decode import POD_READER, DecodeError, decode_pod
 
 SIZES = st.dictionaries(
     st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), st.sampled_from(["1", "500m", "2", 2, 2.0, "1Gi", "much"])
@@ -84,5 +84,5 @@ def _pod(name: str, **more: Any) -> bytes:
 @pytest.mark.parametrize("part", ["requests", "labels", "tolerations", "node_selector"])
 def test_pods_of_one_workload_share_what_they_have_in_common(part: str) -> None:
     """A hundred thousand pods hold a few hundred mappings."""
-    one, other = pod_from_bytes(_pod("web-1")), pod_from_bytes(_pod("web-2"))
+    one, other = POD_READER.from_bytes(_pod("web-1")), POD_READER.from_bytes(_pod("web-2"))
     assert getattr(one, part) is getattr(other, part)

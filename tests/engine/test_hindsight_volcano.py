@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.explain.observed.replay import no_counterfactuals_reason, replay_lines
-from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
+from engine.formats.volcano.watched import GROUP_READER, QUEUE_READER, SETTINGS_READER
 from engine.model.objects import Pod, Preempted, Taint
 from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation.evictions import EvictionSource, NotReplayedReason, Observed, decode, encode, observe
@@ -37,14 +37,18 @@ class Volcano:
             "metadata": {"name": "volcano-scheduler-configmap"},
             "data": {"volcano-scheduler.conf": CONFIGURATION},
         }
-        settings = settings_from_bytes(msgspec.json.encode(config))
+        settings = SETTINGS_READER.from_bytes(msgspec.json.encode(config))
         assert settings is not None
         self.state.volcano_settings[settings.name] = settings
         for name in ("hog", "poor"):
-            one = queue_from_bytes(msgspec.json.encode({"metadata": {"name": name}, "status": {"state": "Open"}}))
+            one = QUEUE_READER.from_bytes(
+                msgspec.json.encode({"metadata": {"name": name}, "status": {"state": "Open"}})
+            )
             self.state.volcano_queues[name] = one
             group = {"spec": {"queue": name, "minMember": 1}, "status": {"phase": "Running"}}
-            made = group_from_bytes(msgspec.json.encode({"metadata": {"namespace": "ns", "name": name}, **group}))
+            made = GROUP_READER.from_bytes(
+                msgspec.json.encode({"metadata": {"namespace": "ns", "name": name}, **group})
+            )
             self.state.pod_groups[made.namespace, made.name] = made
         for name in nodes or ("n1",):
             self.state.nodes[name] = node(name, 8)

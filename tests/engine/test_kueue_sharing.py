@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kubernetes.reader import DecodeError
-from engine.formats.kueue.watched import sharing_from_bytes
+from engine.formats.kueue.watched import SHARING_READER
 from engine.model.objects import KueueSettings
 
 VALUES = st.recursive(
@@ -21,7 +21,7 @@ VALUES = st.recursive(
 def told(fair: Any) -> KueueSettings | None:
     """What is read of a ConfigMap with such a setting; JSON is YAML."""
     data = {"controller_manager_config.yaml": json.dumps({"fairSharing": fair})}
-    return sharing_from_bytes(json.dumps({"metadata": {"name": "kueue-manager-config"}, "data": data}).encode())
+    return SHARING_READER.from_bytes(json.dumps({"metadata": {"name": "kueue-manager-config"}, "data": data}).encode())
 
 
 def test_the_strategies_are_those_listed() -> None:

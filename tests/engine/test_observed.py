@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import observed_causes, observed_flags, observed_sentence, observed_victim, taken_verdict
-from engine.formats.kubernetes.decode import DecodeError, preempted_from_bytes
+from engine.formats.kubernetes.decode import PREEMPTED_READER, DecodeError
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import (
@@ -388,16 +388,16 @@ RELATED = {"kind": "Pod", "namespace": "prod", "name": "web", "uid": "uid-web"}
 )
 def test_every_form_of_the_event_is_read(message: str, fields: dict[str, Any], want: tuple[str, ...]):
     """From the oldest to the newest kube-scheduler."""
-    found = preempted_from_bytes(written(message, **fields))
+    found = PREEMPTED_READER.from_bytes(written(message, **fields))
     assert (found.ask_uid, found.ask_namespace, found.ask_name, found.ask_kind, found.node) == want
     assert (found.by_scheduler, found.uid, found.at_ms) == (True, "uid-v", 1_767_225_600_250)
 
 
 def test_the_same_reason_by_others_tells_nothing():
     """Our own Event, and one that is about no pod."""
-    assert not preempted_from_bytes(written("Preempted, as queue root.a is below its guarantee")).by_scheduler
+    assert not PREEMPTED_READER.from_bytes(written("Preempted, as queue root.a is below its guarantee")).by_scheduler
     other = written("Preempted by a pod on node n1", involvedObject={"kind": "Workload", "name": "w", "uid": "u"})
-    assert not preempted_from_bytes(other).by_scheduler
+    assert not PREEMPTED_READER.from_bytes(other).by_scheduler
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_the_same_reason_by_others_tells_nothing():
 )
 def test_an_event_that_names_what_can_not_be_tells_nothing(told: str):
     """Anybody may write one, and what is stored of it has its bounds."""
-    assert not preempted_from_bytes(written(f"Preempted by {told}")).by_scheduler
+    assert not PREEMPTED_READER.from_bytes(written(f"Preempted by {told}")).by_scheduler
 
 
 @pytest.mark.parametrize(
@@ -425,4 +425,4 @@ def test_an_event_that_names_what_can_not_be_tells_nothing(told: str):
 def test_an_event_that_does_not_say_who_or_when_is_odd(fields: dict[str, Any]):
     """Skipped and told, as every object that can't be read."""
     with pytest.raises(DecodeError):
-        preempted_from_bytes(written("Preempted by a pod on node n1", **fields))
+        PREEMPTED_READER.from_bytes(written("Preempted by a pod on node n1", **fields))

@@ -8,7 +8,7 @@ import pytest
 from engine.explain import label, observed_sentence, observed_victim
 from engine.explain.observed.evictions import observed_reason
 from engine.explain.observed.replay import replay_lines
-from engine.formats.kubernetes.decode import DecodeError, decode_pod, preempted_by_volcano_from_bytes
+from engine.formats.kubernetes.decode import PREEMPTED_BY_VOLCANO_READER, DecodeError, decode_pod
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import EvictionSource, Observed, decode, encode, observe
@@ -175,7 +175,7 @@ def written(message: str = "Pod is evicted, because of reclaim", **fields: Any) 
 @pytest.mark.parametrize("why", ["preempt", "reclaim", "gangreclaim", "shuffle", "tdm plugin"])
 def test_its_event_on_a_victim_is_read(why: str) -> None:
     """With its last word, and no more."""
-    assert preempted_by_volcano_from_bytes(written(f"Pod is evicted, because of {why}")) == Preempted(
+    assert PREEMPTED_BY_VOLCANO_READER.from_bytes(written(f"Pod is evicted, because of {why}")) == Preempted(
         uid="uid-v", namespace="ns", name="v", at_ms=1_767_225_600_000, why=why
     )
 
@@ -192,13 +192,14 @@ def test_its_event_on_a_victim_is_read(why: str) -> None:
 )
 def test_what_others_say_under_the_same_reason_is_passed_over(message: str) -> None:
     """Anybody may write an Event."""
-    assert preempted_by_volcano_from_bytes(written(message)) is None
+    assert PREEMPTED_BY_VOLCANO_READER.from_bytes(written(message)) is None
 
 
 def test_an_event_on_something_else_is_passed_over() -> None:
     """Volcano writes one on the PodGroup, too: for each pod, and without its name."""
     assert (
-        preempted_by_volcano_from_bytes(written(involvedObject={"kind": "PodGroup", "uid": "u", "name": "g"})) is None
+        PREEMPTED_BY_VOLCANO_READER.from_bytes(written(involvedObject={"kind": "PodGroup", "uid": "u", "name": "g"}))
+        is None
     )
 
 
@@ -206,4 +207,4 @@ def test_an_event_on_something_else_is_passed_over() -> None:
 def test_an_event_that_does_not_say_who_or_when_is_odd(fields: dict[str, Any]) -> None:
     """Skipped and told, as every object that can't be read."""
     with pytest.raises(DecodeError):
-        preempted_by_volcano_from_bytes(written(**fields))
+        PREEMPTED_BY_VOLCANO_READER.from_bytes(written(**fields))

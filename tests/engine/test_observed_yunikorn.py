@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.explain import observed_causes, observed_preemptor, observed_sentence, observed_victim, taken_verdict
-from engine.formats.kubernetes.decode import DecodeError, preempted_by_yunikorn_from_bytes
+from engine.formats.kubernetes.decode import PREEMPTED_BY_YUNIKORN_READER, DecodeError
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import (
@@ -184,7 +184,9 @@ def written(message: str, **fields: Any) -> bytes:
 def test_its_event_on_a_victim_is_read():
     """For whom, from which application, in which queue."""
     uid = "f137fab6-3cfa-4536-93f7-bfff92689382"
-    found = preempted_by_yunikorn_from_bytes(written(f"Preempted by {uid} from application spark-1 in root.parent.a"))
+    found = PREEMPTED_BY_YUNIKORN_READER.from_bytes(
+        written(f"Preempted by {uid} from application spark-1 in root.parent.a")
+    )
     assert found is not None
     assert (found.uid, found.namespace, found.name, found.at_ms) == ("uid-v", "ns", "v", 1_767_225_600_250)
     assert (found.ask_uid, found.ask_application, found.ask_queue, found.over_max) == (
@@ -197,7 +199,7 @@ def test_its_event_on_a_victim_is_read():
 
 def test_its_event_on_a_victim_of_a_lowered_max_is_read():
     """There the queue is the one that was over its max."""
-    found = preempted_by_yunikorn_from_bytes(written("Preempted by Quota change enforcement process in root.b"))
+    found = PREEMPTED_BY_YUNIKORN_READER.from_bytes(written("Preempted by Quota change enforcement process in root.b"))
     assert found is not None
     assert (found.ask_uid, found.ask_queue, found.over_max) == ("", "", "root.b")
 
@@ -215,11 +217,11 @@ def test_its_event_on_a_victim_of_a_lowered_max_is_read():
 )
 def test_what_else_it_says_of_pods_is_passed_over(message: str):
     """All that it tells of a pod has the same reason; and anybody may write an Event."""
-    assert preempted_by_yunikorn_from_bytes(written(message)) is None
+    assert PREEMPTED_BY_YUNIKORN_READER.from_bytes(written(message)) is None
 
 
 @pytest.mark.parametrize("fields", [{"involvedObject": {"kind": "Pod"}}, {"eventTime": None}])
 def test_an_event_that_does_not_say_who_or_when_is_odd(fields: dict[str, Any]):
     """Skipped and told, as every object that can't be read."""
     with pytest.raises(DecodeError):
-        preempted_by_yunikorn_from_bytes(written("Preempted by u from application a in root.b", **fields))
+        PREEMPTED_BY_YUNIKORN_READER.from_bytes(written("Preempted by u from application a in root.b", **fields))

@@ -22,7 +22,7 @@ from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.formats.kubernetes.decode import DecodeError, node_from_bytes, pod_from_bytes
+from engine.formats.kubernetes.decode import NODE_READER, POD_READER, DecodeError
 from engine.formats.kubernetes.wire import ListPage
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import Node, Pod
@@ -175,7 +175,7 @@ class NodeReservations:
         with suppress(*UNDECODABLE):
             for item in msgspec.json.decode(body, type=ListPage).items or ():
                 with suppress(DecodeError):
-                    yield pod_from_bytes(item)
+                    yield POD_READER.from_bytes(item)
 
     def _tolerate(self, ask: PodRef, found: Json) -> Json:
         tolerations = found.get("spec", {}).get("tolerations") or []
@@ -188,7 +188,7 @@ class NodeReservations:
         """Yield all nodes as they are now. Raises ClusterError."""
         try:
             for page in pages(self._page, {"limit": 500}):
-                yield from [node_from_bytes(item) for item in page.items or ()]
+                yield from [NODE_READER.from_bytes(item) for item in page.items or ()]
         except (msgspec.DecodeError, DecodeError) as error:
             raise ConnectionFailure("the list of nodes can't be read") from error
 

@@ -8,19 +8,19 @@ import msgspec
 
 from engine.cluster.connecting.connection import Query
 from engine.formats.arbitrator.consumers import VERSION as ARBITRATION
-from engine.formats.arbitrator.watched import allocation_from_bytes, consumer_from_bytes
+from engine.formats.arbitrator.watched import ALLOCATION_READER, CONSUMER_READER
 from engine.formats.kubernetes.decode import (
-    budget_from_bytes,
-    claim_from_bytes,
-    class_quota_from_bytes,
-    namespace_from_bytes,
-    node_from_bytes,
-    pod_from_bytes,
-    preempted_by_volcano_from_bytes,
-    preempted_by_yunikorn_from_bytes,
-    preempted_from_bytes,
-    priority_class_from_bytes,
-    volume_from_bytes,
+    BUDGET_READER,
+    CLAIM_READER,
+    CLASS_QUOTA_READER,
+    NAMESPACE_READER,
+    NODE_READER,
+    POD_READER,
+    PREEMPTED_BY_VOLCANO_READER,
+    PREEMPTED_BY_YUNIKORN_READER,
+    PREEMPTED_READER,
+    PRIORITY_CLASS_READER,
+    VOLUME_READER,
 )
 from engine.formats.kubernetes.placeholders import (
     no_placeholder,
@@ -32,16 +32,16 @@ from engine.formats.kubernetes.placeholders import (
 from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
 from engine.formats.kueue.fair_sharing_config import NAMESPACE as KUEUE_NAMESPACE
 from engine.formats.kueue.watched import (
-    cluster_queue_from_bytes,
-    cohort_from_bytes,
-    flavor_from_bytes,
-    local_queue_from_bytes,
-    sharing_from_bytes,
-    workload_from_bytes,
+    CLUSTER_QUEUE_READER,
+    COHORT_READER,
+    FLAVOR_READER,
+    LOCAL_QUEUE_READER,
+    SHARING_READER,
+    WORKLOAD_READER,
 )
 from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
+from engine.formats.volcano.watched import GROUP_READER, QUEUE_READER, SETTINGS_READER
 from engine.formats.volcano.watched import NAMESPACE as VOLCANO_NAMESPACE
-from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.model.message import gettext_noop
 from engine.model.snapshot import ClusterState
 
@@ -97,12 +97,12 @@ def _as_known(_data: msgspec.Raw, known: Any) -> Any:
 
 
 TABLES = (
-    WatchedKind("Node", "/api/v1/nodes", node_from_bytes, unread_node, _by_name, lambda state: state.nodes),
-    WatchedKind("Pod", "/api/v1/pods", pod_from_bytes, unread_pod, _by_uid, lambda state: state.pods),
+    WatchedKind("Node", "/api/v1/nodes", NODE_READER.from_bytes, unread_node, _by_name, lambda state: state.nodes),
+    WatchedKind("Pod", "/api/v1/pods", POD_READER.from_bytes, unread_pod, _by_uid, lambda state: state.pods),
     WatchedKind(
         "PriorityClass",
         "/apis/scheduling.k8s.io/v1/priorityclasses",
-        priority_class_from_bytes,
+        PRIORITY_CLASS_READER.from_bytes,
         unread_class,
         _by_name,
         lambda state: state.classes,
@@ -110,7 +110,7 @@ TABLES = (
     WatchedKind(
         "PodDisruptionBudget",
         "/apis/policy/v1/poddisruptionbudgets",
-        budget_from_bytes,
+        BUDGET_READER.from_bytes,
         unread_budget,
         _by_namespace_and_name,
         lambda state: state.budgets,
@@ -121,7 +121,7 @@ TABLES = (
 NAMESPACES = WatchedKind(
     "Namespace",
     "/api/v1/namespaces",
-    namespace_from_bytes,
+    NAMESPACE_READER.from_bytes,
     no_placeholder,
     _by_name,
     lambda state: state.namespaces,
@@ -130,7 +130,7 @@ NAMESPACES = WatchedKind(
 CLAIMS = WatchedKind(
     "PersistentVolumeClaim",
     "/api/v1/persistentvolumeclaims",
-    claim_from_bytes,
+    CLAIM_READER.from_bytes,
     no_placeholder,
     _by_namespace_and_name,
     lambda state: state.claims,
@@ -139,7 +139,7 @@ CLAIMS = WatchedKind(
 VOLUMES = WatchedKind(
     "PersistentVolume",
     "/api/v1/persistentvolumes",
-    volume_from_bytes,
+    VOLUME_READER.from_bytes,
     no_placeholder,
     _by_name,
     lambda state: state.volumes,
@@ -154,7 +154,7 @@ Passes continue where these may not be read: then the content is unknown, which 
 PREEMPTED = WatchedKind(
     "Event",
     "/api/v1/events",
-    preempted_from_bytes,
+    PREEMPTED_READER.from_bytes,
     _as_known,
     _by_uid,
     lambda state: state.preempted,
@@ -169,7 +169,7 @@ Passes continue without them: victims are then recognized by their condition alo
 YUNIKORN = WatchedKind(
     "Event",
     "/api/v1/events",
-    preempted_by_yunikorn_from_bytes,
+    PREEMPTED_BY_YUNIKORN_READER.from_bytes,
     _as_known,
     _by_uid,
     lambda state: state.yunikorn,
@@ -181,7 +181,7 @@ YUNIKORN = WatchedKind(
 VOLCANO = WatchedKind(
     "Event",
     "/api/v1/events",
-    preempted_by_volcano_from_bytes,
+    PREEMPTED_BY_VOLCANO_READER.from_bytes,
     _as_known,
     _by_uid,
     lambda state: state.volcano,
@@ -196,7 +196,7 @@ _QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempt
 WORKLOADS = WatchedKind(
     "Workload",
     f"{_KUEUE}/workloads",
-    workload_from_bytes,
+    WORKLOAD_READER.from_bytes,
     _as_known,
     _by_uid,
     lambda state: state.workloads,
@@ -208,7 +208,7 @@ WORKLOADS = WatchedKind(
 FLAVORS = WatchedKind(
     "ResourceFlavor",
     f"{_KUEUE}/resourceflavors",
-    flavor_from_bytes,
+    FLAVOR_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.flavors,
@@ -219,7 +219,7 @@ FLAVORS = WatchedKind(
 CLUSTER_QUEUES = WatchedKind(
     "ClusterQueue",
     f"{_KUEUE}/clusterqueues",
-    cluster_queue_from_bytes,
+    CLUSTER_QUEUE_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.cluster_queues,
@@ -230,7 +230,7 @@ CLUSTER_QUEUES = WatchedKind(
 COHORTS = WatchedKind(
     "Cohort",
     f"{_KUEUE}/cohorts",
-    cohort_from_bytes,
+    COHORT_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.cohorts,
@@ -241,7 +241,7 @@ COHORTS = WatchedKind(
 LOCAL_QUEUES = WatchedKind(
     "LocalQueue",
     f"{_KUEUE}/localqueues",
-    local_queue_from_bytes,
+    LOCAL_QUEUE_READER.from_bytes,
     _as_known,
     _by_namespace_and_name,
     lambda state: state.local_queues,
@@ -252,7 +252,7 @@ LOCAL_QUEUES = WatchedKind(
 SHARING = WatchedKind(
     "ConfigMap",
     f"/api/v1/namespaces/{KUEUE_NAMESPACE}/configmaps",
-    sharing_from_bytes,
+    SHARING_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.sharing,
@@ -269,7 +269,7 @@ _NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
 VOLCANO_QUEUES = WatchedKind(
     "Queue",
     f"{_VOLCANO}/queues",
-    queue_from_bytes,
+    QUEUE_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.volcano_queues,
@@ -279,7 +279,7 @@ VOLCANO_QUEUES = WatchedKind(
 POD_GROUPS = WatchedKind(
     "PodGroup",
     f"{_VOLCANO}/podgroups",
-    group_from_bytes,
+    GROUP_READER.from_bytes,
     _as_known,
     _by_namespace_and_name,
     lambda state: state.pod_groups,
@@ -289,7 +289,7 @@ POD_GROUPS = WatchedKind(
 VOLCANO_SETTINGS = WatchedKind(
     "ConfigMap",
     f"/api/v1/namespaces/{VOLCANO_NAMESPACE}/configmaps",
-    settings_from_bytes,
+    SETTINGS_READER.from_bytes,
     _as_known,
     _by_name,
     lambda state: state.volcano_settings,
@@ -305,7 +305,7 @@ _NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Alloc
 CONSUMERS = WatchedKind(
     "Consumer",
     f"/apis/{ARBITRATION}/consumers",
-    consumer_from_bytes,
+    CONSUMER_READER.from_bytes,
     _as_known,
     _by_namespace_and_name,
     lambda state: state.consumers,
@@ -315,7 +315,7 @@ CONSUMERS = WatchedKind(
 ALLOCATIONS = WatchedKind(
     "Allocation",
     f"/apis/{ARBITRATION}/allocations",
-    allocation_from_bytes,
+    ALLOCATION_READER.from_bytes,
     _as_known,
     _by_namespace_and_name,
     lambda state: state.allocations,
@@ -328,7 +328,7 @@ ARBITRATED = (CONSUMERS, ALLOCATIONS)
 QUOTAS = WatchedKind(
     "ResourceQuota",
     "/api/v1/resourcequotas",
-    class_quota_from_bytes,
+    CLASS_QUOTA_READER.from_bytes,
     _as_known,
     _by_namespace_and_name,
     lambda state: state.quotas,

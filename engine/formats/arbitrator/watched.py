@@ -1,7 +1,5 @@
 """Decoders of Consumers and Allocations in JSON, as a watch delivers them; the only error they raise is DecodeError."""
 
-import msgspec
-
 from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import ObjectMeta, Quantities, Wire
 from engine.model.objects import Allocation, AllocationCondition, Consumer
@@ -59,15 +57,5 @@ def _texts(amounts: Quantities | None) -> dict[str, str]:
     return {name: str(amount) for name, amount in (amounts or {}).items()}
 
 
-_consumers = Reader("Consumer", _ConsumerObject, _to_consumer)
-_allocations = Reader("Allocation", _AllocationObject, _to_allocation)
-
-
-def consumer_from_bytes(data: bytes | msgspec.Raw) -> Consumer:
-    """Decode a Consumer from JSON. Raise DecodeError if it is invalid."""
-    return _consumers.from_bytes(data)
-
-
-def allocation_from_bytes(data: bytes | msgspec.Raw) -> Allocation:
-    """Decode an Allocation from JSON. Raise DecodeError if it is invalid."""
-    return _allocations.from_bytes(data)
+CONSUMER_READER = Reader("Consumer", _ConsumerObject, _to_consumer)
+ALLOCATION_READER = Reader("Allocation", _AllocationObject, _to_allocation)

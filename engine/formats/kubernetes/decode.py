@@ -1,7 +1,7 @@
 """Decoders of Kubernetes objects into the engine's types.
 
-``decode_*`` read an object given as plain dictionaries (JSON, or YAML loaded safely), ``*_from_bytes`` an object given
-as JSON bytes, and ``cluster_state`` a collection of documents. The only error that they raise for an invalid object is
+``decode_*`` read an object given as plain dictionaries (JSON, or YAML loaded safely), the readers an object given as
+JSON bytes, and ``cluster_state`` a collection of documents. The only error that they raise for an invalid object is
 DecodeError.
 """
 
@@ -43,40 +43,38 @@ from engine.formats.kubernetes.wire import (
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import (
     Claim,
-    ClassQuota,
     DisruptionBudget,
     Namespace,
     Node,
     Pod,
-    Preempted,
     PriorityClass,
     Volume,
 )
 from engine.model.snapshot import ClusterState
 
 __all__ = [
+    "BUDGET_READER",
+    "CLAIM_READER",
+    "CLASS_QUOTA_READER",
+    "NAMESPACE_READER",
+    "NODE_READER",
+    "POD_READER",
+    "PREEMPTED_BY_VOLCANO_READER",
+    "PREEMPTED_BY_YUNIKORN_READER",
+    "PREEMPTED_READER",
+    "PRIORITY_CLASS_READER",
+    "VOLUME_READER",
     "DecodeError",
     "DecodedManifests",
-    "budget_from_bytes",
-    "claim_from_bytes",
-    "class_quota_from_bytes",
     "cluster_state",
     "decode_budget",
     "decode_node",
     "decode_pod",
     "decode_priority_class",
-    "namespace_from_bytes",
-    "node_from_bytes",
-    "pod_from_bytes",
-    "preempted_by_volcano_from_bytes",
-    "preempted_by_yunikorn_from_bytes",
-    "preempted_from_bytes",
-    "priority_class_from_bytes",
     "to_budget",
     "to_node",
     "to_pod",
     "to_priority_class",
-    "volume_from_bytes",
 ]
 
 Markable = TypeVar("Markable", Pod, Node, PriorityClass)
@@ -87,113 +85,52 @@ _SYSTEM_CLASSES = (
 )
 
 
-_pods = Reader("Pod", PodObject, to_pod)
-_nodes = Reader("Node", NodeObject, to_node)
-_classes = Reader("PriorityClass", PriorityClassObject, to_priority_class)
-_budgets = Reader("PodDisruptionBudget", BudgetObject, to_budget)
-_quotas = Reader("ResourceQuota", QuotaObject, to_class_quota)
-_preempted = Reader("Event", EventObject, to_preempted)
-_preempted_by_yunikorn = Reader("Event", EventObject, to_preempted_by_yunikorn)
-_preempted_by_volcano = Reader("Event", EventObject, to_preempted_by_volcano)
-_namespaces = Reader("Namespace", NamespaceObject, to_namespace)
-_claims = Reader("PersistentVolumeClaim", ClaimObject, to_claim)
-_volumes = Reader("PersistentVolume", VolumeObject, to_volume)
+POD_READER = Reader("Pod", PodObject, to_pod)
+NODE_READER = Reader("Node", NodeObject, to_node)
+PRIORITY_CLASS_READER = Reader("PriorityClass", PriorityClassObject, to_priority_class)
+BUDGET_READER = Reader("PodDisruptionBudget", BudgetObject, to_budget)
+CLASS_QUOTA_READER = Reader("ResourceQuota", QuotaObject, to_class_quota)
+PREEMPTED_READER = Reader("Event", EventObject, to_preempted)
+PREEMPTED_BY_YUNIKORN_READER = Reader("Event", EventObject, to_preempted_by_yunikorn)
+PREEMPTED_BY_VOLCANO_READER = Reader("Event", EventObject, to_preempted_by_volcano)
+NAMESPACE_READER = Reader("Namespace", NamespaceObject, to_namespace)
+CLAIM_READER = Reader("PersistentVolumeClaim", ClaimObject, to_claim)
+VOLUME_READER = Reader("PersistentVolume", VolumeObject, to_volume)
 
 
 def decode_pod(obj: Mapping[str, Any]) -> Pod:
     """Decode a Pod from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _pods.from_dict(obj)
+    return POD_READER.from_dict(obj)
 
 
 def decode_node(obj: Mapping[str, Any]) -> Node:
     """Decode a Node from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _nodes.from_dict(obj)
+    return NODE_READER.from_dict(obj)
 
 
 def decode_priority_class(obj: Mapping[str, Any]) -> PriorityClass:
     """Decode a PriorityClass from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _classes.from_dict(obj)
+    return PRIORITY_CLASS_READER.from_dict(obj)
 
 
 def decode_budget(obj: Mapping[str, Any]) -> DisruptionBudget:
     """Decode a PodDisruptionBudget from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _budgets.from_dict(obj)
+    return BUDGET_READER.from_dict(obj)
 
 
 def decode_namespace(obj: Mapping[str, Any]) -> Namespace:
     """Decode a Namespace from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _namespaces.from_dict(obj)
+    return NAMESPACE_READER.from_dict(obj)
 
 
 def decode_claim(obj: Mapping[str, Any]) -> Claim:
     """Decode a PersistentVolumeClaim from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _claims.from_dict(obj)
+    return CLAIM_READER.from_dict(obj)
 
 
 def decode_volume(obj: Mapping[str, Any]) -> Volume:
     """Decode a PersistentVolume from plain dictionaries. Raise DecodeError if it is invalid."""
-    return _volumes.from_dict(obj)
-
-
-def pod_from_bytes(data: bytes | msgspec.Raw) -> Pod:
-    """Decode a Pod from JSON. Raise DecodeError if it is invalid."""
-    return _pods.from_bytes(data)
-
-
-def node_from_bytes(data: bytes | msgspec.Raw) -> Node:
-    """Decode a Node from JSON. Raise DecodeError if it is invalid."""
-    return _nodes.from_bytes(data)
-
-
-def priority_class_from_bytes(data: bytes | msgspec.Raw) -> PriorityClass:
-    """Decode a PriorityClass from JSON. Raise DecodeError if it is invalid."""
-    return _classes.from_bytes(data)
-
-
-def budget_from_bytes(data: bytes | msgspec.Raw) -> DisruptionBudget:
-    """Decode a PodDisruptionBudget from JSON. Raise DecodeError if it is invalid."""
-    return _budgets.from_bytes(data)
-
-
-def class_quota_from_bytes(data: bytes | msgspec.Raw) -> ClassQuota:
-    """Decode a ResourceQuota from JSON, reduced to its limits on pods and priority classes. Raise DecodeError."""
-    return _quotas.from_bytes(data)
-
-
-def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
-    """Decode an Event with the reason Preempted from JSON. Raise DecodeError if it is invalid."""
-    return _preempted.from_bytes(data)
-
-
-def preempted_by_yunikorn_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
-    """Decode an Event with the reason Informational from JSON. Raise DecodeError if it is invalid.
-
-    The result is None if the Event is not about a preemption.
-    """
-    return _preempted_by_yunikorn.from_bytes(data)
-
-
-def preempted_by_volcano_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
-    """Decode an Event with the reason Evict from JSON. Raise DecodeError if it is invalid.
-
-    The result is None if the Event is not about an eviction.
-    """
-    return _preempted_by_volcano.from_bytes(data)
-
-
-def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:
-    """Decode a Namespace from JSON. Raise DecodeError if it is invalid."""
-    return _namespaces.from_bytes(data)
-
-
-def claim_from_bytes(data: bytes | msgspec.Raw) -> Claim:
-    """Decode a PersistentVolumeClaim from JSON. Raise DecodeError if it is invalid."""
-    return _claims.from_bytes(data)
-
-
-def volume_from_bytes(data: bytes | msgspec.Raw) -> Volume:
-    """Decode a PersistentVolume from JSON. Raise DecodeError if it is invalid."""
-    return _volumes.from_bytes(data)
+    return VOLUME_READER.from_dict(obj)
 
 
 class DecodedManifests(NamedTuple):
@@ -254,16 +191,16 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
             budget = decode_budget(obj)
             state.budgets[budget.namespace, budget.name] = budget
         case "ResourceQuota":
-            quota = _quotas.from_dict(obj)
+            quota = CLASS_QUOTA_READER.from_dict(obj)
             state.quotas[quota.namespace, quota.name] = quota
         case "Namespace":
-            namespace = _namespaces.from_dict(obj)
+            namespace = NAMESPACE_READER.from_dict(obj)
             state.namespaces[namespace.name] = namespace
         case "PersistentVolumeClaim":
-            claim = _claims.from_dict(obj)
+            claim = CLAIM_READER.from_dict(obj)
             state.claims[claim.namespace, claim.name] = claim
         case "PersistentVolume":
-            volume = _volumes.from_dict(obj)
+            volume = VOLUME_READER.from_dict(obj)
             state.volumes[volume.name] = volume
         case _:
             return False
