@@ -400,6 +400,21 @@ class QueueTree:
         shared = len(set(self.lineage(one)) & set(self.lineage(other)))
         return len(self.lineage(one)) + len(self.lineage(other)) - 2 * shared
 
+    def usage(self, held: Iterable[tuple[str | None, Mapping[str, int]]]) -> dict[str, Amounts]:
+        """Return what is held in each queue and below it, given the queue and the amounts of each holder."""
+        return self.roll_up(self.held_by_leaf(held))
+
+    def held_by_leaf(self, held: Iterable[tuple[str | None, Mapping[str, int]]]) -> dict[str, Amounts]:
+        """Return what is held in each queue itself, given the queue and the amounts of each holder.
+
+        Holders in no queue of the tree are left out, and so are queues without a holder.
+        """
+        by_leaf: dict[str, list[Mapping[str, int]]] = {}
+        for queue, amounts in held:
+            if queue is not None and queue in self.queues:
+                by_leaf.setdefault(queue, []).append(amounts)
+        return {queue: total(each) for queue, each in by_leaf.items()}
+
     def roll_up(self, by_leaf: Mapping[str, Mapping[str, int]]) -> dict[str, Amounts]:
         """Return the amounts of every queue from those of the leaves: a parent's are the sum below it."""
         result: dict[str, Amounts] = {path: {} for path in self.queues}

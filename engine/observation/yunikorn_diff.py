@@ -7,7 +7,7 @@ import msgspec
 
 from engine.formats.tree_json.durations import format_duration
 from engine.formats.yunikorn.rest import TheirQueue
-from engine.model.quantities import Amounts, format_amount, total
+from engine.model.quantities import Amounts, format_amount
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.model.snapshot import Snapshot
 
@@ -56,12 +56,8 @@ def queue_differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[Thei
 
 
 def _leaving(snapshot: Snapshot, tree: QueueTree) -> Mapping[str, Amounts]:
-    going = [pod for pod in snapshot.pods if pod.node is not None and pod.terminating]
-    by_leaf: dict[str, list[Amounts]] = {}
-    for pod in going:
-        if pod.queue is not None and pod.queue in tree:
-            by_leaf.setdefault(pod.queue, []).append(pod.requests)
-    return tree.roll_up({leaf: total(requests) for leaf, requests in by_leaf.items()})
+    leaving = (pod for pod in snapshot.pods if pod.node is not None and pod.terminating)
+    return tree.usage((pod.queue, pod.requests) for pod in leaving)
 
 
 def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amounts) -> Iterable[QueueDifference]:

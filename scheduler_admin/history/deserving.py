@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.model.quantities import Amounts, add, total
+from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.model.snapshot.resource_quotas import TighterQuota, quota_limits, tighter_quotas
@@ -47,8 +47,5 @@ def shares(found: Mapping[str, deserved.ShareStatus], snapshot: Snapshot) -> dic
 
 def _system(snapshot: Snapshot, tree: QueueTree) -> dict[str, Amounts]:
     """Path -> what the pods of the cluster's own namespace ask there: they deserve just that."""
-    held: dict[str, list[Amounts]] = {leaf: [] for leaf in tree.leaves}
-    for pod in snapshot.pods:
-        if pod.namespace == deserved.SYSTEM and pod.queue in held and not pod.terminating:
-            held[pod.queue].append(pod.requests)
-    return tree.roll_up({leaf: total(amounts) for leaf, amounts in held.items()})
+    pods = (pod for pod in snapshot.pods if pod.namespace == deserved.SYSTEM and not pod.terminating)
+    return tree.usage((pod.queue, pod.requests) for pod in pods)

@@ -269,7 +269,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
         """Return what the bound pods of each queue hold, terminating pods included, summed up the tree."""
-        return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
+        return tree.usage((pod.queue, pod.requests) for pod in self.pods if pod.node is not None)
 
 
 def _unknown(pod: Pod) -> Pod:
@@ -281,11 +281,3 @@ def _unknown(pod: Pod) -> Pod:
         scheduler=pod.scheduler,
         requests={PODS: 1},
     )
-
-
-def _by_leaf(tree: QueueTree, pods: Iterable[Pod]) -> Mapping[str, Amounts]:
-    by_leaf: dict[str, list[Amounts]] = {}
-    for pod in pods:
-        if pod.queue is not None and pod.queue in tree:
-            by_leaf.setdefault(pod.queue, []).append(pod.requests)
-    return {leaf: total(requests) for leaf, requests in by_leaf.items()}

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.model.decision import PodFacts, QueueFigures
 from engine.model.objects import Pod
-from engine.model.quantities import PODS, Amounts, subtract, total
+from engine.model.quantities import PODS, Amounts, add, subtract, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions.eviction_sources import BY_GUARANTEES
@@ -51,20 +51,16 @@ class ObservedUsage:
         )
 
     def _by_queue(self, pods: Iterable[PodFacts]) -> dict[str, Amounts]:
-        held: dict[str, list[Amounts]] = {}
-        for pod in pods:
-            for path in self._tree.lineage(pod.queue) if pod.queue in self._tree else ():
-                held.setdefault(path, []).append(pod.requests)
-        return {path: total(many) for path, many in held.items()}
+        found: dict[str, Amounts] = {}  # of the queues above victims alone: there may be thousands of others
+        for leaf, amounts in self._tree.held_by_leaf((pod.queue, pod.requests) for pod in pods).items():
+            for path in self._tree.lineage(leaf):
+                found[path] = add(found.get(path, {}), amounts)
+        return found
 
     @cached_property
     def _staying(self) -> dict[str, Amounts]:
-        by_leaf: dict[str, list[Amounts]] = {}
-        for pod in self._state.pods.values():
-            queue = self._state.queue_of(pod, self._tree) if _stays(pod) else None
-            if queue is not None and queue in self._tree:
-                by_leaf.setdefault(queue, []).append(pod.requests)
-        return self._tree.roll_up({leaf: total(many) for leaf, many in by_leaf.items()})
+        staying = (pod for pod in self._state.pods.values() if _stays(pod))
+        return self._tree.usage((self._state.queue_of(pod, self._tree), pod.requests) for pod in staying)
 
 
 def _stays(pod: Pod | None) -> bool:

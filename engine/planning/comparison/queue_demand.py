@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from engine.model.objects import Pod
-from engine.model.quantities import Amounts, dominant_share, total
+from engine.model.quantities import Amounts, dominant_share
 from engine.model.queue_tree import QueueTree
 from engine.observation.shortfalls import shortfalls
 from engine.planning.comparison.figures import WHOLE
@@ -41,10 +41,7 @@ class QueueDemand:
 
     @cached_property
     def _by_leaf(self) -> dict[str, Amounts]:
-        requests: dict[str, list[Amounts]] = {}
-        for pod in self._bound:
-            requests.setdefault(pod.queue or "", []).append(pod.requests)
-        return {leaf: total(each) for leaf, each in requests.items()}
+        return self._tree.held_by_leaf((pod.queue, pod.requests) for pod in self._bound)
 
 
 def jain(shares: Sequence[Fraction]) -> int | None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.model.quantities import PODS, Amounts, add
+from engine.model.quantities import PODS
 from engine.model.queue_tree import QueueTree
 from engine.planning.forecast.outcome import Forecast, Settling
 
@@ -26,12 +26,7 @@ def unreached_guarantees(found: Forecast, tree: QueueTree) -> tuple[UnreachedGua
         return ()
     snapshot = found.end.snapshot(tree, now_ms=found.rounds[-1].now_ms)
     tree, used = snapshot.tree, snapshot.usage(snapshot.tree)
-    by_leaf: dict[str, Amounts] = {}
-    for one in found.waiting:
-        ask = one.decision.ask
-        if ask.queue in tree:
-            by_leaf[ask.queue] = add(by_leaf.get(ask.queue, {}), ask.requests)
-    wanted = tree.roll_up(by_leaf)
+    wanted = tree.usage((one.decision.ask.queue, one.decision.ask.requests) for one in found.waiting)
     missed = [
         UnreachedGuarantee(path, resource, used[path].get(resource, 0), guaranteed)
         for path in tree.walk()
