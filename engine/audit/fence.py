@@ -1,4 +1,8 @@
-"""Check the invariants of policy `fence`, one function each, in exact integers and from the rules alone."""
+"""Check the invariants of policy `fence`, one function each, in exact integers and from the rules alone.
+
+Source: the rules of YuniKorn's design document "Preemption", read for several resources and levels as
+docs/policies/fence.md says.
+"""
 
 from collections.abc import Iterator
 
@@ -56,7 +60,10 @@ def _unknown(case: AuditCase) -> list[str]:
 
 
 def one_node(case: AuditCase) -> InvariantCheck:
-    """Check that there are victims, all bound to the decision's node, each listed once, and none terminating."""
+    """Check that there are victims, all bound to the decision's node, each listed once, and none terminating.
+
+    Source: the section on the preemption logic of YuniKorn's design document "Preemption": no preemption across nodes.
+    """
     node = case.decision.node or ""
     known = {pod.uid: pod for pod in case.victims}
     lines = [differs(node, str(len(case.decision.victims)), "0")]
@@ -71,7 +78,11 @@ def one_node(case: AuditCase) -> InvariantCheck:
 
 
 def ask_fits(case: AuditCase) -> InvariantCheck:
-    """Check that, without the victims, the pending pod fits on the node, and no other pod has reserved the node."""
+    """Check that, without the victims, the pending pod fits on the node, and no other pod has reserved the node.
+
+    Source: the section on the preemption logic of YuniKorn's design document "Preemption"; the filters are
+    kube-scheduler's.
+    """
     if case.node is None:
         return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
     refused = refusal(case.snapshot, case.ask, case.node, case.gone())
@@ -123,6 +134,8 @@ def guarantee(case: AuditCase) -> InvariantCheck:
 
     In a queue that contains the preemptor too, its request is added, and usage may be below the guarantee if it does
     not decrease.
+
+    Source: rule 2 of YuniKorn's design document "Preemption".
     """
     lines = []
     for one in case.takings:
@@ -134,7 +147,10 @@ def guarantee(case: AuditCase) -> InvariantCheck:
 
 
 def above_guarantee(case: AuditCase) -> InvariantCheck:
-    """Check invariant 5: every queue that contains only victims is above its guarantee in all that is taken from it."""
+    """Check invariant 5: every queue that contains only victims is above its guarantee in all that is taken from it.
+
+    Source: rule 5 of YuniKorn's design document "Preemption".
+    """
     lines = [
         amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
         for one in case.takings
@@ -144,7 +160,10 @@ def above_guarantee(case: AuditCase) -> InvariantCheck:
 
 
 def other_application(case: AuditCase) -> InvariantCheck:
-    """Check invariant 3: no victim is of the preemptor's own application, nor of its own queue."""
+    """Check invariant 3: no victim is of the preemptor's own application, nor of its own queue.
+
+    Source: rule 3 of YuniKorn's design document "Preemption".
+    """
     ask, lines = case.ask, []
     other = f"{ask.namespace}/{ask.application}"
     for pod in case.victims:
@@ -157,6 +176,8 @@ def entitled(case: AuditCase) -> InvariantCheck:
     """Check invariant 4: the preemptor's side is below its guarantee in all that it claims, and loses no pods itself.
 
     DaemonSet pods are exempt.
+
+    Source: rule 4 of YuniKorn's design document "Preemption".
     """
     if case.ask.required_node is not None:
         return InvariantCheck.of(Invariant.ENTITLED, [])
@@ -180,6 +201,8 @@ def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
     """Check invariant 6: no victim has a higher Kubernetes priority than the preemptor.
 
     Priority offsets of queues do not count.
+
+    Source: rule 6 of YuniKorn's design document "Preemption".
     """
     lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, case.ask.priority) for pod in case.victims]
     return InvariantCheck.of(Invariant.PRIORITY, lines)
@@ -189,6 +212,8 @@ def inside_fence(case: AuditCase) -> InvariantCheck:
     """Check invariant 7: all victims are in the subtree of the nearest fence above the preemptor.
 
     The preemptor's leaf itself may be the fence. On the root, the setting has no effect.
+
+    Source: rule 7 of YuniKorn's design document "Preemption", and its section on fences.
     """
     fences = case.ledger.saying(PreemptionPolicy.FENCE)
     nearest = [path for path in case.above_ask if path in fences][:1]
@@ -197,7 +222,11 @@ def inside_fence(case: AuditCase) -> InvariantCheck:
 
 
 def not_disabled(case: AuditCase) -> InvariantCheck:
-    """Check invariant 7: neither the preemptor nor a victim is in or below a queue that disables preemption."""
+    """Check that neither the preemptor nor a victim is in or below a queue that disables preemption.
+
+    Source: preemption.policy in the section on queue configuration of YuniKorn's design document "Preemption"; for
+    preemptors it is this product's own reading.
+    """
     lines, disabled = list[ComparedValues](), case.ledger.saying(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
@@ -222,6 +251,8 @@ def opt_out(case: AuditCase) -> InvariantCheck:
 
     The parameter ``last_resort`` must allow it, no other set of victims may suffice, and the decision must give this
     reason.
+
+    Source: rule 1 of YuniKorn's design document "Preemption", and its section on priority classes.
     """
     unwilling = [pod for pod in case.victims if pod.opted_out]
     if not unwilling:
@@ -261,6 +292,9 @@ def progress(case: AuditCase) -> InvariantCheck:
     """Check invariant 8: the total shortfall below guarantees falls in some resource and rises in none.
 
     DaemonSet pods are exempt.
+
+    Source: rules 2, 4 and 5 of YuniKorn's design document "Preemption", from which it follows, and its section on
+    loops.
     """
     if case.ask.required_node is not None:
         return InvariantCheck.of(Invariant.PROGRESS, [])

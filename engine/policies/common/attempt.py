@@ -129,6 +129,8 @@ class PreemptionAttempt:
         """Return E(r) for each requested resource: the nearest queue upwards that has a guarantee in it.
 
         Resources that no queue from the leaf upwards guarantees are left out.
+
+        Source: rule 4 of YuniKorn's design document "Preemption", read for several resources and levels.
         """
         asked = sorted(resource for resource, amount in self.ask.requests.items() if amount > 0)
         found = {resource: self.tree.entitling(self.leaf, resource) for resource in asked}

@@ -1,6 +1,9 @@
 """Guards that decide whether a pending pod may preempt, judged by guarantees of queues.
 
 Each guard returns why the pod may not preempt, or None if the pod passes.
+
+Source: rule 4 of YuniKorn's design document "Preemption", and its sections on the preemption logic and on queue
+configuration.
 """
 
 from collections.abc import Callable
@@ -23,10 +26,13 @@ def _unread_rules(attempt: PreemptionAttempt) -> str | None:
 
 
 def _never(attempt: PreemptionAttempt) -> str | None:
+    # Source: preemptionPolicy of Kubernetes' PriorityClass, which YuniKorn's design document "Preemption" keeps.
     return attempt.ask.priority_class if attempt.ask.never_preempts else None
 
 
 def _disabled(attempt: PreemptionAttempt) -> str | None:
+    # Source: preemption.policy in YuniKorn's design document "Preemption". That it also forbids to preempt is this
+    # product's own reading.
     return attempt.tree.disabled_by(attempt.leaf)
 
 
@@ -42,7 +48,10 @@ def _unknown_usage(attempt: PreemptionAttempt) -> str | None:
 
 
 def _no_guarantee(attempt: PreemptionAttempt) -> str | None:
-    """Return the leaf if none of the requested resources is guaranteed (invariant 4; DaemonSet pods are exempt)."""
+    """Return the leaf if none of the requested resources is guaranteed (invariant 4; DaemonSet pods are exempt).
+
+    Source: rule 4 of YuniKorn's design document "Preemption".
+    """
     return None if attempt.entitling or attempt.ask.required_node is not None else attempt.leaf
 
 
@@ -50,6 +59,8 @@ def _at_guarantee(attempt: PreemptionAttempt) -> str | None:
     """Return the first entitling queue, and the resource, in which usage has reached the guarantee.
 
     Invariant 4: usage must be below the guarantee in every resource that has one. DaemonSet pods are exempt.
+
+    Source: rule 4 of YuniKorn's design document "Preemption".
     """
     if attempt.ask.required_node is not None:
         return None
@@ -78,7 +89,10 @@ def _delayed(attempt: PreemptionAttempt) -> str | None:
 
 
 def due_ms(attempt: PreemptionAttempt) -> int | None:
-    """Return from when on the pending pod may preempt, None if the scheduler has not found it unschedulable yet."""
+    """Return from when on the pending pod may preempt, None if the scheduler has not found it unschedulable yet.
+
+    Source: preemption.delay in the section on queue configuration of YuniKorn's design document "Preemption".
+    """
     since = attempt.ask.unschedulable_ms
     return None if since is None else since + attempt.tree.delay_ms(attempt.leaf)
 

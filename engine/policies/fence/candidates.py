@@ -1,4 +1,7 @@
-"""Guards that decide which pods may be victims under policy ``fence``, and why the others may not."""
+"""Guards that decide which pods may be victims under policy ``fence``, and why the others may not.
+
+Source: rules 1 to 7 of YuniKorn's design document "Preemption". Which pods are protected is this product's own rule.
+"""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -91,19 +94,27 @@ def _in_own_queue(pod_kinds: BoundPodKinds) -> Flags:
     """Return for each kind whether its pods are in the preemptor's own queue (invariant 3).
 
     Preemption only happens between queues.
+
+    Source: rule 3 of YuniKorn's design document "Preemption".
     """
     return np.asarray(pod_kinds.pod_index.queue == pod_kinds.pod_index.queue_of(pod_kinds.claim.leaf), np.bool_)
 
 
 def _of_own_application(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether its pods belong to the preemptor's own application (invariant 3)."""
+    """Return for each kind whether its pods belong to the preemptor's own application (invariant 3).
+
+    Source: rule 3 of YuniKorn's design document "Preemption".
+    """
     ask = pod_kinds.claim.ask
     own = pod_kinds.pod_index.applications.get((ask.namespace, ask.application), -1)
     return np.asarray(pod_kinds.pod_index.application == own, np.bool_)
 
 
 def _outside_fence(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether its pods are outside the preemptor's fence (invariant 7)."""
+    """Return for each kind whether its pods are outside the preemptor's fence (invariant 7).
+
+    Source: rule 7 of YuniKorn's design document "Preemption", and its section on fences.
+    """
     fence = pod_kinds.claim.fence
     return pod_kinds.of_queues(
         ~pod_kinds.pod_index.below(fence) if fence else np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
@@ -111,11 +122,16 @@ def _outside_fence(pod_kinds: BoundPodKinds) -> Flags:
 
 
 def _disabled(pod_kinds: BoundPodKinds) -> Flags:
+    # Source: the property preemption.policy in the section on queue configuration of YuniKorn's design document
+    # "Preemption".
     return pod_kinds.of_queues(pod_kinds.pod_index.disabled)
 
 
 def _of_higher_priority(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether its pods have too high a priority to be victims (invariant 6)."""
+    """Return for each kind whether its pods have too high a priority to be victims (invariant 6).
+
+    Source: rule 6 of YuniKorn's design document "Preemption".
+    """
     own = pod_kinds.claim.ask.priority
     if not pod_kinds.pod_index.priorities_narrowed:
         return np.asarray(pod_kinds.pod_index.priority > own, np.bool_)
@@ -164,7 +180,10 @@ def priority_limits(pod_kinds: BoundPodKinds) -> dict[str, int]:
 
 
 def _entitled(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether its pods are inside a queue whose guarantee is claimed (invariant 4)."""
+    """Return for each kind whether its pods are inside a queue whose guarantee is claimed (invariant 4).
+
+    Source: rule 4 of YuniKorn's design document "Preemption", read for several levels.
+    """
     inside = np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
     for path in pod_kinds.claim.entitling.values():
         inside |= pod_kinds.pod_index.below(path)
@@ -177,14 +196,20 @@ def _claimant(pod_kinds: BoundPodKinds, pod: Pod) -> str:
 
 
 def _opted_out(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether its pods are excluded because they opted out (invariant 1)."""
+    """Return for each kind whether its pods are excluded because they opted out (invariant 1).
+
+    Source: rule 1 of YuniKorn's design document "Preemption", and its section on priority classes.
+    """
     if pod_kinds.claim.opted_out:
         return np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
     return pod_kinds.pod_index.opted_out
 
 
 def _at_guarantee(pod_kinds: BoundPodKinds) -> Flags:
-    """Return for each kind whether the eviction of one pod would violate a guarantee (invariants 2 and 5)."""
+    """Return for each kind whether the eviction of one pod would violate a guarantee (invariants 2 and 5).
+
+    Source: rules 2 and 5 of YuniKorn's design document "Preemption".
+    """
     short = np.zeros(len(pod_kinds.pod_index.kinds.each), np.bool_)
     for resource, preemptable in pod_kinds.preemptable_amounts.items():
         amounts = pod_kinds.pod_index.amounts(resource)

@@ -1,4 +1,8 @@
-"""Constraints that keep a pending pod from running on nodes, and how much each eviction relaxes them."""
+"""Constraints that keep a pending pod from running on nodes, and how much each eviction relaxes them.
+
+Source: the section on the preemption logic of YuniKorn's design document "Preemption": free capacity counts, and the
+pending pod is checked to fit on the node.
+"""
 
 from collections.abc import Callable
 

@@ -5,6 +5,8 @@ levels as docs/policies/fence.md says. Whatever keeps a pending pod, a victim, a
 named guard: ``common.eligibility`` (which pods may preempt), ``candidates`` (which may be victims), ``node_candidates``
 (where), ``preemptable_amounts``, ``constraints`` and ``victim_selection`` (how many together). ``selection`` takes the
 cheapest node with its victims, and ``trace`` records what that rests on.
+
+Source: YuniKorn's design document "Preemption", its rules and its section on the preemption logic.
 """
 
 from collections.abc import Mapping
@@ -78,7 +80,10 @@ def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
 
 
 def may_resort(ask: Pod, parameters: Parameters) -> bool:
-    """Return whether a pod may evict pods that opted out when nothing else makes room."""
+    """Return whether a pod may evict pods that opted out when nothing else makes room.
+
+    Source: rule 1 of YuniKorn's design document "Preemption"; the parameter is this product's own.
+    """
     allowed = parameters.last_resort
     return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
 

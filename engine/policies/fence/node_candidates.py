@@ -1,4 +1,8 @@
-"""The victims that policy ``fence`` would choose on every node, computed for all nodes at once."""
+"""The victims that policy ``fence`` would choose on every node, computed for all nodes at once.
+
+Source: the section on the preemption logic of YuniKorn's design document "Preemption": victims are grouped by node, and
+none are on several nodes.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -149,6 +153,8 @@ def blocked_nodes(attempt: PreemptionAttempt, refusing: Rows) -> Flags:
 
 
 def _reserved(attempt: PreemptionAttempt, _refusing: Rows) -> Flags:
+    # Source: the section on the preemption logic of YuniKorn's design document "Preemption", by which a chosen node
+    # stays reserved.
     return attempt.usage.reserved
 
 

@@ -6,7 +6,11 @@ import msgspec
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this policy."""
+    """What a revision may set for this policy.
+
+    Source: rule 1 of YuniKorn's design document "Preemption", and preemption.delay in its section on queue
+    configuration.
+    """
 
     last_resort: Literal["daemonset", "any", "never"] = "daemonset"
     """Which pending pods may evict pods that opted out when nothing else makes room (invariant 1)."""

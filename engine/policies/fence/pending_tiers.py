@@ -101,7 +101,10 @@ def _most_on_a_node(attempt: PreemptionAttempt, may_go: Flags, path: str, resour
 
 
 def _guarantee(attempt: PreemptionAttempt) -> Tier:
-    """Judge invariant 4: at least one guarantee must be claimed, and something must be left of every claimed one."""
+    """Judge invariant 4: at least one guarantee must be claimed, and something must be left of every claimed one.
+
+    Source: rule 4 of YuniKorn's design document "Preemption".
+    """
     claimed = [
         Need(
             where=path,
@@ -120,7 +123,10 @@ def _guarantee(attempt: PreemptionAttempt) -> Tier:
 
 
 def _fence(selection: Selection) -> Tier:
-    """Judge which pods could be evicted if priorities did not matter."""
+    """Judge which pods could be evicted if priorities did not matter.
+
+    Source: rule 7 of YuniKorn's design document "Preemption", and its section on fences.
+    """
     attempt, pod_index = selection.attempt, selection.attempt.pod_index
     highest = msgspec.structs.replace(attempt.ask, priority=_ANY_PRIORITY)
     pod_kinds = BoundPodKinds(

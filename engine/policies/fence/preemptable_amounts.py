@@ -1,4 +1,8 @@
-"""Limits on what may be evicted together on one node: by queue (invariant 2) and by disruption budget."""
+"""Limits on what may be evicted together on one node: by queue (invariant 2) and by disruption budget.
+
+Source: rules 2 and 5 of YuniKorn's design document "Preemption"; for budgets, the Eviction API of Kubernetes
+(pkg/registry/core/pod/storage/eviction.go).
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -28,6 +32,8 @@ def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: P
 
     A queue above the preemptor also gains the pending pod's requests, and may remain as far below its guarantee as it
     is. A queue without a guarantee in the resource has no limit.
+
+    Source: rules 2 and 5 of YuniKorn's design document "Preemption", read for several resources and levels.
     """
     own_lineage = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
     found = {}
