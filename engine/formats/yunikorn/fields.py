@@ -1,4 +1,8 @@
-"""Reading of the settings of one queue in a queues.yaml into our fields."""
+"""Reading of the settings of one queue in a queues.yaml into our fields.
+
+Source: QueueConfig of yunikorn-core (pkg/common/configs, config.go), and its amounts (pkg/common/resources,
+quantity.go).
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""The submitter of a pod, determined as in YuniKorn's shim: GetUserFromPod of its package common/utils."""
+"""The submitter of a pod, determined as in YuniKorn's shim.
+
+Source: GetUserFromPod of yunikorn-k8shim (pkg/common/utils).
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""One attempt of the dialect ``yunikorn`` to place a pending pod: where it fits, by queue balances and node checks."""
+"""One attempt of the dialect ``yunikorn`` to place a pending pod: where it fits, by queue balances and node checks.
+
+Source: Application.tryAllocate of yunikorn-core: first the headroom of the queues, then the nodes.
+"""
 
 import numpy as np
 

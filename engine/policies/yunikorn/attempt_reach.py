@@ -49,7 +49,10 @@ class AttemptReach:
 
 
 def _fence_root(tree: QueueTree, balances: QueueBalances, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
-    """Return the nearest queue upwards that limits the search, and the preemptor's priority at each queue up to it."""
+    """Return the nearest queue upwards that limits the search, and the preemptor's priority at each queue up to it.
+
+    Source: the walk upwards in FindEligiblePreemptionVictims of yunikorn-core.
+    """
     priorities: dict[str, int] = {}
     current = ask.priority
     for path in tree.lineage(leaf):
@@ -73,6 +76,8 @@ def _limits(tree: QueueTree, root: str, priorities: dict[str, int]) -> dict[str,
     """Return for each leaf below ``root`` the highest priority of a victim there.
 
     -ANY allows no victims. ANY, for leaves behind a priority fence, allows any priority.
+
+    Source: the walk downwards in FindEligiblePreemptionVictims of yunikorn-core.
     """
     found: dict[str, int] = {}
     pending = [(root, priorities[root], False)]

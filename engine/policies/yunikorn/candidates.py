@@ -110,7 +110,10 @@ class YuniKornCandidates:
         return dict(sorted((str(reason), int(count)) for reason, count in zip(_REASONS, counts, strict=True) if count))
 
     def entitled(self) -> bool:
-        """Return whether the pending pod fits into the remaining guarantee, now or with all candidates gone."""
+        """Return whether the pending pod fits into the remaining guarantee, now or with all candidates gone.
+
+        Source: checkPreemptionQueueGuarantees of yunikorn-core.
+        """
         trial, asked = self.attempt.balances.copy(), self.attempt.ask.requests
         if not trial.quirks.leaving_uncounted:
             design_rules.count_leaving(trial, self.attempt.snapshot)

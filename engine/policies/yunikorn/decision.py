@@ -83,7 +83,10 @@ def _fits_already(attempt: YuniKornAttempt, *, full: bool) -> Decision | None:
 
 
 def _not_eligible(attempt: YuniKornAttempt, parameters: Parameters) -> Decision | None:
-    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
+    """Return a decision with the reason why the pending pod may not preempt, None if it may.
+
+    Source: Preemptor.CheckPreconditions of yunikorn-core.
+    """
     ask = attempt.ask
     if not parameters.preemption:
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.TURNED_OFF)
@@ -159,6 +162,8 @@ def _for_one_node(attempt: YuniKornAttempt, name: str, full: tuple[str, str] | N
     """Decide for a DaemonSet pod, which is meant for the node ``name``.
 
     ``full``: the queue and the resource in which the pod would exceed a max, None if it would not.
+
+    Source: Application.tryReservedAllocate of yunikorn-core, which uses NewRequiredNodePreemptor.
     """
     ask = attempt.ask
     if full is not None:

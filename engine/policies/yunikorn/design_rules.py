@@ -1,4 +1,7 @@
-"""The rules of YuniKorn's design document. Each rule applies if the quirk that deviates from it is turned off."""
+"""The rules of YuniKorn's design document. Each rule applies if the quirk that deviates from it is turned off.
+
+Source: YuniKorn's design document "Preemption", read as docs/policies/fence.md says.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,13 +14,19 @@ from engine.policies.yunikorn.queue_balances import QueueBalances
 
 
 def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str, str]:
-    """Return for each requested resource the queue whose guarantee is claimed: the nearest one upwards that has one."""
+    """Return for each requested resource the queue whose guarantee is claimed: the nearest one upwards that has one.
+
+    Source: rule 4 of YuniKorn's design document "Preemption", read for several resources and levels.
+    """
     wanted = (name for name, amount in requests.items() if amount > 0)
     return {name: path for name in wanted if (path := tree.entitling(leaf, name)) is not None}
 
 
 def entitled(balances: QueueBalances, leaf: str, requests: Mapping[str, int]) -> bool:
-    """Return whether a guarantee is claimed and every claimed guarantee is not used up yet (invariant 4)."""
+    """Return whether a guarantee is claimed and every claimed guarantee is not used up yet (invariant 4).
+
+    Source: rule 4 of YuniKorn's design document "Preemption".
+    """
     found = claims(balances.tree, leaf, requests)
     below = (balances.used(path, name) < balances.tree[path].guaranteed[name] for name, path in found.items())
     return bool(found) and all(below)
@@ -55,6 +64,10 @@ def within_max_soon(balances: QueueBalances, ask: Pod) -> bool:
 
 
 def kept_out(spot: NodeChecks, gone: Iterable[Pod]) -> bool:
-    """Return whether something besides amounts keeps the pod off a node once these pods are gone."""
+    """Return whether something besides amounts keeps the pod off a node once these pods are gone.
+
+    Source: the section on the preemption logic of YuniKorn's design document "Preemption": the pending pod is checked
+    to fit on the node.
+    """
     refused = spot.refusal([pod.uid for pod in gone])
     return refused is not None and refused.reason is not NodeReason.INSUFFICIENT

@@ -81,6 +81,8 @@ def _rate(candidates: YuniKornCandidates, index: Rows, ranked: Rows) -> _Ratings
     """Rate plans until a batch of nodes has one that is good enough, or until all plans are rated.
 
     A plan is good enough if no victim opted out or is the originator of its application.
+
+    Source: checkPreemptionPredicates of yunikorn-core.
     """
     ratings = _Ratings()
     for batch in _batches(ranked):
@@ -105,6 +107,8 @@ def victims_needed(candidates: YuniKornCandidates) -> Rows:
     """Return for each node (by place) the number of victims, minus one, that make enough room.
 
     FITS means that no victims are needed, NONE that no number of victims is enough.
+
+    Source: Preemptor.tryNodes of yunikorn-core.
     """
     attempt = candidates.attempt
     table, balances, ask = attempt.table, attempt.balances, attempt.ask
@@ -128,7 +132,10 @@ def _free_amounts(attempt: YuniKornAttempt) -> Numbers:
 
 
 def _too_small(attempt: YuniKornAttempt) -> Flags:
-    """Return for each node (by place) whether it is too small for the pending pod even if it were empty."""
+    """Return for each node (by place) whether it is too small for the pending pod even if it were empty.
+
+    Source: Preemptor.initWorkingState of yunikorn-core.
+    """
     small = np.zeros(len(attempt.columns.nodes), np.bool_)
     for name, amount in attempt.ask.requests.items():
         small |= np.maximum(attempt.columns.allocatable(name), 0) < amount
@@ -136,7 +143,10 @@ def _too_small(attempt: YuniKornAttempt) -> Flags:
 
 
 def _batches(ranked: Rows) -> Iterator[list[tuple[int, int]]]:
-    """Yield batches of nodes, as pairs of rank and place, the fewest victims first."""
+    """Yield batches of nodes, as pairs of rank and place, the fewest victims first.
+
+    Source: batchPreemptionChecks of yunikorn-core.
+    """
     for start in range(0, len(ranked), _BATCH):
         yield list(enumerate(ranked[start : start + _BATCH].tolist(), start))
 
@@ -145,6 +155,8 @@ def score(candidates: YuniKornCandidates, place: int, index: int) -> int:
     """Return the rating of a node; the smallest is the best.
 
     As in YuniKorn, the node's first candidates are rated, although the plan may evict others.
+
+    Source: checkPreemptionPredicates of yunikorn-core.
     """
     rows = candidates.rows_on(place)
     if not len(rows):
@@ -162,7 +174,10 @@ def plan_on(candidates: YuniKornCandidates, place: int) -> Plan | None:
 
 
 def _plan_with_all_rules(candidates: YuniKornCandidates, place: int) -> Plan | NodeRefusal:
-    """Return the plan with which all rules of the node admit the pending pod, or the reason why none does."""
+    """Return the plan with which all rules of the node admit the pending pod, or the reason why none does.
+
+    Source: PreemptionPredicates of yunikorn-k8shim (predicate_manager.go).
+    """
     attempt = candidates.attempt
     for number, check in enumerate(attempt.feasibility.checks):
         if isinstance(check, RuleCheck) and check.refused[place]:

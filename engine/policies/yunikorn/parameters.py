@@ -4,7 +4,10 @@ import msgspec
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this dialect: what a partition of queues.yaml says of preemption."""
+    """What a revision may set for this dialect: what a partition of queues.yaml says of preemption.
+
+    Source: PartitionPreemptionConfig of yunikorn-core (pkg/common/configs/config.go).
+    """
 
     preemption: bool = True
     """Whether asks may preempt at all."""

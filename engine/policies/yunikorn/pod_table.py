@@ -52,6 +52,8 @@ class PodTable:
 
         Pods that did not opt out come first, then pods that are not the originator of their application, then the
         newest.
+
+        Source: scoreAllocation and sortVictimsForPreemption of yunikorn-core (preemption.go).
         """
         created = self.columns.numbers(pod_fields.created) // 1000
         return np.lexsort((self.columns.pod_places, -created, self.dear)).astype(np.intp)

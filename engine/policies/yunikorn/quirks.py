@@ -2,6 +2,8 @@
 
 With all quirks on, the dialect decides as YuniKorn does. To see the effect of a quirk, it is turned off alone, and the
 rule of the design applies instead. docs/policies/yunikorn.md has an example of every quirk.
+
+Source: yunikorn-core in its version of 2026-07, compared with YuniKorn's design document "Preemption".
 """
 
 from enum import StrEnum

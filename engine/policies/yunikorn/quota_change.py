@@ -65,7 +65,10 @@ def _enforced(snapshot: Snapshot, balances: QueueBalances, path: str) -> Enforce
 
 
 def _cap_excess(balances: QueueBalances, path: str, excess: Amounts) -> Amounts:
-    """Limit the excess to the largest amount by which the queue or one above it exceeds its guarantee, if any does."""
+    """Limit the excess to the largest amount by which the queue or one above it exceeds its guarantee, if any does.
+
+    Source: QuotaPreemptionContext.setPreemptableResources of yunikorn-core.
+    """
     over: Amounts = {}
     for above in balances.tree.lineage(path):
         for name, promised in balances.tree[above].guaranteed.items():
@@ -79,6 +82,8 @@ def _divide_among_leaves(balances: QueueBalances, path: str, preemptable: Amount
     """Yield the share of each leaf below a queue, in proportion to what its queues use beyond their guarantees.
 
     The quotient is a floating-point number, as in YuniKorn. Exact arithmetic would sometimes give more.
+
+    Source: getChildQueuesPreemptableResource of yunikorn-core.
     """
     parts = {child: part for child in balances.tree.children[path] if (part := _part(balances, child)) is not None}
     whole: Amounts = {}

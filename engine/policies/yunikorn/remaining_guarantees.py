@@ -1,4 +1,7 @@
-"""What is left of the guarantees that count for each leaf, computed for all leaves at once."""
+"""What is left of the guarantees that count for each leaf, computed for all leaves at once.
+
+Source: QueuePreemptionSnapshot.GetRemainingGuaranteedResource of yunikorn-core.
+"""
 
 from collections.abc import Iterable
 

@@ -87,6 +87,8 @@ def _compare(one: Pod, other: Pod, opted_out: Callable[[Pod], bool]) -> int:
     """Compare two candidates; the result is negative if ``one`` is evicted first.
 
     The order is by kind, lower priority and later creation. If these are equal and one pod requests less, it is first.
+
+    Source: SortAllocations of yunikorn-core (preemption_utilities.go).
     """
     left, right = (
         (_kind(pod, opted_out=opted_out(pod)), pod.priority, -(pod.created_ms // 1000)) for pod in (one, other)

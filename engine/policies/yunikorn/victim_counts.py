@@ -3,6 +3,8 @@
 This is the index that ``victims.on_node`` finds for one node, by the same arithmetic over arrays. It is only correct if
 evictions do not affect the queues above the preemptor, which ``applies`` checks. Then the second pass of ``on_node``
 chooses the victims that its first pass found.
+
+Source: calculateVictimsByNode of yunikorn-core.
 """
 
 from collections.abc import Sequence

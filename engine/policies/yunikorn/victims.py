@@ -31,6 +31,8 @@ def on_node(balances: QueueBalances, ask: Pod, node: Node, free: Amounts, candid
     """Return the plan of victims on a node, None if all candidates don't make enough room.
 
     ``candidates``: the pods that may be victims, in the order in which they are considered.
+
+    Source: calculateVictimsByNode of yunikorn-core.
     """
     here = fits(ask.requests, free)
     if here and balances.quirks.other_nodes:
@@ -123,6 +125,8 @@ def additional_victims(
 
     Return None if the queue would exceed its guarantee. ``others``: all other candidates in the order in which they are
     considered.
+
+    Source: calculateAdditionalVictims of yunikorn-core.
     """
     trial, found, preemptor_leaf = balances.copy(), list[Pod](), ask.queue or ""
     for pod in chosen:
@@ -147,6 +151,8 @@ def final_victims(
     """Return the final victims, None if they are considered too small for the pending pod.
 
     ``lacking``: returns whether something besides amounts keeps the pending pod out once these pods are gone.
+
+    Source: the end of Preemptor.TryPreemption of yunikorn-core.
     """
     quirks, here = balances.quirks, fits(ask.requests, plan.free) and balances.quirks.other_nodes
     going = [pod for pod in victims if here or pod.node == plan.node.name]
