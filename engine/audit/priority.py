@@ -1,4 +1,7 @@
-"""Check the invariants of policy `priority`, which are fewer than those of `fence`, as only priority decides."""
+"""Check the invariants of policy `priority`, which are fewer than those of `fence`, as only priority decides.
+
+Source: the plugin DefaultPreemption of kube-scheduler 1.36. Which pods are protected is this product's own rule.
+"""
 
 from engine.audit.audit_state import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Relation, amount, differs, same
@@ -34,7 +37,10 @@ def one_node(case: AuditCase) -> InvariantCheck:
 
 
 def ask_fits(case: AuditCase) -> InvariantCheck:
-    """Check that, without the victims, the node's filters accept the pod, and no other pod has reserved the node."""
+    """Check that, without the victims, the node's filters accept the pod, and no other pod has reserved the node.
+
+    Source: kube-scheduler's filters, as its DefaultPreemption.SelectVictimsOnNode runs them.
+    """
     if case.node is None:
         return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
     lines = [same(case.node.name, _refused(case), "")]
@@ -44,7 +50,10 @@ def ask_fits(case: AuditCase) -> InvariantCheck:
 
 
 def minimal(case: AuditCase) -> InvariantCheck:
-    """Check that, with any one victim put back, the pending pod no longer fits."""
+    """Check that, with any one victim put back, the pending pod no longer fits.
+
+    Source: the reprieve in DefaultPreemption.SelectVictimsOnNode of kube-scheduler.
+    """
     return InvariantCheck.of(Invariant.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
 
 
@@ -61,7 +70,10 @@ def _refused(case: AuditCase, *back: Pod) -> str:
 
 
 def lower_priority(case: AuditCase) -> InvariantCheck:
-    """Check that every victim has a lower priority than the preemptor."""
+    """Check that every victim has a lower priority than the preemptor.
+
+    Source: DefaultPreemption.isPreemptionAllowed of kube-scheduler.
+    """
     lines = [amount(pod.key, "", pod.priority, Relation.BELOW, case.ask.priority) for pod in case.victims]
     return InvariantCheck.of(Invariant.PRIORITY, lines)
 

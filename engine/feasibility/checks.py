@@ -34,7 +34,10 @@ class NodeRefusal(msgspec.Struct, frozen=True):
 
     @property
     def curable(self) -> bool:
-        """Return whether the reason may no longer apply once pods have left the node."""
+        """Return whether the reason may no longer apply once pods have left the node.
+
+        Source: the status Unschedulable of kube-scheduler's filters, as opposed to UnschedulableAndUnresolvable.
+        """
         return self.reason in CURABLE
 
 

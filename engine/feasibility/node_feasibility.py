@@ -24,6 +24,8 @@ class Feasibility:
 
     Room is left for pods of the same or higher priority that are nominated to a node: the pod must fit with them and
     without them. ``miscounting``: whether to count as kube-scheduler does even where it is wrong.
+
+    Source: RunFilterPluginsWithNominatedPods of kube-scheduler (pkg/scheduler/framework/runtime, framework.go).
     """
 
     def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:

@@ -11,12 +11,18 @@ _LARGEST = 2**63 - 1
 
 
 def matches(expressions: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
-    """Return whether labels match every expression, as apimachinery's label selectors evaluate it."""
+    """Return whether labels match every expression, as apimachinery's label selectors evaluate it.
+
+    Source: Requirement.Matches of k8s.io/apimachinery, pkg/labels.
+    """
     return all(_meets(expression, labels.get(expression.key)) for expression in expressions)
 
 
 def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
-    """Return whether labels match a selector; None matches nothing."""
+    """Return whether labels match a selector; None matches nothing.
+
+    Source: LabelSelectorAsSelector of k8s.io/apimachinery, pkg/apis/meta/v1.
+    """
     return selector is not None and matches(selector, labels)
 
 
@@ -58,7 +64,10 @@ def term_matches(term: NodeSelectorTerm, node: Node) -> bool:
 
 
 def wants_node(pod: Pod, node: Node) -> bool:
-    """Return whether a node matches the pod's node selector and required node affinity."""
+    """Return whether a node matches the pod's node selector and required node affinity.
+
+    Source: GetRequiredNodeAffinity of k8s.io/component-helpers, scheduling/corev1/nodeaffinity.
+    """
     if any(node.labels.get(key) != value for key, value in pod.node_selector.items()):
         return False
     return not pod.node_affinity or any(term_matches(term, node) for term in pod.node_affinity)
@@ -70,7 +79,10 @@ def term_selects(term: AffinityTerm, namespace: str, labels: Mapping[str, str], 
 
 
 def first_untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> Taint | None:
-    """Return the first taint that keeps new pods away and is not tolerated, or None."""
+    """Return the first taint that keeps new pods away and is not tolerated, or None.
+
+    Source: FindMatchingUntoleratedTaint of k8s.io/component-helpers, scheduling/corev1.
+    """
     kept = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
     return next((taint for taint in kept if not tolerated(taint, tolerations)), None)
 
@@ -81,6 +93,7 @@ def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    # Source: Toleration.ToleratesTaint of k8s.io/api, core/v1.
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
     return toleration.operator == "Exists" or (toleration.operator == "Equal" and toleration.value == taint.value)

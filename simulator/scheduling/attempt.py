@@ -58,7 +58,10 @@ class Attempt:
 
     @property
     def message(self) -> str:
-        """Return the message why no node fits."""
+        """Return the message why no node fits.
+
+        Source: FitError.Error of kube-scheduler (pkg/scheduler/framework, types.go).
+        """
         if not self._nodes:
             return wording.NO_NODES
         if self._unbound:
@@ -81,7 +84,10 @@ class Attempt:
                     yield wording.insufficient_resource(limit.detail)
 
     def preemption(self) -> AttemptResult:
-        """Return the victims for a pod that fits on no node."""
+        """Return the victims for a pod that fits on no node.
+
+        Source: Evaluator.Preempt of kube-scheduler (framework/preemption, preemption.go).
+        """
         if self._unbound:
             return AttemptResult()
         if self.pod.never_preempts:
@@ -115,7 +121,10 @@ def accepts_pod(pod: Pod, node: Node) -> bool:
 
 
 def score(pod: Pod, node: Node, used: Amounts) -> int:
-    """Return how much of the node's cpu and memory would remain free, in percent (LeastAllocated)."""
+    """Return how much of the node's cpu and memory would remain free, in percent (LeastAllocated).
+
+    Source: least_allocated.go of kube-scheduler's plugin NodeResourcesFit.
+    """
     shares = []
     for name in ("cpu", "memory"):
         room = node.allocatable.get(name, 0)

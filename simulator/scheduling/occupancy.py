@@ -1,4 +1,7 @@
-"""The scheduler's cache of the cluster: nodes, the pods on them, and nominated pods."""
+"""The scheduler's cache of the cluster: nodes, the pods on them, and nominated pods.
+
+Source: kube-scheduler's pkg/scheduler/backend/cache, and the nominator of its pkg/scheduler/backend/queue.
+"""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter

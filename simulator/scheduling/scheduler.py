@@ -1,4 +1,7 @@
-"""The simulated kube-scheduler: tries one pending pod at a time, in the order of its queue."""
+"""The simulated kube-scheduler: tries one pending pod at a time, in the order of its queue.
+
+Source: kube-scheduler 1.36, pkg/scheduler, schedule_one.go and eventhandlers.go.
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -152,6 +155,7 @@ class SimulatedScheduler(Component):
         return bool(Attempt(later, pod).feasible)
 
     def _best(self, pod: Pod, feasible: Sequence[str]) -> str:
+        # Source: Scheduler.evaluateNominatedNode of kube-scheduler; else the highest score.
         if pod.nominated_node in feasible:
             return pod.nominated_node
         nodes, used = self.occupancy.nodes, self.occupancy.used
@@ -196,6 +200,7 @@ class SimulatedScheduler(Component):
     # Preemption
 
     def _evict(self, pod: Pod, finding: AttemptResult) -> None:
+        # Source: Executor.prepareCandidate of kube-scheduler (framework/preemption, executor.go).
         for victim in finding.victims:
             if not victim.terminating:
                 self._evict_one(pod, victim, finding.node)

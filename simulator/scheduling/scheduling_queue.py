@@ -1,4 +1,7 @@
-"""The three states of a pending pod in the queue: active, backing off, or unschedulable until something changes."""
+"""The three states of a pending pod in the queue: active, backing off, or unschedulable until something changes.
+
+Source: PriorityQueue of kube-scheduler 1.36 (pkg/scheduler/backend/queue).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -81,7 +84,10 @@ class SchedulingQueue:
         return first
 
     def fail(self, waiting: QueuedPod, reasons: frozenset[NodeReason]) -> None:
-        """Return a pod without a node to the queue: it waits until an event helps, and at least for its back-off."""
+        """Return a pod without a node to the queue: it waits until an event helps, and at least for its back-off.
+
+        Source: PriorityQueue.AddUnschedulableIfNotPresent and backoffQueue.calculateBackoffDuration of kube-scheduler.
+        """
         now = self.clock.monotonic()
         waiting.queued, waiting.reasons = now, reasons
         waiting.backoff_ends = now + min(FIRST_BACKOFF * 2 ** min(waiting.attempts - 1, 10), LONGEST_BACKOFF)

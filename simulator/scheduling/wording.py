@@ -1,4 +1,7 @@
-"""The messages of kube-scheduler 1.36 about a pod without a feasible node, verbatim."""
+"""The messages of kube-scheduler 1.36 about a pod without a feasible node, verbatim.
+
+Source: FitError of pkg/scheduler/framework, types.go, and the reasons of the filter plugins.
+"""
 
 from collections import Counter
 from collections.abc import Iterable

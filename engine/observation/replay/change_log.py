@@ -9,6 +9,7 @@ from engine.observation.replay.kueue import preempted_workloads_for
 
 
 def _by_scheduler(pod: Pod) -> bool:
+    # Source: the condition DisruptionTarget that kube-scheduler's preemption executor sets on a victim.
     return pod.disruption == PREEMPTION_BY_SCHEDULER
 
 

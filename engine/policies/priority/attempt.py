@@ -44,13 +44,18 @@ class PriorityAttempt:
 
     @cached_property
     def nowhere(self) -> bool:
-        """Return whether the pod is rejected before any node is examined; then preemption is not considered either."""
+        """Return whether the pod is rejected before any node is examined; then preemption is not considered either.
+
+        Source: PreFilter of kube-scheduler's plugins VolumeBinding and NodeAffinity.
+        """
         return first_unbound_claim(self.snapshot, self.ask) is not None or contradictory(self.ask)
 
     def waits_for_victims(self) -> bool:
         """Return whether victims are already terminating on the node to which the pending pod is nominated.
 
         A node where evictions can't help does not count.
+
+        Source: DefaultPreemption.PodEligibleToPreemptOthers of kube-scheduler.
         """
         place = self.columns.place.get(self.ask.nominated_node)
         if place is None or not self.curable[place]:
@@ -60,7 +65,10 @@ class PriorityAttempt:
 
     @cached_property
     def curable(self) -> Flags:
-        """Return for each node (by place) whether the pending pod does not fit there but evictions might help."""
+        """Return for each node (by place) whether the pending pod does not fit there but evictions might help.
+
+        Source: Evaluator.findCandidates of kube-scheduler, which tries the nodes with status Unschedulable.
+        """
         curable = [check.reason in CURABLE for check in self.feasibility.checks]
         return np.array([*curable, False], np.bool_)[self.refusing]  # FITS is the last
 
@@ -76,7 +84,10 @@ class PriorityAttempt:
 
     @cached_property
     def can_make_room(self) -> Flags:
-        """Return for each node (by place) whether evicting all candidates there would make enough room."""
+        """Return for each node (by place) whether evicting all candidates there would make enough room.
+
+        Source: DefaultPreemption.SelectVictimsOnNode of kube-scheduler, which removes all pods of lower priority first.
+        """
         helps = self.curable & ~self.reserved & (self.departing.counts > 0)
         return helps & (self.refusing_without == FITS) if helps.any() else helps
 

@@ -51,7 +51,10 @@ def _undecidable(snapshot: Snapshot, ask: Pod) -> Decision | None:
 
 
 def _rejected(attempt: PriorityAttempt) -> Decision | None:
-    """Return a decision if the pending pod is rejected before any node is examined, None if it is not."""
+    """Return a decision if the pending pod is rejected before any node is examined, None if it is not.
+
+    Source: PreFilter of kube-scheduler's plugins VolumeBinding and NodeAffinity.
+    """
     if not attempt.nowhere:
         return None
     trace = trace_of(find_node_candidates(attempt))
@@ -62,6 +65,8 @@ def _fits_already(attempt: PriorityAttempt) -> Decision | None:
     """Return a decision with the node on which the pending pod fits, None if there is none.
 
     It is the node to which the pod is nominated if it fits there, else the first one.
+
+    Source: Scheduler.evaluateNominatedNode of kube-scheduler (schedule_one.go).
     """
     if not attempt.fits.any():
         return None
@@ -72,7 +77,10 @@ def _fits_already(attempt: PriorityAttempt) -> Decision | None:
 
 
 def _not_eligible(attempt: PriorityAttempt) -> Decision | None:
-    """Return a decision with the reason why the pending pod may not preempt, None if it may."""
+    """Return a decision with the reason why the pending pod may not preempt, None if it may.
+
+    Source: DefaultPreemption.PodEligibleToPreemptOthers of kube-scheduler.
+    """
     ask = attempt.ask
     if ask.never_preempts:
         reason, detail = Reason.NEVER, ask.priority_class
@@ -85,7 +93,10 @@ def _not_eligible(attempt: PriorityAttempt) -> Decision | None:
 
 
 def _preempt(attempt: PriorityAttempt) -> Decision:
-    """Find the victims on each node, then choose the node."""
+    """Find the victims on each node, then choose the node.
+
+    Source: Evaluator.Preempt of kube-scheduler (framework/preemption/preemption.go).
+    """
     ask, node_candidates = attempt.ask, find_node_candidates(attempt)
     trace, best = trace_of(node_candidates), node_candidates.best
     if best is not None:

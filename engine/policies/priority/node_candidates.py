@@ -1,4 +1,8 @@
-"""The victims that policy ``priority`` would choose on every node, for all nodes at once, and the best node."""
+"""The victims that policy ``priority`` would choose on every node, for all nodes at once, and the best node.
+
+Source: Evaluator.DryRunPreemption and Evaluator.SelectCandidate of kube-scheduler. The budgets of safeguards are this
+product's own.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

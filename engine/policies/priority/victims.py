@@ -27,6 +27,8 @@ class BudgetViolations:
     """The candidates whose eviction would violate a disruption budget.
 
     A budget's allowance is used up by all candidates of a node, the most important first, even if they are reprieved.
+
+    Source: filterPodsWithPDBViolation of kube-scheduler.
     """
 
     def __init__(self, columns: Columns, budgets: Sequence[DisruptionBudget], candidates: Flags) -> None:
@@ -73,6 +75,8 @@ def covers(budget: DisruptionBudget, pod: Pod) -> bool:
 
     Here an empty selector covers no pods, and pods without labels are not covered. Pods whose eviction the API has
     already accepted do not count either.
+
+    Source: filterPodsWithPDBViolation of kube-scheduler.
     """
     return pod.name not in budget.disrupted and _selects(budget, pod)
 
@@ -100,6 +104,8 @@ class ReprieveOrder:
     """The candidates of some nodes (places), node by node in the order in which they may be reprieved.
 
     Candidates whose eviction would violate a budget come first, then the others, each by importance.
+
+    Source: DefaultPreemption.SelectVictimsOnNode of kube-scheduler.
     """
 
     def __init__(self, columns: Columns, places: Rows, candidates: Flags, violating: Flags) -> None:
@@ -161,7 +167,10 @@ class _Group:
 
 
 class Costs:
-    """The costs of every node with victims, one value for each of ``CRITERIA``."""
+    """The costs of every node with victims, one value for each of ``CRITERIA``.
+
+    Source: pickOneNodeForPreemption of kube-scheduler.
+    """
 
     def __init__(self, columns: Columns, victims: Rows, violating: Flags) -> None:
         node = columns.node[victims]
