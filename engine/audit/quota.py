@@ -1,4 +1,7 @@
-"""Check the invariants of the quota policies, `cohort` and `fair-share`, with independently calculated quota."""
+"""Check the invariants of the quota policies, `cohort` and `fair-share`, with independently calculated quota.
+
+Source: Kueue's pkg/cache/scheduler, resource_node.go, and pkg/scheduler/preemption, preemption.go.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -41,7 +44,10 @@ class QuotaAudit:
         return (own.nominal if own else 0) + below
 
     def keeps(self, node: Node, resource: str) -> int:
-        """Return the part of a subtree's quota that it does not lend to the cohort above."""
+        """Return the part of a subtree's quota that it does not lend to the cohort above.
+
+        Source: resourceNode.localQuota of Kueue.
+        """
         own = node.quotas.get((FLAVOR, resource))
         return 0 if own is None or own.lending is None else max(0, self.has(node, resource) - own.lending)
 
@@ -59,7 +65,10 @@ class QuotaAudit:
         return settled - sum(self.case.taken(node.name, resource)) + back
 
     def room(self, node: Node, resource: str) -> int:
-        """Return how much quota is still available to a queue or cohort, including what it may borrow."""
+        """Return how much quota is still available to a queue or cohort, including what it may borrow.
+
+        Source: available of Kueue (resource_node.go).
+        """
         has, keeps, used = (count(node, resource) for count in (self.has, self.keeps, self.used))
         above = node.parent if isinstance(node, Cohort) else node.cohort
         if not above:
@@ -149,7 +158,10 @@ def quota(case: AuditCase) -> InvariantCheck:
 
 
 def none_reprievable(case: AuditCase) -> InvariantCheck:
-    """Check that no victim workload could be put back, except one: Kueue does not try to put back the last."""
+    """Check that no victim workload could be put back, except one: Kueue does not try to put back the last.
+
+    Source: fillBackWorkloads of Kueue.
+    """
     found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
     return next((check for check in found if check.holds), found[0])
 
@@ -174,7 +186,10 @@ def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
 
 
 def only_from_borrowers(case: AuditCase) -> InvariantCheck:
-    """Check that other queues lose pods only while they use more than their own quota of something that is short."""
+    """Check that other queues lose pods only while they use more than their own quota of something that is short.
+
+    Source: cqIsBorrowing of Kueue.
+    """
     books, asked = QuotaAudit(case, case.victims), _asked(case)
     queues = quota_tree_of(case).queues
     short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
@@ -191,7 +206,10 @@ def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
 
 
 def priority(case: AuditCase) -> InvariantCheck:
-    """Check that the rules of the preemptor's queue allow every victim, by its priority and age."""
+    """Check that the rules of the preemptor's queue allow every victim, by its priority and age.
+
+    Source: SatisfiesPreemptionPolicy of Kueue.
+    """
     rules = quota_tree_of(case).queues[case.ask.queue or ""].preemption
     lines: list[Line] = []
     highest = max([case.ask.priority, *(one.priority for one in case.decision.together)])

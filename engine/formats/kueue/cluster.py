@@ -1,4 +1,7 @@
-"""Conversion of Kueue's objects to the quota of a cluster: its flavors, queues, cohorts and workloads."""
+"""Conversion of Kueue's objects to the quota of a cluster: its flavors, queues, cohorts and workloads.
+
+Source: Kueue's API, v1beta1 and v1beta2.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction

@@ -197,6 +197,8 @@ def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
     """Return the group that already has the resource or the flavor, else a new group.
 
     Kueue allows each resource and each flavor in only one group.
+
+    Source: validateResourceGroups of Kueue (pkg/webhooks, clusterqueue_webhook.go).
     """
     for group in groups:
         if resource in group["coveredResources"] or any(one["name"] == flavor for one in group["flavors"]):

@@ -1,4 +1,7 @@
-"""Kueue's objects in their wire form, reduced to the fields that affect quota, for both v1beta1 and v1beta2."""
+"""Kueue's objects in their wire form, reduced to the fields that affect quota, for both v1beta1 and v1beta2.
+
+Source: Kueue's API, v1beta1 and v1beta2.
+"""
 
 from datetime import datetime
 from typing import TypeVar

@@ -101,7 +101,10 @@ class Assignment(msgspec.Struct, frozen=True):
 
     @property
     def contested(self) -> frozenset[FlavorResource]:
-        """Return the flavors and resources for which other workloads have to be preempted."""
+        """Return the flavors and resources for which other workloads have to be preempted.
+
+        Source: flavorResourcesNeedPreemption of Kueue's pkg/scheduler/preemption.
+        """
         return frozenset(
             (granted.flavor, resource)
             for one in self.sets
@@ -114,6 +117,8 @@ class Assignment(msgspec.Struct, frozen=True):
         """Return the amounts of quota that the workload would use.
 
         As in Kueue, pods themselves are not included; docs/policies/cohort.md describes what follows from that.
+
+        Source: Assignment.TotalRequestsFor of Kueue.
         """
         found: dict[FlavorResource, int] = {}
         for one in self.sets:
@@ -193,6 +198,7 @@ class Assigner:
     def _option(
         self, group: ResourceGroup, sets: list[PodSet], wanted: Amounts, used: Mapping[FlavorResource, int]
     ) -> _Option:
+        # Source: FlavorAssigner.findFlavorForPodSets of Kueue.
         best = _NO_OPTION
         for name in group.flavors:
             flavor = self._quota_index.flavors.get(name)
@@ -220,7 +226,10 @@ class Assigner:
         return worst
 
     def _chance(self, of: FlavorResource, amount: int) -> tuple[AssignmentMode, int]:
-        """Return how well the queue can provide an amount, and the height up to which it borrows for that."""
+        """Return how well the queue can provide an amount, and the height up to which it borrows for that.
+
+        Source: FlavorAssigner.fitsResourceQuota of Kueue.
+        """
         usage, tree = self._quota_index.usage, self._quota_index.tree
         if amount > tree.potential[self._node].get(of, 0):
             return AssignmentMode.NONE, 0
@@ -232,11 +241,15 @@ class Assigner:
         return AssignmentMode.NONE, borrowing
 
     def _preempts_while_borrowing(self) -> bool:
+        # Source: FlavorAssigner.canPreemptWhileBorrowing of Kueue.
         preemption = self._queue.preemption
         return preemption.borrow.allowed or (self._fair and preemption.reclaim is not Take.NEVER)
 
     def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[AssignmentMode, int]:
-        """Search preemption targets for this resource alone, and return the resulting mode and borrowing height."""
+        """Search preemption targets for this resource alone, and return the resulting mode and borrowing height.
+
+        Source: PreemptionOracle.SimulatePreemption of Kueue.
+        """
         search, after = self._find({of: amount}, (of,))
         if not search.targets:
             return AssignmentMode.NO_CANDIDATES, borrowing
@@ -254,7 +267,10 @@ def _group_pod_sets(sized: list[tuple[PodSet, int]]) -> list[list[tuple[PodSet, 
 
 
 def _flavor_matches(flavor: Flavor, one: PodSet) -> bool:
-    """Return whether pods can run on nodes of a flavor, judged only by the labels and taints that the flavor states."""
+    """Return whether pods can run on nodes of a flavor, judged only by the labels and taints that the flavor states.
+
+    Source: FlavorAssigner.checkFlavorForPodSets and flavorSelector of Kueue.
+    """
     if first_untolerated((*one.tolerations, *flavor.tolerations), flavor.taints) is not None:
         return False
     labels = flavor.labels
@@ -269,7 +285,10 @@ def _relevant_requirements(expressions: Iterable[Requirement], labels: Mapping[s
 
 
 def _tries_next_flavor(option: _Option, fungibility: Fungibility) -> bool:
-    """Return whether the next flavor has to be tried too."""
+    """Return whether the next flavor has to be tried too.
+
+    Source: shouldTryNextFlavor of Kueue.
+    """
     if option.chance in {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}:
         return True
     if option.chance is not AssignmentMode.FIT and fungibility.next_before_preempting:
@@ -278,7 +297,10 @@ def _tries_next_flavor(option: _Option, fungibility: Fungibility) -> bool:
 
 
 def _is_better(one: _Option, other: _Option, fungibility: Fungibility) -> bool:
-    """Return whether the option ``one`` is better than the option ``other``."""
+    """Return whether the option ``one`` is better than the option ``other``.
+
+    Source: isPreferred of Kueue.
+    """
     hopeless = {AssignmentMode.NONE, AssignmentMode.NO_CANDIDATES}
     if one.chance is not other.chance and (one.chance in hopeless or other.chance in hopeless):
         return one.chance > other.chance

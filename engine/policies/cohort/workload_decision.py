@@ -45,6 +45,8 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
 
     ``strategies`` are those of fair sharing; None selects classic preemption. If the workload cannot be admitted with
     all pods, and its pod sets allow fewer, it is decided with as many pods as possible.
+
+    Source: Scheduler.getInitialAssignments of Kueue.
     """
     quota_index = QuotaIndex.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
@@ -93,6 +95,8 @@ def _with_fewer(ask: Workload, assigner: Assigner, find: TargetFinder) -> Worklo
     """Return the verdict with the most pods that can be admitted, or None; the number of pods is bisected.
 
     As in Kueue, bisection is used even though removing pods does not always make admission easier.
+
+    Source: PodSetReducer.Search of Kueue (pkg/scheduler/flavorassigner, podset_reducer.go).
     """
     spare = [_removable(one) for one in ask.pod_sets]
     low, high, found = 0, sum(spare) + 1, None

@@ -14,6 +14,8 @@ def preemptable_workloads(attempt: QuotaAttempt, queue: str, *, leaving: bool) -
     """Yield the workloads of a queue that hold contested quota and that the pending workload's queue may preempt.
 
     Yield either those that are already being evicted (``leaving``) or the others, in the order of preemption.
+
+    Source: SatisfiesPreemptionPolicy of Kueue (preemption_policy.go).
     """
     ask, preemption = attempt.ask, attempt.queue.preemption
     take = preemption.within if queue == ask.queue else preemption.reclaim

@@ -51,7 +51,10 @@ def search(attempt: QuotaAttempt) -> TargetSearch:
 
 
 def _borrowing_attempts(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue]) -> tuple[bool, ...]:
-    """Return for each attempt, in order, whether the pending workload may borrow."""
+    """Return for each attempt, in order, whether the pending workload may borrow.
+
+    Source: Preemptor.classicalPreemptions of Kueue.
+    """
     forbidden = not attempt.queue.preemption.borrow.allowed
     full = any(
         attempt.usage.used(attempt.node, of) >= attempt.tree.quota(attempt.node, of).nominal for of in attempt.contested
@@ -65,6 +68,8 @@ def _borrowing_queues(attempt: QuotaAttempt) -> Iterator[_BorrowingQueue]:
     """Yield the borrowing queues of the preemptor's cohorts, from the nearest cohort up.
 
     All cohorts between a queue and the cohort it shares with the preemptor borrow too.
+
+    Source: collectCandidatesForHierarchicalReclaim of Kueue.
     """
     if attempt.queue.preemption.reclaim is Take.NEVER:
         return
@@ -79,7 +84,10 @@ def _borrowing_queues(attempt: QuotaAttempt) -> Iterator[_BorrowingQueue]:
 
 
 def _borrowing_queues_below(attempt: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``."""
+    """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``.
+
+    Source: collectCandidatesInSubtree of Kueue.
+    """
     pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
         above, between = pending.pop()
@@ -93,7 +101,10 @@ def _borrowing_queues_below(attempt: QuotaAttempt, cohort: int, visited: int) ->
 
 
 def _ordered_targets(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, borrowing: bool) -> Iterator[Target]:
-    """Yield the targets in the order of preemption, given that all earlier targets are preempted."""
+    """Yield the targets in the order of preemption, given that all earlier targets are preempted.
+
+    Source: NewCandidateIterator of Kueue.
+    """
     owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
     for leaving in (True, False):
         for group in (owing, others):
@@ -105,7 +116,10 @@ def _ordered_targets(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], 
 def _targets_in_other_queues(
     attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, leaving: bool, borrowing: bool
 ) -> Iterator[Target]:
-    """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow."""
+    """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow.
+
+    Source: candidateIterator.candidateIsValid of Kueue.
+    """
     heap = []
     for lender in lenders:
         following = preemptable_workloads(attempt, lender.name, leaving=leaving)
@@ -132,6 +146,8 @@ def _priority_reason(attempt: QuotaAttempt, one: Workload) -> PreemptionReason:
     """Return why a workload may be preempted, if the preemptor is not entitled to reclaim from its queue.
 
     Low-priority workloads may be preempted even while the preemptor's queue borrows.
+
+    Source: classifyPreemptionVariant of Kueue.
     """
     borrow = attempt.queue.preemption.borrow
     low = one.priority < attempt.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)

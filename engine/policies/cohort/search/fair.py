@@ -25,7 +25,10 @@ from engine.policies.cohort.search.targets import (
 
 
 class Strategy(StrEnum):
-    """The condition on shares under which a workload may be preempted, by its name in Kueue."""
+    """The condition on shares under which a workload may be preempted, by its name in Kueue.
+
+    Source: Kueue's pkg/scheduler/preemption/fairsharing, strategy.go.
+    """
 
     FINAL = "LessThanOrEqualToFinalShare"
     """The preemptor's share is at most the other side's share after the preemption."""
@@ -40,6 +43,8 @@ def strategies_of(sharing: KueueSettings) -> tuple[Strategy, ...] | None:
     """Return the fair sharing strategies that Kueue is configured with, or None for classic preemption.
 
     Raises ValueError for an unknown strategy.
+
+    Source: parseStrategies of Kueue.
     """
     return (tuple(map(Strategy, sharing.strategies)) or STRATEGIES) if sharing.fair else None
 
@@ -48,6 +53,8 @@ def search(attempt: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -
     """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible.
 
     The second strategy is used only if the first does not free enough quota.
+
+    Source: Preemptor.fairPreemptions of Kueue.
     """
     candidates = _candidates(attempt)
     attempt.usage.add(attempt.node, attempt.asked)  # shares include the pending workload
@@ -61,7 +68,10 @@ def search(attempt: QuotaAttempt, strategies: Sequence[Strategy] = STRATEGIES) -
 
 
 def _missing_quota(attempt: QuotaAttempt) -> MissingQuota | None:
-    """Return what the pending workload, whose usage is already counted, has too little quota for."""
+    """Return what the pending workload, whose usage is already counted, has too little quota for.
+
+    Source: workloadFitsForFairSharing of Kueue.
+    """
     attempt.usage.add(attempt.node, attempt.asked, -1)
     lack = attempt.lacks(borrowing=True)
     attempt.usage.add(attempt.node, attempt.asked)
@@ -69,7 +79,10 @@ def _missing_quota(attempt: QuotaAttempt) -> MissingQuota | None:
 
 
 def _candidates(attempt: QuotaAttempt) -> dict[int, Iterable[RankedWorkload]]:
-    """Return the candidates by queue: the preemptor's own queue, and all borrowing queues in its cohorts."""
+    """Return the candidates by queue: the preemptor's own queue, and all borrowing queues in its cohorts.
+
+    Source: Preemptor.findCandidates of Kueue.
+    """
     tree, nodes = attempt.tree, [attempt.node]
     if attempt.queue.preemption.reclaim is not Take.NEVER:
         nodes += [
@@ -96,6 +109,8 @@ def _apply_first_strategy(
     """Apply the first strategy and return whether the pending workload fits then.
 
     ``passed_over`` is filled with the candidates that the shares did not allow to preempt.
+
+    Source: runFirstFsStrategy of Kueue.
     """
     entitled = attempt.within_nominal(attempt.node)
     ordering = TargetQueueOrdering(attempt, candidates)
@@ -135,6 +150,8 @@ def _apply_second_strategy(
     """Apply the second strategy and return whether the pending workload fits then.
 
     Every queue is considered only once.
+
+    Source: runSecondFsStrategy of Kueue.
     """
     ordering = TargetQueueOrdering(attempt, passed_over)
     while (queue := ordering.next()) is not None:

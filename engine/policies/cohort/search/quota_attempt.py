@@ -41,6 +41,8 @@ class QuotaAttempt:
         """Return the first resource with too little quota and the missing amount, or None if the workload fits.
 
         Without ``borrowing``, it has to fit in the queue's own nominal quota.
+
+        Source: workloadFits of Kueue (pkg/scheduler/preemption, preemption.go).
         """
         for of, amount in self.asked.items():
             used, own = self.usage.used(self.node, of), self.tree.columns[of].own[self.node]
@@ -52,7 +54,10 @@ class QuotaAttempt:
         return None
 
     def within_nominal(self, node: int) -> bool:
-        """Return whether a queue or cohort borrows none of the contested resources."""
+        """Return whether a queue or cohort borrows none of the contested resources.
+
+        Source: IsWithinNominalInResources of Kueue (resource_node.go).
+        """
         return self.usage.within_nominal(node, self.contested)
 
 
@@ -60,6 +65,8 @@ def left_after(usage: QuotaUsage, node: int, asked: Quantities) -> tuple[bool, d
     """Return whether a node's subtree has enough quota for some amounts, and what is left to borrow.
 
     What is left excludes the part of the node's quota that it does not lend.
+
+    Source: QuantitiesFitInQuota of Kueue (resource_node.go).
     """
     fits = not any(usage.borrows(node, of, amount) for of, amount in asked.items())
     return fits, {of: amount - min(amount, usage.local_available(node, of)) for of, amount in asked.items()}

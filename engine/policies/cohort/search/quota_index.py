@@ -73,6 +73,8 @@ def _rank(one: Workload, now_ms: int) -> tuple[bool, int, int, str]:
     """Return a key that sorts workloads in the order of preemption.
 
     Those already being evicted come first, then lower priorities, then those that reserved quota most recently.
+
+    Source: CandidatesOrdering of Kueue (pkg/scheduler/preemption/common, ordering.go).
     """
     since_ms = now_ms if one.reserved_ms is None else one.reserved_ms
     return not one.evicted, one.priority, -since_ms, one.uid

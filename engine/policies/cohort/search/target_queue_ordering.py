@@ -29,12 +29,17 @@ class TargetQueue:
         """Return the shares of the preemptor's side and of this queue's side.
 
         They are the shares of the nodes right below the lowest common cohort.
+
+        Source: TargetClusterQueue.ComputeShares of Kueue.
         """
         ours, theirs = self._sides()
         return self._rank(ours), self._rank(theirs)
 
     def rank_without(self, one: Workload) -> Rank:
-        """Return the share of this queue's side once a candidate is preempted."""
+        """Return the share of this queue's side once a candidate is preempted.
+
+        Source: TargetClusterQueue.ComputeTargetShareAfterRemoval of Kueue.
+        """
         self._attempt.take(one)
         found = self._rank(self._sides()[1])
         self._attempt.put_back(one)
@@ -77,7 +82,10 @@ class TargetQueueOrdering:
         del self._queues[queue.node]
 
     def next(self) -> TargetQueue | None:
-        """Return the queue reached by the highest share at every level, or None if no candidates are left."""
+        """Return the queue reached by the highest share at every level, or None if no candidates are left.
+
+        Source: TargetClusterQueueOrdering.nextTarget of Kueue.
+        """
         return self._highest(self._attempt.path[-1])
 
     def _build_heaps(self) -> dict[int, list[_SortKey]]:
