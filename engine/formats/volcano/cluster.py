@@ -65,6 +65,8 @@ def read_configuration(text: str) -> VolcanoSettings | None:
     """Return the settings in a configuration of Volcano's scheduler; None without a plugin that computes shares.
 
     Raise ValueError if the configuration is invalid.
+
+    Source: UnmarshalSchedulerConf of Volcano (pkg/scheduler, util.go).
     """
     for document in load(text):
         read = msgspec.convert(plain(document), wire.Configuration, strict=False)
@@ -123,7 +125,10 @@ def to_group(group: wire.PodGroupObject) -> PodGroup:
 
 
 def _to_pod(obj: PodObject) -> VolcanoPod:
-    """Convert a pod, deriving the state of its task from the pod's phase as well."""
+    """Convert a pod, deriving the state of its task from the pod's phase as well.
+
+    Source: getTaskStatus of Volcano (pkg/scheduler/api, helpers.go).
+    """
     found, phase = volcano_pod(to_pod(obj)), obj.status.phase if obj.status else None
     told = {Task.SUCCEEDED: {"Failed": Task.FAILED}, Task.BOUND: {"Running": Task.RUNNING}}
     told |= {Task.RUNNING: {"Pending": Task.BOUND}}

@@ -1,4 +1,7 @@
-"""Volcano's objects in their wire form, reduced to the fields that affect shares."""
+"""Volcano's objects in their wire form, reduced to the fields that affect shares.
+
+Source: volcano.sh/apis, scheduling/v1beta1; for the configuration, Volcano's pkg/scheduler/conf.
+"""
 
 from typing import Any
 

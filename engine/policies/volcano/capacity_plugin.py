@@ -86,6 +86,8 @@ class CapacityPlugin:
         """Return whether a queue holds more than it deserves of any resource that the pod requests.
 
         It is true if the queue deserves none of these resources.
+
+        Source: isImmediateVictim and checkDeservedExceedance of Volcano's plugin capacity.
         """
         request, deserved = self._session.requests[one.pod.uid], self._deserved[queue]
         if not _shared_resources(request, deserved):
@@ -98,7 +100,10 @@ class CapacityPlugin:
         return self._session.of.above[queue][::-1][: self._session.cluster.settings.ancestor_levels]
 
     def _apart(self, queue: str, asking: str) -> list[str]:
-        """Return the considered ancestors that are not at the same distance above the reclaiming queue."""
+        """Return the considered ancestors that are not at the same distance above the reclaiming queue.
+
+        Source: getReclaimeeAncestorToCheck of Volcano's plugin capacity.
+        """
         others = dict(enumerate(self._levels(asking)))
         return [name for step, name in enumerate(self._levels(queue)) if name not in (ROOT, others.get(step))]
 

@@ -71,6 +71,8 @@ class ComparisonOrder:
         """Return a heap of pods that may be reclaimed, with the first victim on top.
 
         Within a queue, the pod that would be served last is the first victim.
+
+        Source: Session.BuildVictimsPriorityQueue of Volcano.
         """
         asking = self._session.group(ask).queue
 
@@ -87,6 +89,8 @@ class ComparisonOrder:
         """Return whether pods of queue ``one`` are reclaimed before those of ``other``.
 
         The closer relative of the reclaiming queue comes first, then the queue that would be served later.
+
+        Source: Session.VictimQueueOrderFn of Volcano.
         """
         above = self._session.of.above
         near, far = (_common_depth(above[name], above[asking]) for name in (one, other))

@@ -2,6 +2,8 @@
 
 The order of items may change while they are in the heap, and the heap is not sorted anew. Which item comes next then
 depends on the positions of all items, so the heap has to behave exactly as Go's does.
+
+Source: Volcano's pkg/scheduler/util, priority_queue.go, and Go's container/heap.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -39,20 +39,28 @@ class Plugins:
         self._gangs = any(GANG in tier for tier in tiers)
 
     def valid(self, group: PodGroup) -> bool:
-        """Return whether a PodGroup could get all pods that it needs."""
+        """Return whether a PodGroup could get all pods that it needs.
+
+        Source: validJobFn of Volcano's plugin gang.
+        """
         return not self._gangs or self._session.valid(group.key) >= group.min_member
 
     def starving(self, group: PodGroup) -> bool:
         """Return whether a PodGroup needs more pods.
 
         In the first tier with a plugin that decides this, all these plugins have to agree.
+
+        Source: Session.JobStarving of Volcano (session_plugins.go).
         """
         has = self._session.ready_or_waiting(group.key)
         wants = {GANG: group.min_member, PRIORITY: len(self._session.members[group.key])}
         return bool(self._starving) and all(has < wants[name] for name in self._starving)
 
     def served(self, group: PodGroup) -> bool:
-        """Return whether a PodGroup has enough pods to start."""
+        """Return whether a PodGroup has enough pods to start.
+
+        Source: pipelinedFn of Volcano's plugin gang.
+        """
         has = self._session.ready_or_waiting(group.key) + self._session.modest(group.key)
         return not self._gangs or has >= group.min_member
 
@@ -60,12 +68,17 @@ class Plugins:
         """Return whether a queue may not reclaim at all because it has all that it deserves of every resource.
 
         Only the plugin ``proportion`` has this rule.
+
+        Source: the overused function of Volcano's plugin proportion.
         """
         by_request = self._session.cluster.settings.plugin is SharePlugin.PROPORTION
         return by_request and less_equal(self._session.of.deserved[queue], self._session.allocated[queue])
 
     def may_take(self, queue: str, ask: VolcanoPod) -> bool:
-        """Return whether a queue may reclaim from other queues for a pod."""
+        """Return whether a queue may reclaim from other queues for a pod.
+
+        Source: the preemptive functions of Volcano's plugins proportion and capacity.
+        """
         session = self._session
         if not session.cluster.queues[queue].open:
             return False
@@ -79,6 +92,8 @@ class Plugins:
         They are the pods that all plugins of a tier name, in the first tier that names any. A plugin that names no pod
         ends its tier. If the plugins so far have no pod in common, their answers are discarded and the next plugin
         decides alone.
+
+        Source: Session.Reclaimable of Volcano (session_plugins.go).
         """
         for tier in self._tiers:
             found: Pods = []
@@ -94,7 +109,10 @@ class Plugins:
         return []
 
     def _gang(self, _ask: VolcanoPod, pods: Pods) -> Pods:
-        """Return the pods that their PodGroups do not need, taking pods in the given order."""
+        """Return the pods that their PodGroups do not need, taking pods in the given order.
+
+        Source: preemptableFn of Volcano's plugin gang.
+        """
         left = {one.group: self._session.ready(one.group) for one in pods}
         found = []
         for one in pods:
@@ -104,12 +122,15 @@ class Plugins:
         return found
 
     def _conformance(self, _ask: VolcanoPod, pods: Pods) -> Pods:
+        # Source: evictableFn of Volcano's plugin conformance.
         return [one for one in pods if one.pod.namespace != _SYSTEM and one.pod.priority_class not in _CRITICAL]
 
     def _within_budgets(self, _ask: VolcanoPod, pods: Pods) -> Pods:
         """Return the pods that disruption budgets allow to evict.
 
         Pods without labels are never returned, and budgets without a selector are ignored.
+
+        Source: pdbFilterFn of Volcano's plugin pdb.
         """
         used, found = Counter[int](), []
         for pod in (one.pod for one in pods if one.pod.labels):
@@ -130,6 +151,8 @@ class Plugins:
         """Return the pods of queues that exceed what they deserve of any resource.
 
         Pods are taken in the given order until their queue no longer exceeds what it deserves.
+
+        Source: the reclaimable function of Volcano's plugin proportion.
         """
         session, found = self._session, []
         allocated: dict[str, Fine] = {}

@@ -20,6 +20,8 @@ def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fin
     """Return what each queue deserves if the queues form no tree.
 
     It is at most what the queue can have (``most``), and at least its guarantee.
+
+    Source: capacityPlugin.buildQueueAttrs of Volcano.
     """
     specs = {name: cluster.queues[name] for name in most}
     return {
@@ -29,7 +31,10 @@ def deserved(cluster: VolcanoCluster, most: Mapping[str, Fine]) -> dict[str, Fin
 
 
 class QueueHierarchy:
-    """All queues as a tree: what each deserves, can have, requests, and holds, including all queues below it."""
+    """All queues as a tree: what each deserves, can have, requests, and holds, including all queues below it.
+
+    Source: capacityPlugin.buildHierarchicalQueueAttrs of Volcano.
+    """
 
     def __init__(self, cluster: VolcanoCluster) -> None:
         self.queues = cluster.queues
@@ -78,6 +83,8 @@ class QueueHierarchy:
         """Calculate what the children of a queue deserve, and the most they can have.
 
         A child can have what its parent can have, without the guarantees of its siblings, up to its own capability.
+
+        Source: capacityPlugin.checkHierarchicalQueue of Volcano.
         """
         children = [self.queues[child] for child in self.children[name]]
         promised = to_fine(total(child.guarantee for child in children))

@@ -1,4 +1,8 @@
-"""Calculates what each queue of a session deserves, can have, requests, and holds, by the configured plugin."""
+"""Calculates what each queue of a session deserves, can have, requests, and holds, by the configured plugin.
+
+Source: OnSessionOpen of Volcano's plugin proportion, and buildQueueAttrs and buildHierarchicalQueueAttrs of its plugin
+capacity.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -39,6 +43,8 @@ def share(allocated: Fine, deserved: Fine, plugin: SharePlugin) -> Fraction:
     """Return the largest part that a queue holds of any resource that it deserves.
 
     If it deserves nothing, its share is 0 with the plugin ``proportion``, and 1 with the plugin ``capacity``.
+
+    Source: updateShare of Volcano's plugins proportion and capacity, and Share of pkg/scheduler/api/helpers.
     """
     parts = (Fraction(allocated.get(name, 0), amount) for name, amount in deserved.items() if amount >= SLACK)
     return max(parts, default=Fraction(0 if plugin is SharePlugin.PROPORTION else 1))
