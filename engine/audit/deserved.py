@@ -1,4 +1,7 @@
-"""Check the invariants of policy ``deserved``, with deserved amounts calculated independently of that policy."""
+"""Check the invariants of policy ``deserved``, with deserved amounts calculated independently of that policy.
+
+Source: the proposal of k8s-arbitrator, its section on preemption.
+"""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -102,7 +105,10 @@ def _kept(case: AuditCase) -> list[Reservation]:
 
 
 def deserved(case: AuditCase) -> InvariantCheck:
-    """Check that the pending pod's queue does not exceed what it deserves, unless the pod outranks that limit."""
+    """Check that the pending pod's queue does not exceed what it deserves, unless the pod outranks that limit.
+
+    Source: the proposal of k8s-arbitrator: no more than what is deserved may be used.
+    """
     if not case.above_ask or outranks(case):
         return InvariantCheck.of(Invariant.DESERVED, [])
     leaf = case.above_ask[0]
@@ -139,6 +145,8 @@ def overused(case: AuditCase) -> InvariantCheck:
 
     Only queues that are not above the pending pod too are checked. A queue may end below what it deserves, as pods
     cannot be divided.
+
+    Source: the term overused of the proposal of k8s-arbitrator.
     """
     if outranks(case):
         return InvariantCheck.of(Invariant.OVERUSED, [])
@@ -164,7 +172,10 @@ def _over(case: AuditCase, path: str, resource: str) -> Sum:
 
 
 def reserved(case: AuditCase) -> InvariantCheck:
-    """Check that no queue ends below its reserved amount, or, if it contains the pending pod, no further below."""
+    """Check that no queue ends below its reserved amount, or, if it contains the pending pod, no further below.
+
+    Source: the section on preemption of the proposal of k8s-arbitrator.
+    """
     standing, lines = queue_amounts_of(case), []
     for path in case.above_victims:
         queue = case.tree[path]
@@ -180,7 +191,10 @@ def reserved(case: AuditCase) -> InvariantCheck:
 
 
 def notified_in_time(case: AuditCase) -> InvariantCheck:
-    """Check that each victim's queue was notified at least its grace period ago; not for a pod that outranks others."""
+    """Check that each victim's queue was notified at least its grace period ago; not for a pod that outranks others.
+
+    Source: the grace period in the proposal of k8s-arbitrator.
+    """
     leaves = () if outranks(case) else case.victims_by_leaf
     return InvariantCheck.of(Invariant.NOTIFIED, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
 

@@ -2,6 +2,9 @@
 
 The policy raises the level step by step with exact arithmetic, and then rounds to whole units. Both results therefore
 agree to within a few units.
+
+Source: Ghodsi et al., Dominant Resource Fairness, NSDI 2011; floors, caps and weights are as docs/policies/deserved.md
+describes them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -12,6 +12,8 @@ def budgets_kept(case: AuditCase) -> InvariantCheck:
     """Check that no disruption budget loses more pods than it allows, including pods evicted a moment ago.
 
     The Eviction API rejects a pod that more than one budget covers.
+
+    Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
     """
     lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
     going = _going(case.snapshot) if budgets else []

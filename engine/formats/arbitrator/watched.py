@@ -1,4 +1,7 @@
-"""Decoders of Consumers and Allocations in JSON, as a watch delivers them; the only error they raise is DecodeError."""
+"""Decoders of Consumers and Allocations in JSON, as a watch delivers them; the only error they raise is DecodeError.
+
+Source: the kinds Consumer and Allocation of the proposal of k8s-arbitrator.
+"""
 
 from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import ObjectMeta, Quantities, Wire

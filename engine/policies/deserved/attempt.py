@@ -64,6 +64,8 @@ class ReclaimAttempt:
         """Return, by resource, for every queue number whether the queue exceeds what it deserves.
 
         All its ancestors that are not ancestors of the pending pod's queue must exceed what they deserve too.
+
+        Source: the term overused of the proposal of k8s-arbitrator, read for several levels.
         """
         pod_index = self.nodes.pod_index
         spared = self.above_ask.copy()
@@ -110,7 +112,10 @@ class ReclaimAttempt:
 
     @property
     def outranks(self) -> bool:
-        """Return whether the pending pod would exceed what its queue deserves, and has a priority class that may."""
+        """Return whether the pending pod would exceed what its queue deserves, and has a priority class that may.
+
+        Source: the proposal of k8s-arbitrator, by which pods of high priority may exceed what is deserved.
+        """
         return bool(self.beyond) and self.ask.priority_class in self.parameters.high_priority
 
     def common(self, queue: str) -> int:
@@ -136,7 +141,10 @@ class ReclaimAttempt:
         return found
 
     def due_ms(self, queue: str) -> int:
-        """Return when a queue's pods may be preempted: its grace period after its reclaim notice, or after now."""
+        """Return when a queue's pods may be preempted: its grace period after its reclaim notice, or after now.
+
+        Source: the grace period in the proposal of k8s-arbitrator.
+        """
         due: dict[str, int] = self.snapshot.once("deserved due", self.tree, dict)
         if queue not in due:
             notified_ms = self.snapshot.notices.get(queue, self.snapshot.now_ms)

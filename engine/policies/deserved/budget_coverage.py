@@ -1,4 +1,7 @@
-"""Calculates which evictions disruption budgets still allow, by the rules of the eviction API."""
+"""Calculates which evictions disruption budgets still allow, by the rules of the eviction API.
+
+Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable

@@ -1,4 +1,8 @@
-"""Determines which pods may be preempted under policy ``deserved``, and why the others may not."""
+"""Determines which pods may be preempted under policy ``deserved``, and why the others may not.
+
+Source: the section on preemption of the proposal of k8s-arbitrator: neither reserved amounts nor disruption budgets are
+broken.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -163,7 +167,10 @@ class Candidates:
         yield PodReason.OVER_BUDGET, covered
 
     def _needed_for_reserved(self) -> Flags:
-        """Return for every kind whether preempting a pod of it would leave a queue below its reserved amount."""
+        """Return for every kind whether preempting a pod of it would leave a queue below its reserved amount.
+
+        Source: the section on preemption of the proposal of k8s-arbitrator.
+        """
         attempt, kinds = self.attempt, self._kinds
         needed = np.zeros(len(kinds.each), np.bool_)
         for name in reserved_of(attempt.tree):

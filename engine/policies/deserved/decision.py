@@ -1,6 +1,8 @@
 """Policy ``deserved``, dialect ``arbitrator``: reclaims from queues that use more than they deserve.
 
 The rules are in docs/policies/deserved.md.
+
+Source: the proposal of k8s-arbitrator (kubernetes/community, pull request 328), its section on preemption.
 """
 
 from collections.abc import Iterator
@@ -95,6 +97,8 @@ def _reclaim(attempt: ReclaimAttempt) -> Decision:
     """Preempt from queues whose grace periods are over, if that makes room.
 
     Otherwise give reclaim notices to the queues it could be made from, or wait for those that still have time.
+
+    Source: the proposal of k8s-arbitrator: who uses too much is notified, and has a specified time to choose what ends.
     """
     node_candidates, in_time = find_node_candidates(attempt)
     if node_candidates.best is None:

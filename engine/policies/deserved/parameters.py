@@ -6,7 +6,10 @@ import msgspec
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this policy."""
+    """What a revision may set for this policy.
+
+    Source: the proposal of k8s-arbitrator, which has DRF as its default and leaves fragmentation open.
+    """
 
     method: Literal["drf", "proportional"] = "drf"
     """How the cluster is divided."""

@@ -41,7 +41,10 @@ class SingleNode:
 
 
 class AnyNode:
-    """All ready nodes together as the place for the pending pod. The scheduler decides on which of them it runs."""
+    """All ready nodes together as the place for the pending pod. The scheduler decides on which of them it runs.
+
+    Source: the proposal of k8s-arbitrator, which leaves fragmentation open and nodes to the scheduler.
+    """
 
     def __init__(self, attempt: ReclaimAttempt) -> None:
         columns = attempt.nodes.columns

@@ -73,6 +73,9 @@ class ShareBalances:
 
         The closest relatives of the pending pod's queue come first. Among them, from the common ancestor down, the
         queue that exceeds what it deserves the most comes first.
+
+        Source: the section on preemption of the proposal of k8s-arbitrator: the most overused first. The order by
+        relatives is this product's own.
         """
         down = reversed(self.attempt.line(queue))
         return -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)

@@ -1,4 +1,8 @@
-"""Divides a cluster: calculates what every queue of a tree deserves."""
+"""Divides a cluster: calculates what every queue of a tree deserves.
+
+Source: the proposal of k8s-arbitrator: what is deserved is within the cluster and hard, and at least reserved if the
+cluster has that.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -1,4 +1,7 @@
-"""Calculates what a cluster has to divide, and what every queue requests of it."""
+"""Calculates what a cluster has to divide, and what every queue requests of it.
+
+Source: the proposal of k8s-arbitrator: kube-system always deserves what it requests, and the others share the rest.
+"""
 
 from copy import copy
 from typing import NamedTuple

@@ -98,7 +98,10 @@ class ShareStatuses(Mapping[str, ShareStatus]):
 
 
 def reserved(queue: Queue) -> Amounts:
-    """Return a queue's reserved amounts, never more than its hard limits."""
+    """Return a queue's reserved amounts, never more than its hard limits.
+
+    Source: the proposal of k8s-arbitrator: reserved never exceeds hard.
+    """
     return {name: min(amount, queue.max.get(name, amount)) for name, amount in queue.guaranteed.items()}
 
 
