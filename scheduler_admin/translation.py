@@ -1,6 +1,8 @@
 """Messages of the engine in the reader's language, as plain text and for pages."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import reduce
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -20,6 +22,13 @@ def text(message: Message) -> str:
     """
     params = {name: _plain(value) for name, value in message.params.items()}
     return template(message) % params if params else template(message)
+
+
+def join_sentences(messages: Iterable[Message]) -> str:
+    """Return whole sentences as one plain text: English has a blank between two of them, Chinese has none."""
+    return reduce(
+        lambda before, after: _("%(before)s %(after)s") % {"before": before, "after": after}, map(text, messages)
+    )
 
 
 def html(message: Message) -> SafeString:

@@ -18,7 +18,9 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import trans_real
 
-from engine.explain.decision.sentence_texts import PLAIN, Tense
+from engine.explain.decision.sentence_texts import PLAIN, PREEMPTOR_REASON, Tense
+from engine.explain.decision.verdicts import interlock
+from engine.model.message import Message as EngineMessage
 from engine.model.message import Name, plural_message
 from scheduler_admin import translation as messages
 from scheduler_admin.comparisons import running, services
@@ -151,6 +153,22 @@ def test_sentences_that_count_are_translated(count: int) -> None:
     with translation.override("zh-hans"):
         said = messages.text(plural_message(PLAIN[Tense.EVICTED], count, **names))
     assert said == f"为了给 train-0 腾出空间，queue-b 的 {count} 个 Pod 已从 node-1 上被驱逐。"
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "For a, room on n1 would be made at the cost of b. The decision is held back."),
+        ("zh-hans", "为了 a，会以 b 为代价在 n1 上腾出空间。该决策已暂缓。"),
+    ],
+)
+def test_two_sentences_are_apart_as_their_language_sets_them(language: str, said: str) -> None:
+    """English has a blank between them."""
+    names = {"pod": Name("a"), "node": Name("n1"), "queues": "b"}
+    with translation.override(language):
+        found = sentences.join_sentences([EngineMessage(PREEMPTOR_REASON[Tense.WOULD], names), interlock("")])
+    assert found == said
 
 
 @pytest.mark.usefixtures("compiled")

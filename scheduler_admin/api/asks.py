@@ -21,7 +21,7 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.activity_selectors import WaitingPlace, waiting, waiting_place
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.translation import text
+from scheduler_admin.translation import join_sentences, text
 from scheduler_admin.web.queue_pages import reasons
 
 
@@ -59,7 +59,7 @@ class WaitingAskSerializer(serializers.Serializer[SeenDecision]):
 
     def get_sentence(self, seen: SeenDecision) -> str:
         """In the language of the request."""
-        return " ".join(text(message) for message in reasons(seen.scope, seen.decision))
+        return join_sentences(reasons(seen.scope, seen.decision))
 
 
 class AsksSerializer(serializers.Serializer[Any]):

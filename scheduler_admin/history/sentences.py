@@ -11,6 +11,7 @@ from engine.explain import (
     Name,
     Param,
     Tense,
+    held_back,
     interlock,
     observed_victim,
     victim_sentence,
@@ -76,7 +77,7 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
     states = {victim.state for victim in victims}
     lost = bool(states & set(LOST))
     if row.state == Decision.State.HELD:
-        return Tense.HELD
+        return Tense.WOULD
     if row.state == Decision.State.CLOSED:
         return Tense.EVICTED if lost else Tense.STOPPED
     if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
@@ -84,6 +85,14 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
     if row.state == Decision.State.WAITING or lost:
         return Tense.EVICTED
     return Tense.STOPPED if row.ending in _STOPPED else Tense.WOULD
+
+
+def follow_up(row: Decision, decision: EngineDecision | None = None) -> tuple[Message, ...]:
+    """Return the sentence that follows those in tense ``WOULD``: that the decision is held back, and by what.
+
+    ``decision`` is for readers who may know the queue or the budget that holds it back.
+    """
+    return (held_back(decision, row.hold),) if row.state == Decision.State.HELD else ()
 
 
 def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:

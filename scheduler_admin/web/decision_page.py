@@ -11,7 +11,6 @@ from engine.explain import (
     allowed,
     broken_invariant_text,
     change_sentence,
-    held_back,
     invariant_text,
     lines,
     node_label,
@@ -41,7 +40,7 @@ from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.rewinding import again_lines, running_of
 from scheduler_admin.history.selectors import Detail, work_of
-from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
+from scheduler_admin.history.sentences import as_it_came, follow_up, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import Unit, duration, work_text
@@ -99,6 +98,7 @@ class DecisionPage:
     row: Decision
     sentence: Message | None
     because: list[Message]
+    """What the sentence leaves open. If the decision is held back, the first message says so, and by what."""
     asked: str
     kind: str
     word: str
@@ -163,7 +163,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     return DecisionPage(
         row=row,
         sentence=_sentence(detail, tense, by),
-        because=[*_because(detail, tense, by), *hit_again(victims)],
+        because=[*_because(detail, by), *hit_again(victims)],
         asked=format_amount_list(row.ask_requests),
         kind=kind,
         word=word,
@@ -216,19 +216,18 @@ def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:
     return sentence(as_it_came(detail.engine, detail.victims), tense, by=by) if detail.engine else None
 
 
-def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
-    """What the sentence leaves open: why not, which law refused it or which interlock holds it, what rule it broke."""
+def _because(detail: Detail, by: str) -> list[Message]:
+    """What the sentence leaves open: that it is held back and by what, which law refused it or was broken, why not."""
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
         came = next((one.note for one in detail.steps if one.kind == Step.Kind.CLOSED), "")
         vain = wasted_preemption(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
         return [*observed_causes(detail.observed, by=by), *([vain] if vain else [])]
-    found = [
+    found = list(follow_up(row, engine))
+    found += [
         broken_invariant_text(check.law) if row.dialect in foreign_dialects() else rejection_text(check.law, row.policy)
         for check in failed_checks(detail.checks)
     ]
-    if tense is Tense.HELD and row.hold:
-        found.append(held_back(engine, row.hold))
     if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found += [reason(engine), *shares(engine)]
     said = scheduler_message(engine) if engine else None

@@ -14,7 +14,6 @@ from engine.explain import (
     Tense,
     change_sentence,
     grace,
-    interlock,
     label,
     lost_work_sentence,
     observed_flags,
@@ -37,7 +36,7 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import LOST, TOLD_TO_GO, for_whom, offset, outcome, seconds, tense_of, why_victim
+from scheduler_admin.history.sentences import LOST, TOLD_TO_GO, follow_up, for_whom, offset, outcome, seconds, tense_of, why_victim
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.translation import text
 from scheduler_admin.web.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
@@ -89,6 +88,8 @@ class PodPage:
 
     event: PodEvent
     sentence: Message
+    follow_up: tuple[Message, ...]
+    """The sentence that follows it if the decision is held back, and says by what."""
     because: list[Message]
     asked: str
     priority: int | None
@@ -153,9 +154,10 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     return PodPage(
         event=event,
         sentence=sentence,
+        follow_up=follow_up(row),
         because=[
             *(for_whom(row, redaction.preemptor(row)) if victim else ()),
-            *_because(redaction.scope, event, decision, tense),
+            *_because(redaction.scope, event, decision),
         ],
         asked=format_amount_list(victim.requests if victim else row.ask_requests),
         priority=victim.priority if victim else row.ask_priority,
@@ -174,18 +176,16 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     )
 
 
-def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None, tense: Tense) -> list[Message]:
+def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None) -> list[Message]:
     """What the sentence leaves open, in so far as it is the tenant's own."""
-    row, victim, seen = event.decision, event.victim, read_observed(event.decision)
+    victim, seen = event.victim, read_observed(event.decision)
     if seen is not None and victim is not None:
-        by = str(row.get_source_display())
+        by = str(event.decision.get_source_display())
         sees = scope.has_path
         return list(observed_flags(seen, victim.uid, by=by, sees=lambda path: path == event.queue or sees(path)))
     found = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
     if decision is not None and victim is None and (said := scheduler_message(decision)):
         found.append(said)
-    if tense is Tense.HELD and row.hold:
-        found.append(interlock(row.hold))
     return found
 
 

@@ -38,6 +38,17 @@ def test_a_victim_is_told_why_by_the_sentence_of_its_page(decided: Cluster, run:
     assert any("root.tenant-1.queue-b: cpu" in line and "guaranteed" in line for line in numbers)
 
 
+def test_what_holds_a_decision_back_follows_the_sentence_once(decided: Cluster, run: Run) -> None:
+    made = rows.cluster("staging", rows.revision("staging"))
+    rows.status(made)
+    moments.decide(made, only=WORKER.partition("/")[2], hold="paused")
+    for pod, verb in ((VICTIM, "would be evicted from gpu-04 because"), (WORKER, "would be made at the cost of")):
+        said = run("why", pod, "--cluster", "staging").out
+        assert verb in said
+        assert said.splitlines()[0].endswith(". Held back: the cluster is paused.")
+        assert said.lower().count("held back") == 1
+
+
 def test_an_ask_is_told_too(decided: Cluster, run: Run) -> None:
     found = json.loads(run("why", WORKER, "--cluster", "demo", "--output", "json").out)
     assert (found["cluster"], found["pod"]["ask"], found["pod"]["name"]) == ("demo", True, WORKER.partition("/")[2])

@@ -12,6 +12,7 @@ from engine.explain import (
     Tense,
     Timestamp,
     allowed,
+    held_back,
     interlock,
     invariant_text,
     label,
@@ -170,6 +171,11 @@ def test_every_interlock_has_a_sentence(hold):
     assert whole(interlock(hold)).endswith(".")
 
 
+def test_a_decision_that_nobody_knows_what_holds_back_is_called_held_back():
+    """A sentence as whole as those of the interlocks."""
+    assert whole(interlock("")) == whole(held_back(preempting(), "")) == "The decision is held back."
+
+
 def test_an_unknown_interlock_is_named_as_it_is():
     """A word that is newer than this list still reaches the reader."""
     assert whole(interlock("full-moon")) == "Held back by an interlock: full-moon."
@@ -194,7 +200,6 @@ def test_the_one_sentence():
         (Tense.EVICTED, "was evicted from gpu-04."),
         (Tense.EVICTING, "is being evicted from gpu-04."),
         (Tense.WOULD, "would be evicted from gpu-04."),
-        (Tense.HELD, "would be evicted from gpu-04, but the decision is held back."),
         (Tense.STOPPED, "would have been evicted from gpu-04, but the decision was stopped."),
     ],
 )

@@ -311,6 +311,8 @@ def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     (other,) = first.context["others"]
     newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
     assert "would be evicted" in text(newer.context["why"].sentence)
+    assert [text(each) for each in newer.context["why"].follow_up] == ["Held back: the cluster is paused."]
+    assert newer.content.decode().count("Held back: the cluster is paused.") == 1
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
 

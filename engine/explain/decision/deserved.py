@@ -46,12 +46,6 @@ SENTENCE: Forms = {
         "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
         "deserve (%(queues)s) would be evicted.",
     ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) would be evicted, but the decision is held back.",
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) would be evicted, but the decision is held back.",
-    ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
         "deserve (%(queues)s) would have been evicted, but the decision was stopped.",

@@ -37,12 +37,6 @@ QUOTA: Forms = {
         "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
         "would be evicted.",
     ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
-        "would be evicted, but the decision is held back.",
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "would be evicted, but the decision is held back.",
-    ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
         "would have been evicted, but the decision was stopped.",
@@ -56,10 +50,6 @@ VICTIM_BORROWED: Single = {
         "%(pod)s is being evicted because %(queue)s borrowed quota, which is being claimed back."
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back."),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back, but the decision is held "
-        "back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted because %(queue)s borrowed quota, which was claimed back, but the decision "
         "was stopped."
@@ -72,10 +62,6 @@ VICTIM_OWN: Single = {
         "%(pod)s is being evicted to give its quota to another pod of its own queue, %(queue)s."
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s."),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s, but the decision is "
-        "held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted to give its quota to another pod of its own queue, %(queue)s, but the "
         "decision was stopped."
@@ -92,10 +78,6 @@ PREEMPTOR: Single = {
     Tense.WOULD: gettext_noop(
         "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would give "
         "theirs."
-    ),
-    Tense.HELD: gettext_noop(
-        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would give "
-        "theirs, but the decision is held back."
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would have "

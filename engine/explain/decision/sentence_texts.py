@@ -11,9 +11,7 @@ class Tense(StrEnum):
     EVICTED = "evicted"
     EVICTING = "evicting"
     WOULD = "would"
-    """The mode only displays decisions."""
-    HELD = "held"
-    """A safeguard holds the decision back."""
+    """The mode only displays decisions, or a safeguard holds this one back, which a sentence of its own says."""
     STOPPED = "stopped"
     """An invariant rejected it, it was blocked, or it ended before any eviction."""
 
@@ -39,14 +37,6 @@ ABOVE: Forms = {
         "pod of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s.",
         "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
         "pods of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s.",
-    ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pod of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s, but the decision "
-        "is held back.",
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pods of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s, but the "
-        "decision is held back.",
     ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
@@ -77,13 +67,6 @@ BELOW: Forms = {
         "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
         "pods of %(queues)s that are beyond any guarantee would be evicted from %(node)s.",
     ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pod of %(queues)s that is beyond any guarantee would be evicted from %(node)s, but the decision is held back.",
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pods of %(queues)s that are beyond any guarantee would be evicted from %(node)s, but the decision is "
-        "held back.",
-    ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
         "pod of %(queues)s that is beyond any guarantee would have been evicted from %(node)s, but the decision "
@@ -113,12 +96,6 @@ DAEMONSET: Forms = {
         "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
         "%(queues)s would be evicted from there.",
     ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
-        "%(queues)s would be evicted from there, but the decision is held back.",
-        "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
-        "%(queues)s would be evicted from there, but the decision is held back.",
-    ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
         "%(queues)s would have been evicted from there, but the decision was stopped.",
@@ -146,12 +123,6 @@ PRIORITY: Forms = {
         "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
         "(up to %(lower)s) would be evicted from %(node)s.",
     ),
-    Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
-        "%(lower)s would be evicted from %(node)s, but the decision is held back.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
-        "(up to %(lower)s) would be evicted from %(node)s, but the decision is held back.",
-    ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
         "%(lower)s would have been evicted from %(node)s, but the decision was stopped.",
@@ -172,12 +143,6 @@ PLAIN: Forms = {
     Tense.WOULD: ngettext_noop(
         "To make room for %(ask)s, %(count)s pod of %(queues)s would be evicted from %(node)s.",
         "To make room for %(ask)s, %(count)s pods of %(queues)s would be evicted from %(node)s.",
-    ),
-    Tense.HELD: ngettext_noop(
-        "To make room for %(ask)s, %(count)s pod of %(queues)s would be evicted from %(node)s, but the decision "
-        "is held back.",
-        "To make room for %(ask)s, %(count)s pods of %(queues)s would be evicted from %(node)s, but the decision "
-        "is held back.",
     ),
     Tense.STOPPED: ngettext_noop(
         "To make room for %(ask)s, %(count)s pod of %(queues)s would have been evicted from %(node)s, but the "
@@ -205,10 +170,6 @@ VICTIM: Single = {
         "%(pod)s would be evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
         "stood %(over)s above its own."
     ),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
-        "stood %(over)s above its own, but the decision is held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s because %(asker)s stood below its guarantee while "
         "%(queue)s stood %(over)s above its own, but the decision was stopped."
@@ -228,10 +189,6 @@ VICTIM_UNDISCLOSED: Single = {
         "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
         "stood %(over)s above its own."
     ),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
-        "stood %(over)s above its own, but the decision is held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s because another queue stood below its guarantee while "
         "%(queue)s stood %(over)s above its own, but the decision was stopped."
@@ -244,10 +201,6 @@ VICTIM_PLAIN: Single = {
         "%(pod)s is being evicted from %(node)s to make room there for a pod of another queue."
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted from %(node)s to make room there for a pod of another queue."),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted from %(node)s to make room there for a pod of another queue, but the decision "
-        "is held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s to make room there for a pod of another queue, but the "
         "decision was stopped."
@@ -265,10 +218,6 @@ VICTIM_PRIORITY: Single = {
     Tense.WOULD: gettext_noop(
         "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
         "%(priority)s."
-    ),
-    Tense.HELD: gettext_noop(
-        "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
-        "%(priority)s, but the decision is held back."
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s to make room there for a pod with a higher priority than its "
@@ -289,10 +238,6 @@ PREEMPTOR: Single = {
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
         "%(node)s would be made at the cost of %(queues)s."
     ),
-    Tense.HELD: gettext_noop(
-        "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
-        "%(node)s would be made at the cost of %(queues)s, but the decision is held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
         "%(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
@@ -303,9 +248,6 @@ PREEMPTOR_REASON: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of %(queues)s."),
     Tense.EVICTING: gettext_noop("For %(pod)s, room on %(node)s is being made at the cost of %(queues)s."),
     Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of %(queues)s."),
-    Tense.HELD: gettext_noop(
-        "For %(pod)s, room on %(node)s would be made at the cost of %(queues)s, but the decision is held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "For %(pod)s, room on %(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
     ),
@@ -317,10 +259,6 @@ PREEMPTOR_PRIORITY: Single = {
         "For %(pod)s, room on %(node)s is being made at the cost of pods with lower priorities."
     ),
     Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities."),
-    Tense.HELD: gettext_noop(
-        "For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities, but the decision is "
-        "held back."
-    ),
     Tense.STOPPED: gettext_noop(
         "For %(pod)s, room on %(node)s would have been made at the cost of pods with lower priorities, but the "
         "decision was stopped."

@@ -221,6 +221,8 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
+HELD_BACK = gettext_noop("The decision is held back.")
+"""Where it is not known by what."""
 _OUTSIDE = gettext_noop("Held back: enforce is limited to some queues and namespaces, and %(queue)s is none of them.")
 _PAUSED = gettext_noop("Held back: %(queue)s is paused, so nothing is evicted for its pods.")
 _ALL_PAUSED = gettext_noop("Held back: %(queue)s is paused, and without its pods there is no room for the ask.")
@@ -326,7 +328,9 @@ def held_back(decision: Decision | None, hold: str) -> Message:
 
 
 def interlock(hold: str) -> Message:
-    """Return why a decision is held back by a safeguard."""
+    """Return that a decision is held back, and by which safeguard: the sentence that follows those of the decision."""
+    if not hold:
+        return Message(HELD_BACK)
     if hold in set(Interlock):
         return Message(INTERLOCKS[Interlock(hold)])
     return Message(HELD, {"interlock": hold})
