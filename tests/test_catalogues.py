@@ -167,7 +167,7 @@ def test_two_sentences_are_apart_as_their_language_sets_them(language: str, said
     """English has a blank between them."""
     names = {"pod": Name("a"), "node": Name("n1"), "queues": "b"}
     with translation.override(language):
-        found = sentences.join_sentences([EngineMessage(PREEMPTOR_REASON[Tense.WOULD], names), interlock("")])
+        found = messages.join_sentences([EngineMessage(PREEMPTOR_REASON[Tense.WOULD], names), interlock("")])
     assert found == said
 
 

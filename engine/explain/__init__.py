@@ -18,7 +18,7 @@ from engine.explain.decision.invariants import (
 from engine.explain.decision.quirks import quirk_messages
 from engine.explain.decision.quota import shares
 from engine.explain.decision.reasons import label, reason, scheduler_message
-from engine.explain.decision.sentence import Tense, preemptor_sentence, sentence, victim_sentence
+from engine.explain.decision.sentence import Tense, preemptor_sentence, sentence, stopped_sentence, victim_sentence
 from engine.explain.decision.shares import share_sentence
 from engine.explain.decision.verdicts import (
     allowed,
@@ -114,6 +114,7 @@ __all__ = [
     "share_sentence",
     "shares",
     "sort_checks",
+    "stopped_sentence",
     "taken_verdict",
     "tier_label",
     "tier_sentence",

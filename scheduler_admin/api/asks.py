@@ -21,7 +21,7 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.activity_selectors import WaitingPlace, waiting, waiting_place
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.translation import join_sentences, text
+from scheduler_admin.translation import join_sentences
 from scheduler_admin.web.queue_pages import reasons
 
 

@@ -130,7 +130,7 @@ class PodSerializer(serializers.Serializer[PodPage]):
     ask = serializers.BooleanField(source="waiting", help_text="True: the pod asked. False: it was to go.")
     word = serializers.CharField(help_text="What became of it, in a word.")
     sentence = serializers.SerializerMethodField(
-        help_text="Why, in one sentence. If the decision is held back, a second one says by what."
+        help_text="Why, in one sentence. If the decision is held back or was stopped, a second one says so."
     )
     because = serializers.ListField(child=SentenceField(), help_text="What that leaves open.")
     requests = serializers.SerializerMethodField()

@@ -1,6 +1,6 @@
 """Messages of engine.explain in the reader's language, and the words of what became of a decision."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -14,6 +14,7 @@ from engine.explain import (
     held_back,
     interlock,
     observed_victim,
+    stopped_sentence,
     victim_sentence,
 )
 from engine.model.decision import Decision as EngineDecision
@@ -87,12 +88,17 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
     return Tense.STOPPED if row.ending in _STOPPED else Tense.WOULD
 
 
-def follow_up(row: Decision, decision: EngineDecision | None = None) -> tuple[Message, ...]:
-    """Return the sentence that follows those in tense ``WOULD``: that the decision is held back, and by what.
+def follow_up(
+    row: Decision, victims: Collection[Victim], decision: EngineDecision | None = None
+) -> tuple[Message, ...]:
+    """Return the sentence that follows the one on these victims: that the decision is held back, or was stopped.
 
     ``decision`` is for readers who may know the queue or the budget that holds it back.
     """
-    return (held_back(decision, row.hold),) if row.state == Decision.State.HELD else ()
+    if row.state == Decision.State.HELD:
+        return (held_back(decision, row.hold),)
+    stopped = row.source == Decision.Source.ENGINE and victims and tense_of(row, victims) is Tense.STOPPED
+    return (stopped_sentence(),) if stopped else ()
 
 
 def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:

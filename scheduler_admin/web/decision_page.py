@@ -98,7 +98,7 @@ class DecisionPage:
     row: Decision
     sentence: Message | None
     because: list[Message]
-    """What the sentence leaves open. If the decision is held back, the first message says so, and by what."""
+    """What the sentence leaves open. If the decision is held back or was stopped, the first message says so."""
     asked: str
     kind: str
     word: str
@@ -217,17 +217,18 @@ def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:
 
 
 def _because(detail: Detail, by: str) -> list[Message]:
-    """What the sentence leaves open: that it is held back and by what, which law refused it or was broken, why not."""
+    """What the sentence leaves open: that it is held back or was stopped, which law refused it or was broken, why."""
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
         came = next((one.note for one in detail.steps if one.kind == Step.Kind.CLOSED), "")
         vain = wasted_preemption(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
         return [*observed_causes(detail.observed, by=by), *([vain] if vain else [])]
-    found = list(follow_up(row, engine))
-    found += [
+    broken = [
         broken_invariant_text(check.law) if row.dialect in foreign_dialects() else rejection_text(check.law, row.policy)
         for check in failed_checks(detail.checks)
     ]
+    refused = broken and row.ending == Decision.Ending.REFUSED  # each of these says so
+    found = broken if refused else [*follow_up(row, detail.victims, engine), *broken]
     if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found += [reason(engine), *shares(engine)]
     said = scheduler_message(engine) if engine else None

@@ -36,7 +36,17 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import LOST, TOLD_TO_GO, follow_up, for_whom, offset, outcome, seconds, tense_of, why_victim
+from scheduler_admin.history.sentences import (
+    LOST,
+    TOLD_TO_GO,
+    follow_up,
+    for_whom,
+    offset,
+    outcome,
+    seconds,
+    tense_of,
+    why_victim,
+)
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.translation import text
 from scheduler_admin.web.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
@@ -89,7 +99,7 @@ class PodPage:
     event: PodEvent
     sentence: Message
     follow_up: tuple[Message, ...]
-    """The sentence that follows it if the decision is held back, and says by what."""
+    """The sentence that follows it if the decision is held back or was stopped."""
     because: list[Message]
     asked: str
     priority: int | None
@@ -148,13 +158,14 @@ def _fate(event: PodEvent) -> tuple[str, str]:
 def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     """Answer why, with the pod's own numbers."""
     row, victim, decision = event.decision, event.victim, seen_by(redaction.scope, event)
-    tense, (kind, word) = _tense(event), _fate(event)
+    victims = [victim] if victim else list(row.victims.all())  # the pod's own fate is told; of an ask, the decision's
+    tense, (kind, word) = tense_of(row, victims), _fate(event)
     sentence, prevented = _answer(event, decision, tense, redaction.preemptor(row))
     started = victim.started_at if victim else None
     return PodPage(
         event=event,
         sentence=sentence,
-        follow_up=follow_up(row),
+        follow_up=follow_up(row, victims),
         because=[
             *(for_whom(row, redaction.preemptor(row)) if victim else ()),
             *_because(redaction.scope, event, decision),
@@ -214,13 +225,6 @@ def _answer(
         return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)}), ()
     # Where its tiers are told, so is what would get it past them.
     return preemptor_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
-
-
-def _tense(event: PodEvent) -> Tense:
-    """Told by the pod's own fate; of an ask, by the decision's."""
-    if event.victim is None:
-        return tense_of(event.decision, event.decision.victims.all())
-    return tense_of(event.decision, [event.victim])
 
 
 def _meant(victim: Victim) -> list[Message]:

@@ -200,14 +200,14 @@ def test_the_one_sentence():
         (Tense.EVICTED, "was evicted from gpu-04."),
         (Tense.EVICTING, "is being evicted from gpu-04."),
         (Tense.WOULD, "would be evicted from gpu-04."),
-        (Tense.STOPPED, "would have been evicted from gpu-04, but the decision was stopped."),
+        (Tense.STOPPED, "would have been evicted from gpu-04."),
     ],
 )
 def test_the_verb_is_true_to_what_happened(tense, verb):
     """Nothing that was only shown is called done."""
     one = preempting(victims=preempting().victims[:1])
     assert whole(sentence(one, tense)).endswith(verb)
-    assert whole(victim_sentence(one, "uid-embed-1", tense)).count(verb.split(",")[0].rstrip(".")) == 1
+    assert whole(victim_sentence(one, "uid-embed-1", tense)).count(verb.rstrip(".")) == 1
 
 
 @pytest.mark.parametrize("tense", Tense)

@@ -90,7 +90,27 @@ def test_a_refused_decision_says_which_law(cluster, reader):
     broken = [line for line in shown.laws if not line.holds]
     assert any("≱" in text(line) for each in broken for line in each.lines)
     assert shown.prevention == ()
-    assert "would have been evicted" in text(shown.sentence)
+    assert text(shown.sentence).endswith("would have been evicted from gpu-05.")
+    assert "stopped" not in read(reader, shown.row)
+
+
+@pytest.mark.parametrize("ending", ["blocked", "gone", "overtaken"])
+def test_that_it_was_stopped_follows_the_sentence(cluster, reader, ending):
+    """Where nothing beside it says so already."""
+    (row,) = moments.decide(cluster, only=WORKER)
+    Decision.objects.filter(pk=row.pk).update(state="closed", ending=ending)
+    row.victims.update(state="spared")
+    shown = why(reader, row)
+    assert text(shown.sentence).endswith("would have been evicted from gpu-04.")
+    assert [text(each) for each in shown.because] == ["The decision was stopped."]
+
+
+def test_nothing_is_stopped_where_nobody_was_to_go(cluster, reader):
+    """Such as of a decision that took only what was on its way out."""
+    (row,) = moments.decide(cluster, only=WORKER)
+    Decision.objects.filter(pk=row.pk).update(state="closed", ending="bound")
+    row.victims.all().delete()
+    assert why(reader, row).because == []
 
 
 def test_a_decision_that_is_held_back_says_by_what(cluster, reader):

@@ -322,6 +322,7 @@ def test_spared_pods_are_not_called_preempted(cluster, search):
     shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
     assert (shown.kind, shown.word) == ("ok", "spared")
     assert "would have been evicted" in text(shown.sentence)
+    assert [text(each) for each in shown.follow_up] == ["The decision was stopped."]
     assert shown.prevention == ()
 
 

@@ -48,9 +48,9 @@ SENTENCE: Forms = {
     ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) would have been evicted, but the decision was stopped.",
+        "deserve (%(queues)s) would have been evicted.",
         "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) would have been evicted, but the decision was stopped.",
+        "deserve (%(queues)s) would have been evicted.",
     ),
 }
 

@@ -39,9 +39,9 @@ QUOTA: Forms = {
     ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
-        "would have been evicted, but the decision was stopped.",
+        "would have been evicted.",
         "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "would have been evicted, but the decision was stopped.",
+        "would have been evicted.",
     ),
 }
 VICTIM_BORROWED: Single = {
@@ -51,8 +51,7 @@ VICTIM_BORROWED: Single = {
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back."),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted because %(queue)s borrowed quota, which was claimed back, but the decision "
-        "was stopped."
+        "%(pod)s would have been evicted because %(queue)s borrowed quota, which was claimed back."
     ),
 }
 """For a victim's tenant, where a pod of another queue was the preemptor."""
@@ -63,8 +62,7 @@ VICTIM_OWN: Single = {
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s."),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted to give its quota to another pod of its own queue, %(queue)s, but the "
-        "decision was stopped."
+        "%(pod)s would have been evicted to give its quota to another pod of its own queue, %(queue)s."
     ),
 }
 PREEMPTOR: Single = {
@@ -81,7 +79,7 @@ PREEMPTOR: Single = {
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would have "
-        "given theirs, but the decision was stopped."
+        "given theirs."
     ),
 }
 GRANTED = gettext_noop("The quota of %(queue)s has room for %(pod)s, so no pod is evicted for it.")

@@ -18,6 +18,7 @@ from engine.explain.decision.sentence_texts import (
     PREEMPTOR_PRIORITY,
     PREEMPTOR_REASON,
     PRIORITY,
+    STOPPED,
     VICTIM,
     VICTIM_PLAIN,
     VICTIM_PRIORITY,
@@ -28,7 +29,7 @@ from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import Message, Name, Param, amount, plural_message, short_name, short_names
 from engine.model.quantities import format_amount
 
-__all__ = ["Tense", "preemptor_sentence", "sentence", "victim_sentence"]
+__all__ = ["Tense", "preemptor_sentence", "sentence", "stopped_sentence", "victim_sentence"]
 
 
 def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
@@ -123,6 +124,11 @@ def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
     needed = amount(resource, asked(decision)[resource])
     numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
     return Message(PREEMPTOR[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+
+
+def stopped_sentence() -> Message:
+    """Return the sentence that follows those in tense ``STOPPED``."""
+    return Message(STOPPED)
 
 
 def _without(decision: Decision) -> Message:

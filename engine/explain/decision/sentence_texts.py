@@ -13,7 +13,7 @@ class Tense(StrEnum):
     WOULD = "would"
     """The mode only displays decisions, or a safeguard holds this one back, which a sentence of its own says."""
     STOPPED = "stopped"
-    """An invariant rejected it, it was blocked, or it ended before any eviction."""
+    """An invariant rejected it, it was blocked, or it ended before any eviction, which a sentence of its own says."""
 
 
 Forms = dict[Tense, tuple[str, str]]
@@ -39,12 +39,10 @@ ABOVE: Forms = {
         "pods of %(queues)s, which stood %(over)s above its own, would be evicted from %(node)s.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pod of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s, but the "
-        "decision was stopped.",
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pods of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s, but the "
-        "decision was stopped.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s pod "
+        "of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s pods "
+        "of %(queues)s, which stood %(over)s above its own, would have been evicted from %(node)s.",
     ),
 }
 """The victims are of one queue, which was above its guarantee in the resource."""
@@ -68,12 +66,10 @@ BELOW: Forms = {
         "pods of %(queues)s that are beyond any guarantee would be evicted from %(node)s.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pod of %(queues)s that is beyond any guarantee would have been evicted from %(node)s, but the decision "
-        "was stopped.",
-        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s "
-        "pods of %(queues)s that are beyond any guarantee would have been evicted from %(node)s, but the "
-        "decision was stopped.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s pod "
+        "of %(queues)s that is beyond any guarantee would have been evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node while %(asker)s stood %(short)s below its guarantee, so %(count)s pods "
+        "of %(queues)s that are beyond any guarantee would have been evicted from %(node)s.",
     ),
 }
 """The victims are of several queues, or of one without a guarantee in the resource."""
@@ -98,9 +94,9 @@ DAEMONSET: Forms = {
     ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pod of "
-        "%(queues)s would have been evicted from there, but the decision was stopped.",
+        "%(queues)s would have been evicted from there.",
         "%(ask)s of a DaemonSet needed %(needed)s on %(node)s and can run nowhere else, so %(count)s pods of "
-        "%(queues)s would have been evicted from there, but the decision was stopped.",
+        "%(queues)s would have been evicted from there.",
     ),
 }
 """A DaemonSet's pod can run on one node only."""
@@ -125,9 +121,9 @@ PRIORITY: Forms = {
     ),
     Tense.STOPPED: ngettext_noop(
         "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
-        "%(lower)s would have been evicted from %(node)s, but the decision was stopped.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
-        "(up to %(lower)s) would have been evicted from %(node)s, but the decision was stopped.",
+        "%(lower)s would have been evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities (up "
+        "to %(lower)s) would have been evicted from %(node)s.",
     ),
 }
 """Policy priority: no queue's guarantee matters."""
@@ -145,10 +141,8 @@ PLAIN: Forms = {
         "To make room for %(ask)s, %(count)s pods of %(queues)s would be evicted from %(node)s.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "To make room for %(ask)s, %(count)s pod of %(queues)s would have been evicted from %(node)s, but the "
-        "decision was stopped.",
-        "To make room for %(ask)s, %(count)s pods of %(queues)s would have been evicted from %(node)s, but the "
-        "decision was stopped.",
+        "To make room for %(ask)s, %(count)s pod of %(queues)s would have been evicted from %(node)s.",
+        "To make room for %(ask)s, %(count)s pods of %(queues)s would have been evicted from %(node)s.",
     ),
 }
 """The trace has no numbers for a reason."""
@@ -171,8 +165,8 @@ VICTIM: Single = {
         "stood %(over)s above its own."
     ),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted from %(node)s because %(asker)s stood below its guarantee while "
-        "%(queue)s stood %(over)s above its own, but the decision was stopped."
+        "%(pod)s would have been evicted from %(node)s because %(asker)s stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
     ),
 }
 """For a victim's tenant, where guarantees decided."""
@@ -191,7 +185,7 @@ VICTIM_UNDISCLOSED: Single = {
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s because another queue stood below its guarantee while "
-        "%(queue)s stood %(over)s above its own, but the decision was stopped."
+        "%(queue)s stood %(over)s above its own."
     ),
 }
 """For a victim's tenant, where guarantees decided and the preemptor's queue is not disclosed."""
@@ -202,8 +196,7 @@ VICTIM_PLAIN: Single = {
     ),
     Tense.WOULD: gettext_noop("%(pod)s would be evicted from %(node)s to make room there for a pod of another queue."),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted from %(node)s to make room there for a pod of another queue, but the "
-        "decision was stopped."
+        "%(pod)s would have been evicted from %(node)s to make room there for a pod of another queue."
     ),
 }
 """For a victim's tenant, where something else decided."""
@@ -221,7 +214,7 @@ VICTIM_PRIORITY: Single = {
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s would have been evicted from %(node)s to make room there for a pod with a higher priority than its "
-        "%(priority)s, but the decision was stopped."
+        "%(priority)s."
     ),
 }
 """For a victim's tenant, where priority decided."""
@@ -240,7 +233,7 @@ PREEMPTOR: Single = {
     ),
     Tense.STOPPED: gettext_noop(
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
-        "%(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
+        "%(node)s would have been made at the cost of %(queues)s."
     ),
 }
 """For the preemptor's tenant."""
@@ -248,9 +241,7 @@ PREEMPTOR_REASON: Single = {
     Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of %(queues)s."),
     Tense.EVICTING: gettext_noop("For %(pod)s, room on %(node)s is being made at the cost of %(queues)s."),
     Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of %(queues)s."),
-    Tense.STOPPED: gettext_noop(
-        "For %(pod)s, room on %(node)s would have been made at the cost of %(queues)s, but the decision was stopped."
-    ),
+    Tense.STOPPED: gettext_noop("For %(pod)s, room on %(node)s would have been made at the cost of %(queues)s."),
 }
 """For the preemptor's tenant, where no guarantee was claimed."""
 PREEMPTOR_PRIORITY: Single = {
@@ -260,11 +251,11 @@ PREEMPTOR_PRIORITY: Single = {
     ),
     Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities."),
     Tense.STOPPED: gettext_noop(
-        "For %(pod)s, room on %(node)s would have been made at the cost of pods with lower priorities, but the "
-        "decision was stopped."
+        "For %(pod)s, room on %(node)s would have been made at the cost of pods with lower priorities."
     ),
 }
 """For the preemptor's tenant, where only priority decides."""
+STOPPED = gettext_noop("The decision was stopped.")
 NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
 FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")
 LEAVING = gettext_noop(
