@@ -18,7 +18,7 @@ from scheduler_admin.api.pagination import LimitParameters, next_link
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.translation import join_sentences, text
+from scheduler_admin.translation import text
 from scheduler_admin.web.figures import Lane
 from scheduler_admin.web.pod_page import PodPage, pod_lines, pod_page
 
@@ -129,9 +129,7 @@ class PodSerializer(serializers.Serializer[PodPage]):
     at = UtcField(source="event.at", help_text="When it was decided.")
     ask = serializers.BooleanField(source="waiting", help_text="True: the pod asked. False: it was to go.")
     word = serializers.CharField(help_text="What became of it, in a word.")
-    sentence = serializers.SerializerMethodField(
-        help_text="Why, in one sentence. If the decision is held back or was stopped, a second one says so."
-    )
+    sentence = SentenceField(help_text="Why, in one sentence.")
     because = serializers.ListField(child=SentenceField(), help_text="What that leaves open.")
     requests = serializers.SerializerMethodField()
     priority = serializers.IntegerField(allow_null=True)
@@ -141,10 +139,6 @@ class PodSerializer(serializers.Serializer[PodPage]):
     )
     happened = HappenedSerializer(many=True)
     meant = serializers.ListField(child=SentenceField(), help_text="What it lost, and what came in its place.")
-
-    def get_sentence(self, page: PodPage) -> str:
-        """In the language of the request."""
-        return join_sentences((page.sentence, *page.follow_up))
 
     @extend_schema_field(AmountsField)
     def get_requests(self, page: PodPage) -> Any:

@@ -98,9 +98,8 @@ class PodPage:
 
     event: PodEvent
     sentence: Message
-    follow_up: tuple[Message, ...]
-    """The sentence that follows it if the decision is held back or was stopped."""
     because: list[Message]
+    """What the sentence leaves open. If the decision is held back or was stopped, the first message says so."""
     asked: str
     priority: int | None
     ran: str
@@ -165,8 +164,8 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     return PodPage(
         event=event,
         sentence=sentence,
-        follow_up=follow_up(row, victims),
         because=[
+            *follow_up(row, victims),
             *(for_whom(row, redaction.preemptor(row)) if victim else ()),
             *_because(redaction.scope, event, decision),
         ],

@@ -311,7 +311,7 @@ def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     (other,) = first.context["others"]
     newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
     assert "would be evicted" in text(newer.context["why"].sentence)
-    assert [text(each) for each in newer.context["why"].follow_up] == ["Held back: the cluster is paused."]
+    assert text(newer.context["why"].because[0]) == "Held back: the cluster is paused."
     assert newer.content.decode().count("Held back: the cluster is paused.") == 1
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
@@ -322,7 +322,7 @@ def test_spared_pods_are_not_called_preempted(cluster, search):
     shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
     assert (shown.kind, shown.word) == ("ok", "spared")
     assert "would have been evicted" in text(shown.sentence)
-    assert [text(each) for each in shown.follow_up] == ["The decision was stopped."]
+    assert text(shown.because[0]) == "The decision was stopped."
     assert shown.prevention == ()
 
 
