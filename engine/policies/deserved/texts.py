@@ -35,7 +35,12 @@ LAWS: dict[Invariant, str] = {
 BROKEN: dict[Invariant, str] = {
     Invariant.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its hard limit."),
     Invariant.GUARANTEE: gettext_noop("Refused: a queue would be taken below what is reserved for it."),
+    Invariant.OPT_OUT: gettext_noop("Refused: a victim opted out of preemption."),
+    Invariant.APPLICATION: gettext_noop("Refused: a victim runs in the pending pod’s own queue."),
+    Invariant.PRIORITY: gettext_noop("Refused: a victim has no lower priority than the pending pod."),
+    Invariant.FENCE: gettext_noop("Refused: a victim runs outside the fence of the pending pod’s queue."),
 }
+"""Without numbers, as the list of these invariants has none."""
 TEXTS = PolicyTexts(
     summary=gettext_noop("Who uses more than it deserves is told, given time, and then gives back to who uses less."),
     dialect=gettext_noop("As the proposal of kube-arbitrator has it."),
