@@ -395,8 +395,9 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Under ``deserved``: the pending pod's queue and all above it, then the victims' queues and all above them."""
 
 
-BY_QUOTA = frozenset({"cohort", "fair-share"})
-"""The policies that give quota and choose no node; the scheduler then decides where the pods run."""
+BY_QUOTA: set[str] = set()
+"""The policies that give quota and choose no node; the scheduler then decides where the pods run. The registry of
+policies fills it."""
 
 
 class Safeguard(msgspec.Struct, frozen=True, kw_only=True, gc=False):

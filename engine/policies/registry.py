@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from engine.audit import INVARIANTS
+from engine.model.decision import BY_QUOTA
 from engine.policies.cohort import COHORT, FAIR
 from engine.policies.common.policy import Policy
 from engine.policies.deserved import DESERVED
@@ -36,6 +37,8 @@ def register(policy: Policy) -> None:
         raise ValueError(f"policy {policy.name} is registered already in dialect {policy.dialect}")
     _REGISTERED[key] = policy
     INVARIANTS[key] = policy.invariants
+    if policy.by_quota:
+        BY_QUOTA.add(policy.name)
 
 
 @contextmanager
@@ -47,6 +50,8 @@ def registered(policy: Policy) -> Iterator[None]:
     finally:
         for table in (_REGISTERED, INVARIANTS):
             del table[policy.name, policy.dialect]
+        if all(one.name != policy.name for one in policies()):
+            BY_QUOTA.discard(policy.name)
 
 
 def policies() -> tuple[Policy, ...]:

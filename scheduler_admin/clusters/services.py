@@ -6,8 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.model.decision import BY_QUOTA
-from engine.policies import is_enforceable
+from engine.policies import first_of, is_enforceable
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
@@ -76,7 +75,7 @@ def _check_our_own(cluster: Cluster) -> None:
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     if revision is None or is_enforceable(revision.policy, revision.dialect):
         return
-    if revision.policy in BY_QUOTA:
+    if first_of(revision.policy).by_quota:
         raise ValidationError(
             _(
                 "Policy %(policy)s of its queues gives quota, and without Kueue nobody holds back what has none: what"

@@ -15,11 +15,10 @@ from django.utils.translation import gettext as _
 from engine.formats.registry import Format, policy_of_format
 from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.tree_json.diff import with_former_paths
-from engine.model.decision import BY_QUOTA
 from engine.model.message import Message, gettext_noop
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_tree import QueueTree
-from engine.policies import UnknownPolicyError, is_enforceable, known_dialects
+from engine.policies import UnknownPolicyError, first_of, is_enforceable, known_dialects
 from engine.policies import policy as decide_by
 from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.following import follow, given_paths
@@ -233,7 +232,7 @@ def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
     acting = hierarchy.clusters.filter(mode="enforce").first()
     if acting is None:
         return None
-    by_quota = terms.policy in BY_QUOTA
+    by_quota = first_of(terms.policy).by_quota
     message = BY_QUOTA_ENFORCED if by_quota else FOREIGN_ENFORCED
     field = "policy" if by_quota else "dialect"
     params = {field: getattr(terms, field), "name": acting.name}

@@ -81,6 +81,6 @@ def tiers_by(kind: type[Parameters | FairParameters]) -> TiersBy:
         def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
             return judge(snapshot, tree, ask, quota)
 
-        return PolicyTiers(judge=judged, gets_room=room_by(quota))
+        return PolicyTiers(judge=judged, gets_room=room_by(quota), ranks=True, quick=True)
 
     return by

@@ -24,9 +24,9 @@ class PolicyTiers(msgspec.Struct, frozen=True, kw_only=True):
     """Return every tier, without remedies; each may be worked out only when it is asked for."""
     gets_room: Callable[[Snapshot, QueueTree, Pod], bool]
     """Return whether there is room, or the policy makes some, once every delay and grace period is over."""
-    ranks: bool = True
+    ranks: bool
     """Whether a higher priority may get room."""
-    quick: bool = True
+    quick: bool
     """Whether nodes are examined fast enough to find the least amount that helps there by trying many."""
 
 

@@ -236,4 +236,4 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return judge(snapshot, tree, ask, last_resort=own.last_resort)
 
-    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)))
+    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)), ranks=True, quick=True)

@@ -79,4 +79,4 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     def judged(snapshot: Snapshot, _tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return judge(snapshot, ask)
 
-    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)))
+    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)), ranks=True, quick=True)

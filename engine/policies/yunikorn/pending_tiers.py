@@ -217,4 +217,4 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
         return room(snapshot, tree, ask, at_once).node is not None
 
-    return PolicyTiers(judge=judged, gets_room=gets_room)
+    return PolicyTiers(judge=judged, gets_room=gets_room, ranks=True, quick=True)
