@@ -13,7 +13,8 @@ from engine.policies import delay_inheriting_dialects
 from scheduler_admin.queues.draft_texts import typed
 from scheduler_admin.web.editor.words import hint, setting_name, text_in_words
 from scheduler_admin.web.inherited import Granted
-from scheduler_admin.web.words import amount_text, duration, queue_name
+from scheduler_admin.web.templatetags.scheduler import amount
+from scheduler_admin.web.words import duration, queue_name
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ def _own(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
 
 def _granted(place: _Place, one: Granted) -> Iterator[InEffect]:
     words = {"resource": one.resource}
-    guaranteed = _("not granted") if one.guaranteed is None else amount_text(one.resource, one.guaranteed)
+    guaranteed = _("not granted") if one.guaranteed is None else amount(one.resource, one.guaranteed)
     yield InEffect(_("%(resource)s, guaranteed") % words, guaranteed, place.source(one.guaranteed_by))
-    limit = _("not limited") if one.max is None else amount_text(one.resource, one.max)
+    limit = _("not limited") if one.max is None else amount(one.resource, one.max)
     whole = one.max is not None and one.max_by is None
     yield InEffect(
         _("%(resource)s, max") % words, limit, _("capacity of all nodes") if whole else place.source(one.max_by)
@@ -79,11 +80,11 @@ def _granted(place: _Place, one: Granted) -> Iterator[InEffect]:
 
 def _shared(place: _Place, one: Granted) -> Iterator[InEffect]:
     words = {"resource": one.resource}
-    reserved = _("nothing reserved") if one.guaranteed is None else amount_text(one.resource, one.guaranteed)
+    reserved = _("nothing reserved") if one.guaranteed is None else amount(one.resource, one.guaranteed)
     yield InEffect(_("%(resource)s, reserved") % words, reserved, place.source(one.guaranteed_by))
-    deserved = _("not known") if one.deserved is None else amount_text(one.resource, one.deserved)
+    deserved = _("not known") if one.deserved is None else amount(one.resource, one.deserved)
     yield InEffect(_("%(resource)s, deserved") % words, deserved, _("the last pass"))
-    limit = _("not limited") if one.max is None else amount_text(one.resource, one.max)
+    limit = _("not limited") if one.max is None else amount(one.resource, one.max)
     yield InEffect(_("%(resource)s, hard") % words, limit, place.source(one.max_by))
 
 
