@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar, get_args
 
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.db import models
 
 from engine.model.queue_paths import Renames, is_inside, known_as
@@ -126,6 +127,14 @@ def scope_of(user: Who, action: Action) -> Scope:
     if user.token and user.token.subtree:
         scope = scope.within(user.token.subtree)
     return scope.before(renames_for(user)) if scope.subtrees and action == "view" else scope
+
+
+def acting(user: Who, action: Action) -> User:
+    """The user, if they may do this to everything. Raises PermissionDenied."""
+    if not scope_of(user, action).everything:
+        raise PermissionDenied
+    assert isinstance(user, User)  # nobody else may do anything to everything
+    return user
 
 
 def scope_by_role(user: User, action: Action) -> Scope:

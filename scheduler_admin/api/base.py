@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from scheduler_admin.accounts.allowances import announced
 from scheduler_admin.accounts.models import KeptAnswer, User
-from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
+from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, acting, allows, scope_of
 from scheduler_admin.api import idempotency, preconditions, problems
 from scheduler_admin.api.selection import FIELDS, Selection, chosen
 from scheduler_admin.api.throttling import Standing, count, refuse_beyond, refuse_too_much
@@ -123,6 +123,11 @@ class ApiView(APIView):
         user = self.request.user
         if isinstance(user, User) and not allows(user.token, action):
             raise problems.InsufficientScope(ALLOWING[action][0])
+
+    def actor(self, action: Action) -> User:
+        """Who asks, if token and role allow this everywhere. Raises InsufficientScope or PermissionDenied."""
+        self.demand(action)
+        return acting(self.request.user, action)
 
     def cluster(self, name: str) -> Cluster:
         """The cluster with its status and revision, or 404."""

@@ -6,8 +6,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404
 from django.views.decorators.debug import sensitive_variables
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +15,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.schema import PROBLEM, etag, if_match
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.guard import LONGEST
 from scheduler_admin.notifications.models import Channel, Notification
@@ -32,12 +31,8 @@ from scheduler_admin.notifications.services import (
 )
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the channel's settings."
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the settings that this changes."
-)
+_ETAG = etag("Of the channel's settings.", 200, 304)
+_IF_MATCH = if_match("The ETag of the settings that this changes.")
 
 
 class ChangedSerializer(serializers.ModelSerializer[Channel]):
@@ -151,9 +146,9 @@ class _ChannelView(ApiView):
     def theirs(self, pk: int) -> tuple[Channel, User]:
         """One that the user may change, and who that is. Raises Http404, PermissionDenied or InsufficientScope."""
         found = self.channel(pk)
-        return found, self.actor(found.tenant)
+        return found, self.notifier(found.tenant)
 
-    def actor(self, tenant: Tenant | None = None) -> User:
+    def notifier(self, tenant: Tenant | None = None) -> User:
         """Who asks, if they may change a tenant's channels, or at all any's. Raises PermissionDenied."""
         user = self.request.user
         self.demand("notify")
@@ -189,7 +184,7 @@ class ChannelsView(_ChannelView):
     def post(self, request: Request) -> Response:
         """The tenant is told there from now on."""
         self.demand_any()
-        actor = self.actor()
+        actor = self.notifier()
         given = read_body(MadeSerializer(data=request.data), request.data)
         try:
             tenant = selectors.own_tenant(actor, given.pop("tenant"))

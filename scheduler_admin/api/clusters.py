@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -13,8 +13,6 @@ from rest_framework.response import Response
 from engine.cluster.errors import ClusterError
 from engine.formats.tree_json.document import write_form
 from engine.observation.discovery import Leaf, TreeProposal
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import GivenSerializer, WrongCredentials, way_of
@@ -153,7 +151,7 @@ class ClustersView(ApiView):
 
         It takes some seconds, twenty at most. For admins.
         """
-        actor = self._actor()
+        actor = self.actor("connect")
         sent = read_body(NewClusterSerializer(data=request.data), request.data)
         try:
             seen = look(way=_way(sent), name=sent.get("name", ""), actor=actor)
@@ -163,15 +161,6 @@ class ClustersView(ApiView):
             raise unacceptable(error) from None
         added = seen.known is None and not self.asked["dry_run"]
         return Response(ConnectedSerializer(_connected(seen)).data, status=201 if added else 200)
-
-    def _actor(self) -> User:
-        """Who asks, if they may connect clusters. Raises InsufficientScope or PermissionDenied."""
-        self.demand("connect")
-        user = self.request.user
-        if not scope_of(user, "connect").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
 
 
 @sensitive_variables()

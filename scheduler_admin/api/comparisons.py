@@ -120,7 +120,7 @@ class _ComparisonsView(ApiView):
             raise Http404
         return self.cluster(name)
 
-    def actor(self) -> User:
+    def planner(self) -> User:
         """Who asks, with a token that is for plans. Raises InsufficientScope."""
         self.demand("plan")
         assert isinstance(self.request.user, User)
@@ -148,7 +148,7 @@ class ComparisonsView(_ComparisonsView):
     )  # fmt: skip
     def post(self, request: Request, name: str) -> Response:
         """It waits for its worker; read it again until it is done. Nothing happens to the cluster."""
-        cluster, actor = self.whole(name), self.actor()
+        cluster, actor = self.whole(name), self.planner()
         given = read_body(NewComparisonSerializer(data=request.data), request.data)
         try:
             made = services.start(cluster=cluster, author=actor, **given)
@@ -182,7 +182,7 @@ class ComparisonStopView(_ComparisonsView):
     )  # fmt: skip
     def post(self, request: Request, name: str, pk: int) -> Response:
         """Its worker hears within a second; one that has ended stays as it is. For who began it, and operators."""
-        cluster, actor = self.whole(name), self.actor()
+        cluster, actor = self.whole(name), self.planner()
         found = selectors.find(request.user, cluster, pk)
         if not selectors.may_stop(actor, found):
             raise PermissionDenied

@@ -4,24 +4,22 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.cluster.sync.copies import CopyEffect
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.proposals import differing
-from scheduler_admin.api.schema import CLUSTER, PROBLEM
+from scheduler_admin.api.schema import CLUSTER, PROBLEM, etag, if_match
 from scheduler_admin.api.tree_serializers import ChangeSerializer
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import KEPT, Writing
@@ -32,12 +30,8 @@ from scheduler_admin.tags import entity_tag
 from scheduler_admin.web.copies_page import View, view_of
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of both, as they stand."
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="To write: the ETag of what was read."
-)
+_ETAG = etag("Of both, as they stand.", 200, 304)
+_IF_MATCH = if_match("To write: the ETag of what was read.")
 
 
 class WritingSerializer(serializers.ModelSerializer[Writing]):
@@ -186,7 +180,7 @@ class CopyActsView(_CopyView):
 
         The engine's worker looks and writes, within seconds: read the copy again.
         """
-        cluster, actor = self.whole(name), self._actor()
+        cluster, actor = self.whole(name), self.actor("edit")
         given = read_body(CopyActSerializer(data=request.data), request.data)
         try:
             draft = _ACTS[given["act"]](request, cluster, actor, given)
@@ -197,14 +191,6 @@ class CopyActsView(_CopyView):
         view = view_of(actor, self.whole(name))
         body = {"copy": CopySerializer(view).data, "draft": draft.pk if draft else None}
         return Response(body, headers={"ETag": _tag(view)})
-
-    def _actor(self) -> User:
-        self.demand("edit")
-        user = self.request.user
-        if not scope_of(user, "edit").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
 
 
 _Act = Callable[[Request, Cluster, User, Mapping[str, Any]], Draft | None]

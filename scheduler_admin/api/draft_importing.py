@@ -61,7 +61,7 @@ class DraftImportView(DraftsBase):
         """
         hierarchy = self.hierarchy(name)
         self.demand("edit")
-        actor = self.actor()
+        actor = self.editor()
         if not scope_of(actor, "edit").everything:
             raise PermissionDenied
         imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["document"])

@@ -8,8 +8,7 @@ from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,7 +23,7 @@ from scheduler_admin.api.draft_acts import ACTS
 from scheduler_admin.api.draft_bodies import in_lines, whole
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.outcomes import outlook
-from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.schema import PROBLEM, etag, if_match
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.queues import draft_selectors, drafting
 from scheduler_admin.queues.draft_form import queues_of
@@ -35,16 +34,8 @@ from scheduler_admin.queues.services import OutdatedError
 
 _T = TypeVar("_T")
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the draft as you read it."
-)
-DRAFT_ETAG = OpenApiParameter(
-    "ETag",
-    OpenApiTypes.STR,
-    OpenApiParameter.HEADER,
-    response=[200, 201],
-    description="Changes with every act, and with what is in force.",
-)
+_IF_MATCH = if_match("The ETag of the draft as you read it.")
+DRAFT_ETAG = etag("Changes with every act, and with what is in force.", 200, 201)
 _Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
 
 
@@ -61,7 +52,7 @@ class DraftsBase(ApiView):
         """One that the user may see. Raises Http404."""
         return draft_selectors.find(self.request.user, self.hierarchy(name), pk)
 
-    def actor(self) -> User:
+    def editor(self) -> User:
         """Who asks, if they edit anything. Raises PermissionDenied."""
         user, scope = self.request.user, scope_of(self.request.user, "edit")
         if not scope.everything and not scope.subtrees:
@@ -73,7 +64,7 @@ class DraftsBase(ApiView):
         """One that the user may change. Raises Http404, PermissionDenied or InsufficientScope."""
         found = self.draft(name, pk)
         self.demand("edit")
-        actor = self.actor()
+        actor = self.editor()
         if not draft_selectors.may_edit(actor, found):
             raise PermissionDenied
         return found, actor
@@ -123,7 +114,7 @@ class DraftsView(DraftsBase):
         """Begin one on the revision in force."""
         hierarchy = self.hierarchy(name)
         self.demand("edit")
-        actor = self.actor()
+        actor = self.editor()
         given = read_body(shapes.NewDraftSerializer(data=request.data), request.data)
         try:
             made = drafting.start(hierarchy=hierarchy, name=given["name"], author=actor)

@@ -3,34 +3,29 @@
 import json
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Action, scope_of
+from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.schema import CLUSTER, PROBLEM
+from scheduler_admin.api.schema import CLUSTER, PROBLEM, etag, if_match
 from scheduler_admin.clusters.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.tags import entity_tag
 
 _REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the settings."
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the settings that this changes."
-)
+_ETAG = etag("Of the settings.", 200, 304)
+_IF_MATCH = if_match("The ETag of the settings that this changes.")
 
 
 class SettingsSerializer(serializers.ModelSerializer[Cluster]):
@@ -96,7 +91,6 @@ class ClusterSettingsView(ApiView):
     def patch(self, request: Request, name: str) -> Response:
         """Change those that are given. The mode takes an operator, limits take an admin."""
         seen = self.seen_whole(name)
-        self.demand("operate")
         user = self.actor("operate")
         given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
         cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
@@ -104,7 +98,7 @@ class ClusterSettingsView(ApiView):
         mode = given.pop("mode", cluster.mode)
         try:
             if given:
-                actor = self.actor("configure")
+                actor = self.configurer()
                 change_limits(cluster=cluster, values=given, seen={}, actor=actor, reason=self.asked["reason"])
             if mode != cluster.mode:
                 override = self.asked["override"]
@@ -121,13 +115,9 @@ class ClusterSettingsView(ApiView):
             raise Http404
         return cluster
 
-    def actor(self, action: Action) -> User:
-        """Who asks, if they may. Raises PermissionDenied."""
-        user = self.request.user
-        if not scope_of(user, action).everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
+    def configurer(self) -> User:
+        """Who asks, if their role lets them change limits. Raises PermissionDenied."""
+        return acting(self.request.user, "configure")
 
 
 def _tag(cluster: Cluster) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,8 +15,6 @@ from rest_framework.response import Response
 from engine.formats.kubernetes.convert import NEVER
 from engine.formats.kubernetes.priority_classes import with_preemption_annotations
 from engine.model.objects import PriorityClass
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
@@ -28,7 +26,7 @@ from scheduler_admin.api.class_serializers import (
     told,
 )
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.schema import CLUSTER, PROBLEM
+from scheduler_admin.api.schema import CLUSTER, PROBLEM, etag, if_match
 from scheduler_admin.clusters.class_selectors import Picture, Row, picture
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.priority_classes import OvertakenError, change_class, create_class, delete_class
@@ -36,12 +34,8 @@ from scheduler_admin.clusters.selectors import status_of
 
 _CONDITIONS = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _NAME = OpenApiParameter("priority_class", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the class.")
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the class."
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the class that this changes."
-)
+_ETAG = etag("Of the class.", 200, 201, 304)
+_IF_MATCH = if_match("The ETag of the class that this changes.")
 
 
 class _ClassesView(ApiView):
@@ -69,15 +63,6 @@ class _ClassesView(ApiView):
         if row is None:
             raise Http404
         return cluster, row
-
-    def actor(self) -> User:
-        """Who asks, if they may. Raises PermissionDenied, or InsufficientScope."""
-        self.demand("classify")
-        user = self.request.user
-        if not scope_of(user, "classify").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
 
 
 class PriorityClassesView(_ClassesView):
@@ -119,7 +104,7 @@ class PriorityClassesView(_ClassesView):
     def post(self, request: Request, name: str) -> Response:
         """Make a class in the cluster. For admins, with a token of the scope cluster:classes."""
         cluster, _found = self.seen(name)
-        actor = self.actor()
+        actor = self.actor("classify")
         given = read_body(PriorityClassSerializer(data=request.data), request.data)
         wanted = PriorityClass(
             name=given["name"], value=given["value"], never_preempts=given.get("preemption_policy") == NEVER
@@ -160,7 +145,7 @@ class PriorityClassView(_ClassesView):
     def patch(self, request: Request, name: str, priority_class: str) -> Response:
         """Change what is given. Nobody overwrites what they have not read."""
         cluster, row = self.one(name, priority_class)
-        actor = self.actor()
+        actor = self.actor("classify")
         given = read_body(ClassChangeSerializer(data=request.data), request.data)
         preconditions.check(request, _tag(row.one), required=True)
         try:
@@ -186,7 +171,7 @@ class PriorityClassView(_ClassesView):
     def delete(self, request: Request, name: str, priority_class: str) -> Response:
         """Delete the class. Pods that have it stay as they are; new ones that name it are refused."""
         cluster, row = self.one(name, priority_class)
-        actor = self.actor()
+        actor = self.actor("classify")
         preconditions.check(request, _tag(row.one), required=True)
         try:
             delete_class(cluster=cluster, before=row.one, actor=actor, reason=self.asked["reason"])

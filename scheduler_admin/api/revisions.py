@@ -2,17 +2,14 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.model.notes import ImportFailure
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, Unacceptable, read_body, unacceptable
@@ -20,7 +17,7 @@ from scheduler_admin.api.draft_bodies import whole
 from scheduler_admin.api.draft_serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.proposals import differing
-from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.schema import PROBLEM, if_match
 from scheduler_admin.api.tree_serializers import ChangeSerializer
 from scheduler_admin.api.trees import tag
 from scheduler_admin.queues import draft_selectors
@@ -31,9 +28,7 @@ from scheduler_admin.queues.restoring import restore
 from scheduler_admin.queues.services import OutdatedError, roll_back
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the tree in force."
-)
+_IF_MATCH = if_match("The ETag of the tree in force.")
 
 
 class DiffParameters(serializers.Serializer[Any]):
@@ -69,15 +64,6 @@ class _RevisionView(ApiView):
         user = self.request.user
         hierarchy = get_object_or_404(Hierarchy.objects.restrict(user, "view"), name=name)
         return selectors.find_revision(user, hierarchy, number)
-
-    def actor(self) -> User:
-        """Who asks, if they may change the whole tree. Raises InsufficientScope or PermissionDenied."""
-        self.demand("edit")
-        user = self.request.user
-        if not scope_of(user, "edit").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
 
 
 class RevisionDiffView(_RevisionView):
@@ -115,7 +101,7 @@ class RollBackView(_RevisionView):
     def post(self, request: Request, name: str, number: int) -> Response:
         """Put it in force again as it was, to the byte: tree, policy, document. Nobody has to approve it again."""
         found = self.find(name, number)
-        actor, current = self.actor(), found.hierarchy.current
+        actor, current = self.actor("edit"), found.hierarchy.current
         body = read_body(PublishSerializer(data=request.data), request.data)
         preconditions.check(request, tag(current, self.scope), required=True)
         try:
@@ -143,7 +129,7 @@ class RestoreView(_RevisionView):
     )
     def post(self, request: Request, name: str, number: int) -> Response:
         """Put it back, with all below it, in a new draft on the tree in force."""
-        found, actor = self.find(name, number), self.actor()
+        found, actor = self.find(name, number), self.actor("edit")
         queue = read_body(RestoreSerializer(data=request.data), request.data)["queue"]
         try:
             made = restore(revision=found, path=queue, author=actor)

@@ -42,6 +42,18 @@ IF_NONE_MATCH = OpenApiParameter(
 )
 
 
+def etag(description: str, *statuses: int) -> OpenApiParameter:
+    """Return the header ``ETag`` of the answers with these statuses."""
+    return OpenApiParameter(
+        "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[*statuses], description=description
+    )
+
+
+def if_match(description: str) -> OpenApiParameter:
+    """Return the header ``If-Match`` of a request."""
+    return OpenApiParameter("If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description=description)
+
+
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its __init_subclass__ is untyped
     """How the OpenAPI document names bearer tokens."""
 

@@ -2,35 +2,30 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import GroupMapping, Site, User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import Action
 from scheduler_admin.accounts.selectors import site, tenant_called
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.schema import PROBLEM, etag, if_match
 from scheduler_admin.tags import entity_tag
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the settings."
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the settings that this changes."
-)
+_ETAG = etag("Of the settings.", 200, 304)
+_IF_MATCH = if_match("The ETag of the settings that this changes.")
 
 
 class SiteSerializer(serializers.Serializer[Site]):
@@ -77,15 +72,10 @@ class _SiteView(ApiView):
         if not self.scope.everything:
             raise Http404
 
-    def actor(self) -> User:
+    def actor(self, action: Action) -> User:
         """Who asks, if they may. Raises Http404 for strangers, PermissionDenied, or InsufficientScope."""
         self.read_by_staff()
-        self.demand("administer")
-        user = self.request.user
-        if not scope_of(user, "administer").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
+        return super().actor(action)
 
 
 class SiteView(_SiteView):
@@ -116,7 +106,7 @@ class SiteView(_SiteView):
     @transaction.atomic
     def patch(self, request: Request) -> Response:
         """Change it."""
-        actor, found = self.actor(), site()
+        actor, found = self.actor("administer"), site()
         given = read_body(SiteSerializer(found, data=request.data, partial=True), request.data)
         preconditions.check(request, _tag(found), required=True)
         try:
@@ -147,7 +137,7 @@ class MappingsView(_SiteView):
     )
     def post(self, request: Request) -> Response:
         """A group is this from now on, also to those who are signed in."""
-        actor = self.actor()
+        actor = self.actor("administer")
         given = read_body(MappingSerializer(data=request.data), request.data)
         named, reason = given["tenant"], self.asked["reason"]
         try:
@@ -172,7 +162,7 @@ class MappingView(_SiteView):
     def delete(self, request: Request, pk: int) -> Response:
         """The group is that no longer."""
         del request
-        actor = self.actor()
+        actor = self.actor("administer")
         found = get_object_or_404(GroupMapping.objects.select_related("tenant"), pk=pk)
         try:
             remove_mapping(mapping=found, actor=actor, reason=self.asked["reason"])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -13,8 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
@@ -105,15 +103,6 @@ class _SnapshotsView(ApiView):
         """A snapshot. Raises Http404."""
         return find_snapshot(self.request.user, self.whole(name), pk)
 
-    def actor(self) -> User:
-        """Who asks, if they may change what is kept. Raises InsufficientScope or PermissionDenied."""
-        self.demand("operate")
-        user = self.request.user
-        if not scope_of(user, "operate").everything:
-            raise PermissionDenied
-        assert isinstance(user, User)
-        return user
-
 
 class SnapshotsView(_SnapshotsView):
     """The snapshots of a cluster."""
@@ -140,7 +129,7 @@ class SnapshotsView(_SnapshotsView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Keep the cluster as it was last seen, or at a moment, with the tree that was in force then."""
-        cluster, actor = self.whole(name), self.actor()
+        cluster, actor = self.whole(name), self.actor("operate")
         given = read_body(NewSnapshotSerializer(data=request.data), request.data)
         try:
             made = save_snapshot(cluster=cluster, actor=actor, **given)
@@ -169,7 +158,7 @@ class SnapshotUploadView(_SnapshotsView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Keep what a file holds: a snapshot as it was downloaded, or objects as kubectl writes them in JSON."""
-        cluster, actor, body = self.whole(name), self.actor(), request.data
+        cluster, actor, body = self.whole(name), self.actor("operate"), request.data
         if not isinstance(body, Body):  # what the framework makes of no body at all
             raise problems.Unreadable([{"detail": _("The request has no body.")}])
         try:
@@ -205,7 +194,7 @@ class SnapshotView(_SnapshotsView):
         """Forget it."""
         del request
         self.whole(name)
-        actor = self.actor()
+        actor = self.actor("operate")
         delete_snapshot(snapshot=self.find(name, pk), actor=actor)
         return Response(status=204)
 

@@ -6,7 +6,6 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotAcceptable, PermissionDenied
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -27,16 +26,14 @@ from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
 from scheduler_admin.api.proposals import Proposal
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM
+from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, etag, if_match
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import written
 from scheduler_admin.queues.services import OutdatedError, document_format, native_of, publish_as, terms_of, tree_of
 from scheduler_admin.tags import entity_tag
 
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the tree in force."
-)
+_ETAG = etag("Of the tree in force.", 200, 201, 304)
 _FAIL_ON = OpenApiParameter(
     "fail_on",
     {"type": "array", "items": {"type": "string", "enum": list(Limit)}},
@@ -44,9 +41,7 @@ _FAIL_ON = OpenApiParameter(
     style="form",
     description="Answer 409, and publish nothing, where it would do any of these.",
 )
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the tree that this changes."
-)
+_IF_MATCH = if_match("The ETag of the tree that this changes.")
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 412, 413, 415, 422, 428)}
 
 

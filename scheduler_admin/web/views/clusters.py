@@ -2,15 +2,14 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters import pausing, selectors
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.overviews import overviews
@@ -37,18 +36,16 @@ def clusters(request: HttpRequest) -> HttpResponse:
 def pause(request: HttpRequest, name: str) -> HttpResponse:
     """Stops evictions with a reason, or lets them go on."""
     cluster = selectors.get(request.user, name)
-    if not scope_of(request.user, "operate").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
+    actor = acting(request.user, "operate")
     reason = request.POST.get("reason", "").strip()
     try:
         if request.POST.get("act") == "resume":
-            pausing.resume(cluster=cluster, actor=request.user, reason=reason)
+            pausing.resume(cluster=cluster, actor=actor, reason=reason)
             messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
         elif not reason:
             messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
         else:
-            pausing.pause(cluster=cluster, actor=request.user, reason=reason)
+            pausing.pause(cluster=cluster, actor=actor, reason=reason)
             messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))

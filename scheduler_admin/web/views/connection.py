@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,8 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.check import ENDS_SOON, Report
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.models import Cluster
@@ -38,25 +37,23 @@ def connection(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     if request.method != "POST":
         return _page(request, cluster)
-    if not scope_of(request.user, "connect").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
+    actor = acting(request.user, "connect")
     reason = request.POST.get("reason", "").strip()
     if request.POST.get("act") == "check":
         mode = request.POST.get("mode", "")
-        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "", actor=request.user)
+        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "", actor=actor)
         return _page(request, cluster, report=report)
     try:
         if not reason:
             return _page(request, cluster, wrong=_("Say why: it is written down with the change."))
         if request.POST.get("act") == "remove":
-            remove_credentials(cluster=cluster, actor=request.user, reason=reason)
+            remove_credentials(cluster=cluster, actor=actor, reason=reason)
             messages.success(request, _("The credentials kept for %(name)s are forgotten.") % {"name": cluster.name})
             return redirect("web:connection", cluster.name)
         way = given_text(request.POST)
         if way is None:
             return _page(request, cluster, wrong=_("Paste a kubeconfig, or give an address and a token."))
-        set_credentials(cluster=cluster, way=way, actor=request.user, reason=reason)
+        set_credentials(cluster=cluster, way=way, actor=actor, reason=reason)
     except ClusterError as error:
         return _page(request, cluster, wrong=told(error))
     except ValidationError as error:

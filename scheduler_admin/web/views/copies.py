@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
 from scheduler_admin.queues.models import Draft
@@ -29,13 +29,11 @@ def copies(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST":
         return answer(request, "copies", lambda: copies_page(request.user, cluster), cluster, cluster=cluster)
     act = _ACTS.get(request.POST.get("act", ""))
-    if not scope_of(request.user, "edit").everything:
-        raise PermissionDenied
+    actor = acting(request.user, "edit")
     if act is None:
         raise BadRequest
-    assert isinstance(request.user, User)
     try:
-        made = act(request, cluster, request.user)
+        made = act(request, cluster, actor)
     except OvertakenError:
         wrong = _("The cluster’s copy, or the revision in force, changed meanwhile. Look at what writing changes now.")
         return _refused(request, name, {"": wrong}, 412)

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.priority_classes import (
     ClashError,
@@ -34,7 +34,7 @@ def priority_classes(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST":
         build = lambda: classes_page(request.user, cluster, timezone.now())  # noqa: E731
         return answer(request, "priority_classes", build, cluster, cluster=cluster, typed=EMPTY)
-    actor = _actor(request)
+    actor = acting(request.user, "classify")
     try:
         made = create_class(
             cluster=cluster, wanted=new_class(request.POST.dict()), actor=actor, reason=request.POST.get("reason", "")
@@ -54,7 +54,7 @@ def priority_class(request: HttpRequest, name: str, priority_class: str) -> Http
         _picture, row = known(cluster, priority_class)
         build = lambda: class_page(request.user, cluster, priority_class, timezone.now())  # noqa: E731
         return answer(request, "priority_class", build, cluster, cluster=cluster, typed=typed_of(row.one))
-    actor, seen = _actor(request), seen_class(request.POST.dict())
+    actor, seen = acting(request.user, "classify"), seen_class(request.POST.dict())
     act = {"change": _change, "delete": _delete}.get(request.POST.get("act", ""))
     if act is None or seen is None or seen.name != priority_class:
         raise BadRequest
@@ -67,14 +67,6 @@ def priority_class(request: HttpRequest, name: str, priority_class: str) -> Http
     except ValidationError as error:
         typed = request.POST.dict() if request.POST["act"] == "change" else typed_of(seen)
         return _refused(request, name, seen.name, typed, _by_field(error))
-
-
-def _actor(request: HttpRequest) -> User:
-    """Who asks, if they may. Raises PermissionDenied."""
-    if not scope_of(request.user, "classify").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def _change(request: HttpRequest, cluster: Cluster, seen: PriorityClass, actor: User) -> HttpResponse:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -14,7 +14,7 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Action, scope_of
+from scheduler_admin.accounts.scopes import Action, acting
 from scheduler_admin.clusters import pausing
 from scheduler_admin.clusters.limits import LIMITS, ClashError, add_window, change_limits, remove_window
 from scheduler_admin.clusters.models import Cluster, Window
@@ -39,11 +39,9 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     action, act = _ACTS.get(request.POST.get("act", ""), (None, None))
     if action is None or act is None:
         raise BadRequest
-    if not scope_of(request.user, action).everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
+    actor = acting(request.user, action)
     try:
-        act(cluster, request.user, request.POST)
+        act(cluster, actor, request.POST)
     except ClashError as error:
         return _refused(request, cluster, 409, {name: _clash(found) for name, found in error.limits.items()})
     except ValidationError as error:

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Site, Tenant, User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.selectors import tenant_called
 from scheduler_admin.accounts.services import change_site
@@ -33,13 +33,11 @@ def site(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request)
     act = _ACTS.get(request.POST.get("act", ""))
-    if not scope_of(request.user, "administer").everything:
-        raise PermissionDenied
+    actor = acting(request.user, "administer")
     if act is None:
         raise BadRequest
-    assert isinstance(request.user, User)
     try:
-        act(request.user, request.POST)
+        act(actor, request.POST)
     except ValidationError as error:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         wrong = " ".join(message for found in fields.values() for message in found)

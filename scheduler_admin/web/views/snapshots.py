@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from engine.planning.journal import JournalError
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import as_file, find_snapshot, snapshots_of
@@ -32,7 +32,7 @@ def snapshots(request: HttpRequest, name: str) -> HttpResponse:
     cluster = seen_whole(request.user, name)
     if request.method != "POST":
         return _list(request, cluster)
-    actor, act = _actor(request), request.POST.get("act", "")
+    actor, act = acting(request.user, "operate"), request.POST.get("act", "")
     if act not in ("save", "upload"):
         raise BadRequest
     try:
@@ -52,14 +52,6 @@ def _list(request: HttpRequest, cluster: Cluster, status: int = 200, **more: Any
         "most": MOST_BYTES // 1_000_000,
     }
     return render(request, "web/snapshots.html", context | more, status=status)
-
-
-def _actor(request: HttpRequest) -> User:
-    """Who may change what is kept. Raises PermissionDenied for others."""
-    if not scope_of(request.user, "operate").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def _saved(request: HttpRequest, cluster: Cluster, actor: User) -> SavedSnapshot:
@@ -131,7 +123,7 @@ def snapshot_file(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def snapshot_delete(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Forget it."""
     seen_whole(request.user, name)
-    actor = _actor(request)
+    actor = acting(request.user, "operate")
     cluster, found = _find(request, name, pk)
     delete_snapshot(snapshot=found, actor=actor)
     messages.success(request, _("Deleted."))
