@@ -1,8 +1,9 @@
 """The settings of a queue, one row each: whatever reads, writes, compares or shows a setting uses this table.
 
-A new setting needs a field in ``engine.model.queue_tree`` and a row here; then our own format, the annotation of other
-systems' objects, queues.yaml, drafts, diffs, REST, the editor, a queue's page and the table in docs/api.md have it.
-Which effect it has is up to the policies.
+A new setting needs a field in ``engine.model.queue_tree`` and a row here. From the row come our own format, the
+annotation of other systems' objects, queues.yaml, drafts, diffs, REST, the editor, a queue's page and the table in
+docs/api.md, each with what the queue itself says. Inheritance, and which effect a setting has, is code: see
+docs/architecture.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,9 +49,9 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A setting of a queue."""
 
     name: str
-    """Its name in our own format and in REST."""
+    """Its name in our own format."""
     attribute: str
-    """The field of Settings or Queue that holds it."""
+    """The field of Settings or Queue that holds it; REST shows it under this name on a queue of a cluster."""
     kind: Kind
     label: str
     """Its name as people read it (msgid)."""
@@ -60,8 +61,6 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Its description in the OpenAPI document."""
     draft_name: str = ""
     """Its name in drafts, where that differs."""
-    in_template: bool = True
-    """Whether the templates of dynamic leaves have it too."""
     leaf_only: bool = False
     """Whether it has a meaning on leaves alone."""
     has_column: bool = False
@@ -85,9 +84,15 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
     yunikorn: str = ""
     """The property of a queues.yaml, or the field (``resources.max``)."""
     kueue: str = ""
-    """The field of a ClusterQueue's spec; empty: our annotation holds it."""
-    form: int = 1
-    """The version of the canonical encoding that has it (``engine.formats.tree_json.canonical``)."""
+    """The field of a ClusterQueue's spec, as ``engine.formats.kueue`` has it; empty: our annotation holds it."""
+    form: int
+    """The version of the canonical encoding that has it, so that no older reader passes over it: of a new setting one
+    more than the highest here (``engine.formats.tree_json.canonical``)."""
+
+    @property
+    def in_template(self) -> bool:
+        """Return whether the templates of dynamic leaves have it too."""
+        return self.attribute in _IN_TEMPLATES
 
     @property
     def typed_as(self) -> str:
@@ -115,6 +120,7 @@ DEFAULTS: Mapping[str, Any] = {
     for field in msgspec.structs.fields(Queue)
 }
 """Field of Queue -> the value that it has where nothing is said."""
+_IN_TEMPLATES = frozenset(field.name for field in msgspec.structs.fields(Settings))
 
 OUR_PREFIX = "scheduler-admin.io/"
 """How properties and annotations begin that other systems have no use for."""
@@ -123,13 +129,12 @@ LENDING_PROPERTY = f"{OUR_PREFIX}lending"
 NO_PATH = gettext_noop("%(name)s can't be the path of a queue: it begins with “root.”, then come names.")
 _AMOUNT_HELP = "Resource -> amount: 1500m, 32Gi; or 40%, of what the nearest queue above sets, else of the cluster."
 _AS_POLICY = gettext_noop("as the policy says")
-_TAKES = {
+TAKE_WORDS: Mapping[str, str] = {
     Take.NEVER.value: gettext_noop("nobody"),
     Take.LOWER_PRIORITY.value: gettext_noop("lower priorities"),
     Take.LOWER_OR_NEWER_EQUAL_PRIORITY.value: gettext_noop("lower priorities, and newer ones of the same"),
     Take.ANY.value: gettext_noop("anybody"),
 }
-TAKE_WORDS: Mapping[str, str] = _TAKES
 """Which pods a queue may preempt -> that as people read it (msgid)."""
 
 SETTINGS: tuple[QueueSetting, ...] = (
@@ -141,10 +146,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         label=gettext_noop("what it holds"),
         help=gettext_noop("Whether the queue may only hold queues, even while it holds none."),
         schema_help="True: holds queues only, even while it holds none.",
-        in_template=False,
         words={"true": gettext_noop("queues only")},
         unset=gettext_noop("pods, or queues"),
         yunikorn="parent",
+        form=1,
     ),
     QueueSetting(
         name="preemption_policy",
@@ -160,6 +165,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         words={"fence": gettext_noop("fence"), "disabled": gettext_noop("disabled")},
         unset=gettext_noop("default"),
         yunikorn="preemption.policy",
+        form=1,
     ),
     QueueSetting(
         name="guaranteed",
@@ -175,6 +181,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         share_attribute="guaranteed_share",
         yunikorn="resources.guaranteed",
         kueue="resourceGroups: nominalQuota",
+        form=1,
     ),
     QueueSetting(
         name="max",
@@ -190,6 +197,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         share_attribute="max_share",
         yunikorn="resources.max",
         kueue="resourceGroups: borrowingLimit",
+        form=1,
     ),
     QueueSetting(
         name="delay",
@@ -201,6 +209,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         schema_help="30s, 1m30s",
         leaf_only=True,
         yunikorn="preemption.delay",
+        form=1,
     ),
     QueueSetting(
         name="quota_delay",
@@ -213,6 +222,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         ),
         schema_help="YuniKorn: how long after its max was lowered pods go until it is kept.",
         yunikorn="quota.preemption.delay",
+        form=1,
     ),
     QueueSetting(
         name="priority_policy",
@@ -224,6 +234,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         words={"fence": gettext_noop("compared inside only")},
         unset=gettext_noop("compared with all"),
         yunikorn="priority.policy",
+        form=1,
     ),
     QueueSetting(
         name="priority_offset",
@@ -232,16 +243,19 @@ SETTINGS: tuple[QueueSetting, ...] = (
         label=gettext_noop("priority offset"),
         help=gettext_noop("A whole number that is added to the priorities of the queue’s pods."),
         yunikorn="priority.offset",
+        form=1,
     ),
     QueueSetting(
         name="evict_uncontrolled",
         attribute="evict_uncontrolled",
         kind=Kind.FLAG,
+        leaf_only=True,
         label=gettext_noop("pods without a controller"),
         help=gettext_noop("Whether pods that nothing would create again may be victims."),
         words={"true": gettext_noop("may be victims")},
         unset=gettext_noop("are never victims"),
         yunikorn=f"{OUR_PREFIX}evict-uncontrolled",
+        form=1,
     ),
     QueueSetting(
         name="weight",
@@ -282,7 +296,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         about_lending=True,
         leaf_only=True,
         values=TAKES_WITHIN,
-        words={one.value: _TAKES[one] for one in TAKES_WITHIN},
+        words={one.value: TAKE_WORDS[one] for one in TAKES_WITHIN},
         unset=_AS_POLICY,
         yunikorn=LENDING_PROPERTY,
         kueue="preemption.withinClusterQueue",
@@ -298,7 +312,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         about_lending=True,
         leaf_only=True,
         values=TAKES_RECLAIM,
-        words={one.value: _TAKES[one] for one in TAKES_RECLAIM},
+        words={one.value: TAKE_WORDS[one] for one in TAKES_RECLAIM},
         unset=_AS_POLICY,
         yunikorn=LENDING_PROPERTY,
         kueue="preemption.reclaimWithinCohort",
@@ -341,11 +355,11 @@ SETTINGS: tuple[QueueSetting, ...] = (
             "The namespaces whose pods run in the queue if they name no queue. "
             "If several leaves claim one, it is the first of them by path."
         ),
-        in_template=False,
         leaf_only=True,
         is_allowed=is_namespace,
         not_allowed=gettext_noop("%(name)s can't name a namespace."),
         yunikorn=f"{OUR_PREFIX}namespaces",
+        form=1,
     ),
     QueueSetting(
         name="former_paths",
@@ -354,7 +368,6 @@ SETTINGS: tuple[QueueSetting, ...] = (
         label=gettext_noop("former paths"),
         help=gettext_noop("Pods that name one of these, or a queue that was below it, run here."),
         schema_help="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
-        in_template=False,
         is_allowed=is_queue_path,
         not_allowed=NO_PATH,
         yunikorn=f"{OUR_PREFIX}former-paths",

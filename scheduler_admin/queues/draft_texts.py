@@ -7,12 +7,11 @@ A setting that is not set is missing. So is a queue without a template; one whos
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from engine.formats.tree_json.amounts import AmountError, read_amount
-from engine.formats.tree_json.percentages import is_share, read_share, write_share
-from engine.formats.tree_json.weights import read_weight
-from engine.model.quantities import format_amount
+from engine.formats.tree_json.document import write_settings
+from engine.formats.tree_json.settings import read_values
+from engine.model.notes import DocumentPlace, NoteCollector
 from engine.model.queue_settings import BY_DRAFT_NAME, SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
-from engine.model.queue_tree import write_weight
+from engine.model.queue_tree import ROOT, Queue
 
 Texts = Mapping[str, str]
 """Setting -> text."""
@@ -65,7 +64,10 @@ def untyped(texts: Texts) -> dict[str, Any]:
 
 def _put(given: dict[str, Any], name: str, text: str) -> None:
     field, _slash, resource = name.partition("/")
-    setting = BY_DRAFT_NAME[field]
+    setting = BY_DRAFT_NAME.get(field)
+    if setting is None:
+        given[name] = text  # the reader says that there is no such setting
+        return
     match setting.kind:
         case Kind.AMOUNTS:
             given.setdefault(setting.name, {})[resource] = text
@@ -92,38 +94,28 @@ def setting_named(name: str) -> QueueSetting | None:
 
 
 def canonical(texts: Texts) -> dict[str, str]:
-    """Return the same in the same words: ``1000m`` and ``1`` are no two changes, and a default is not set."""
-    found = {name: _canonical(name, text) for name, text in texts.items()}
-    return {name: text for name, text in found.items() if text}
+    """Return the same in the same words: ``1000m`` and ``1`` are no two changes, and a default is not set.
+
+    What can't be read stays as it was typed.
+    """
+    every = {name: _canonical(name, text) for name, text in texts.items()}
+    found = {name: text for name, text in every.items() if text}
+    if any(map(_is_templates, texts)) and not any(map(_is_templates, found)):
+        found[OWN] = "true"  # it sets defaults alone, and is a template all the same
+    return found
+
+
+def _is_templates(name: str) -> bool:
+    return name.startswith(TEMPLATE)
 
 
 def _canonical(name: str, text: str) -> str:
-    setting = setting_named(name)
+    """Return the text as our own form writes what it is read as."""
+    setting, own = setting_named(name), name.removeprefix(TEMPLATE)
     if setting is None:
         return text
-    match setting.kind:
-        case Kind.AMOUNTS:
-            return _canonical_amount(name.removeprefix(TEMPLATE).partition("/")[2], text)
-        case Kind.WEIGHT:
-            return _canonical_weight(setting, text)
-        case Kind.FLAG | Kind.CHOICE if setting.default is not None and text == str(setting.default).lower():
-            return ""
-        case _:
-            return text
-
-
-def _canonical_amount(resource: str, text: str) -> str:
-    try:
-        if is_share(text):
-            return write_share(read_share(text))
-        return format_amount(resource, read_amount(resource, text))
-    except AmountError:
-        return text
-
-
-def _canonical_weight(setting: QueueSetting, text: str) -> str:
-    try:
-        weight = read_weight(text)
-    except AmountError:
-        return text
-    return "" if weight == setting.default else write_weight(weight)
+    given: dict[str, Any] = {}
+    _put(given, own, text)
+    book = NoteCollector()
+    read = Queue(path=ROOT, **read_values(given, [setting], DocumentPlace(), book))
+    return text if book.notes else _typed(write_settings(read, [setting]), [setting]).get(own, "")

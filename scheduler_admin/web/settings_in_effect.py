@@ -53,11 +53,11 @@ class _Place:
 def settings_in_effect(
     tree: QueueTree, queue: Queue, granted: Sequence[Granted], *, dialect: str, shares: bool
 ) -> list[InEffect]:
-    """Return what holds for a queue, in the order of the table of settings; ``granted``: its amounts."""
+    """Return what holds for a queue: first ``granted``, its amounts, then the other settings in their table's order."""
     place = _Place(tree, queue, dialect, shares)
     found = [row for one in granted for row in (_shared(place, one) if shares else _granted(place, one))]
     for setting in SETTINGS:
-        found += _INHERITED.get(setting.name, _own)(place, setting)
+        found += _IN_EFFECT.get(setting.name, _own)(place, setting)
     return found
 
 
@@ -108,25 +108,24 @@ def _quota_delay(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     """Yield how long after a queue's max was lowered pods go, where any go for that."""
     by = place.tree.quota_delay_by(place.queue.path)
     if by is not None:
-        waits = duration((place.tree[by].quota_delay_ms or 0) / 1000)
+        waits = duration((place.tree.quota_delay_ms(place.queue.path) or 0) / 1000)
         yield InEffect(capfirst(_(setting.label)), waits, place.source(by))
 
 
 def _priorities(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
-    """Yield with whose priorities those of the queue's pods are compared, and what is added to them."""
+    """Yield with whose priorities those of the queue's pods are compared."""
     if place.shares:
         return
     above = place.tree.lineage(place.queue.path)
     by = next((path for path in above if place.tree[path].priority_policy is PriorityPolicy.FENCE), None)
     value = _(setting.words["fence"]) if by else _(setting.unset)
-    if place.queue.priority_offset:
-        value += ", " + _("offset %(n)s") % {"n": place.queue.priority_offset}
     yield InEffect(capfirst(_(setting.label)), value, place.source(by))
 
 
 def _namespaces(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     if place.leaf:
-        yield InEffect(capfirst(_(setting.label)), ", ".join(place.queue.namespaces) or "–", _("own"))
+        names = ", ".join(place.queue.namespaces)
+        yield InEffect(capfirst(_(setting.label)), names or "–", _("own") if names else _("default"))
 
 
 def _uncontrolled(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
@@ -146,17 +145,16 @@ def _elsewhere(_place: _Place, _setting: QueueSetting) -> Iterator[InEffect]:
     yield from ()
 
 
-_INHERITED: Mapping[str, Callable[[_Place, QueueSetting], Iterator[InEffect]]] = {
+_IN_EFFECT: Mapping[str, Callable[[_Place, QueueSetting], Iterator[InEffect]]] = {
     "guaranteed": _elsewhere,
     "max": _elsewhere,
     "preemption_policy": _preemption,
     "delay": _delay,
     "quota_delay": _quota_delay,
     "priority_policy": _priorities,
-    "priority_offset": _elsewhere,
     "evict_uncontrolled": _uncontrolled,
     "namespaces": _namespaces,
     "former_paths": _former_paths,
 }
 """The settings that hold without a queue saying so itself, or that need more words than their value."""
-assert BY_NAME.keys() >= _INHERITED.keys()
+assert BY_NAME.keys() >= _IN_EFFECT.keys(), "a setting that is none"

@@ -1,9 +1,11 @@
 """Nodes that policy fence passes over rather than evict in vain."""
 
+import pytest
+
 from engine.model.decision import NodeReason, Outcome, PodReason, Reason
 from engine.model.objects import AffinityTerm, Requirement
-from engine.policies import fence
-from tests.builders import ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
+from engine.policies import fence, policy
+from tests.builders import OPTED_OUT, ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})
 
@@ -79,3 +81,18 @@ def test_an_asks_own_room_does_not_stand_against_it() -> None:
     before, after = (fence.decide(one, TREE, named(one, "new")) for one in (at, again))
     assert before.reason is Reason.BELOW_GUARANTEE
     assert after == before
+
+
+def test_where_the_last_resort_was_not_searched_to_its_end_nobody_says_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pods that opted out are all there are, and one set of them would have to be tried after the other."""
+    monkeypatch.setattr("engine.policies.common.victim_search._TRIES", 0)
+    queues = tree({"prod": queue("4"), "test": queue("3"), "test.a": queue("2"), "test.b": queue("1")})
+    pods = [
+        pod(f"p{number}", queue=f"test.{leaf}", node="n1", created_ms=number, priority=priority, priority_class="keep")
+        for number, (leaf, priority) in enumerate([("a", 1), ("b", 1), ("a", 0), ("b", 0)])
+    ]
+    at = snapshot(queues, node("n1", 4), pods, ask("want", queue="prod", cpu=2, priority=5), OPTED_OUT)
+    decision = policy("fence", "design", {"last_resort": "any"})(at, queues, named(at, "want"))
+    assert decision.outcome is Outcome.SEARCH_LIMIT

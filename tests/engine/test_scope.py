@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.audit import Invariant, audit, failed_checks
@@ -10,7 +11,7 @@ from engine.model.decision import Decision, PodReason
 from engine.model.objects import PriorityClass
 from engine.model.snapshot import Safeguards, Snapshot
 from engine.policies import policy
-from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
+from tests.builders import ask, budget, named, node, pod, queue, snapshot, tree, victims_of
 from tests.engine.test_explain import whole
 
 TREE = tree({"prod": queue("8"), "test.a": queue(), "test.b": queue()})
@@ -70,6 +71,17 @@ def test_an_ask_elsewhere_is_told_what_would_be_and_gets_nothing(way: tuple[str,
     assert whole(held_back(decision, "scope")) == (
         "Held back: enforce is limited to some queues and namespaces, and prod is none of them."
     )
+
+
+@everybody
+def test_an_ask_elsewhere_is_told_of_victims_that_budgets_let_go(way: tuple[str, str]) -> None:
+    """The limit keeps it from being served, and is no reason to name a victim that could not be evicted anyway."""
+    (usual,) = victims_of(decided(way, world()))
+    (other,) = {"young", "old"} - {usual}
+    at = world(queues=("root.test",))
+    covered = next(one for one in at.pods if one.name == usual)
+    guarded = at.with_budgets((msgspec.structs.replace(budget(0), namespace=covered.namespace),))
+    assert victims_of(decided(way, guarded)) == [other]
 
 
 @everybody

@@ -81,16 +81,17 @@ def _not_eligible(attempt: ReclaimAttempt) -> Decision | None:
 def _reclaim_within_safeguards(attempt: ReclaimAttempt) -> Decision:
     """Choose victims that the safeguards allow.
 
-    Disruption budgets are considered in any case, as the proposal requires.
+    Disruption budgets are considered also where there are no safeguards, as the proposal requires; but not for the set
+    that is named, and held back, where the safeguards allow none.
     """
-    guarded = attempt.snapshot
 
     def choose(snapshot: Snapshot) -> Decision:
-        if snapshot is guarded:
+        if snapshot is attempt.snapshot:
             return _reclaim(attempt)
-        return _reclaim(ReclaimAttempt(snapshot.with_budgets(()), attempt.tree, attempt.ask, attempt.parameters))
+        considered = snapshot if snapshot.safeguards is not None else snapshot.with_budgets(())
+        return _reclaim(ReclaimAttempt(considered, attempt.tree, attempt.ask, attempt.parameters))
 
-    return within_safeguards(guarded, attempt.tree, attempt.ask, choose)
+    return within_safeguards(attempt.snapshot, attempt.tree, attempt.ask, choose)
 
 
 def _reclaim(attempt: ReclaimAttempt) -> Decision:

@@ -74,7 +74,7 @@ def _preempt(attempt: PreemptionAttempt, parameters: Parameters) -> Decision:
     decision = _choose_victims(attempt, opted_out=False)
     if decision.outcome is not Outcome.PREEMPT and may_resort(attempt.ask, parameters):
         last_resort = _choose_victims(attempt, opted_out=True)
-        if last_resort.outcome is Outcome.PREEMPT:
+        if last_resort.outcome is not Outcome.NO_CANDIDATE:  # not all sets may have been tried
             return last_resort
     return decision
 
