@@ -77,27 +77,27 @@ class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
     seconds."""
 
 
-def find_anomalies(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Anomaly, ...]:
+def find_anomalies(snapshot: Snapshot, pod: Pod, decision: Decision) -> tuple[Anomaly, ...]:
     """Return the anomalies in the policy's decision on a snapshot, in a fixed order."""
     if decision.outcome is Outcome.FITS or decision.reason in (Reason.UNREAD, Reason.UNREAD_RULES):
         return ()
-    retrying = Retrying(snapshot.without_reservation(ask.uid), ask)
-    found = [*_fragmented(retrying)]
+    retrying = Retrying(snapshot.without_reservation(pod.uid), pod)
+    anomalies = [*_fragmented(retrying)]
     if decision.outcome is Outcome.PREEMPT:
-        found += [*_lower(retrying, decision), *_over_budget(decision), *_empty_budgets(snapshot, decision)]
-        found += [*_best_effort(retrying, decision), *_top_class(retrying, decision), *_grace(decision)]
-    return (*found, *_not_ready(retrying), *_other_nodes(retrying))
+        anomalies += [*_lower(retrying, decision), *_over_budget(decision), *_empty_budgets(snapshot, decision)]
+        anomalies += [*_best_effort(retrying, decision), *_top_class(retrying, decision), *_grace(decision)]
+    return (*anomalies, *_not_ready(retrying), *_other_nodes(retrying))
 
 
 def _fragmented(retrying: Retrying) -> Iterator[Anomaly]:
     places = np.flatnonzero(retrying.let_in())
     for name in retrying.resources if len(places) else ():
-        limit, wanted = limit_of(retrying.attempt, name), retrying.ask.requests[name]
+        limit, requested = limit_of(retrying.attempt, name), retrying.ask.requests[name]
         if limit is None:  # no node has any
             continue
-        free = np.maximum(room(limit)[places] + wanted, 0)
+        free = np.maximum(room(limit)[places] + requested, 0)
         most = int(np.argmax(free))
-        if int(free[most]) < wanted <= int(free.sum()):
+        if int(free[most]) < requested <= int(free.sum()):
             yield Anomaly(
                 trouble=AnomalyKind.FRAGMENTED,
                 count=len(places),
@@ -112,14 +112,14 @@ def _lower(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the kinds of candidates that are kept although a victim has a higher priority."""
     attempt, columns = retrying.attempt, retrying.attempt.columns
     top = max(verdict.pod.priority for verdict in decision.victims)
-    here = columns.place[decision.node or ""]
-    stay = attempt.candidates & (columns.priority < top)
-    stay[retrying.node_candidates.victims_on(here)] = False
-    on_node = columns.node == here
+    victims_place = columns.place[decision.node or ""]
+    spared = attempt.candidates & (columns.priority < top)
+    spared[retrying.node_candidates.victims_on(victims_place)] = False
+    on_node = columns.node == victims_place
     kinds = {
-        AnomalyKind.LOWER_ELSEWHERE: stay & ~on_node,
-        AnomalyKind.LOWER_PROTECTED: stay & on_node & attempt.budgets.violating,
-        AnomalyKind.LOWER_NO_HELP: stay & on_node & ~attempt.budgets.violating,
+        AnomalyKind.LOWER_ELSEWHERE: spared & ~on_node,
+        AnomalyKind.LOWER_PROTECTED: spared & on_node & attempt.budgets.violating,
+        AnomalyKind.LOWER_NO_HELP: spared & on_node & ~attempt.budgets.violating,
     }
     for trouble, flags in kinds.items():
         rows = np.flatnonzero(flags)
@@ -134,14 +134,14 @@ def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
 
     Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
     """
-    ask, priority = retrying.ask, retrying.attempt.columns.priority
-    given = priority[priority <= HIGHEST_PRIORITY]
-    top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST_PRIORITY
-    if ask.priority_class and top:
+    pod, priority = retrying.ask, retrying.attempt.columns.priority
+    user_priorities = priority[priority <= HIGHEST_PRIORITY]
+    top = len(user_priorities) > 0 and int(user_priorities.max()) < pod.priority <= HIGHEST_PRIORITY
+    if pod.priority_class and top:
         pods = tuple(verdict.pod.key for verdict in decision.victims[:_NAMED_UP_TO])
         count = len(decision.victims)
         yield Anomaly(
-            trouble=AnomalyKind.TOP_CLASS, count=count, pods=pods, names=(ask.priority_class,), most=ask.priority
+            trouble=AnomalyKind.TOP_CLASS, count=count, pods=pods, names=(pod.priority_class,), most=pod.priority
         )
 
 
@@ -156,12 +156,16 @@ def _over_budget(decision: Decision) -> Iterator[Anomaly]:
 
 def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Anomaly]:
     """Yield the budgets with an empty selector that allow fewer disruptions than their namespace has victims."""
-    taken = Counter(verdict.pod.namespace for verdict in decision.victims)
-    empty = [one for one in snapshot.budgets if not one.expressions and one.allowed < taken[one.namespace]]
-    spaces = {one.namespace for one in empty}
-    pods = [verdict.pod.key for verdict in decision.victims if verdict.pod.namespace in spaces]
+    victims_by_namespace = Counter(verdict.pod.namespace for verdict in decision.victims)
+    empty = [
+        budget
+        for budget in snapshot.budgets
+        if not budget.expressions and budget.allowed < victims_by_namespace[budget.namespace]
+    ]
+    namespaces = {budget.namespace for budget in empty}
+    pods = [verdict.pod.key for verdict in decision.victims if verdict.pod.namespace in namespaces]
     if empty:
-        names = tuple(sorted(key_of(one) for one in empty))
+        names = tuple(sorted(key_of(budget) for budget in empty))
         yield Anomaly(
             trouble=AnomalyKind.EMPTY_BUDGET,
             count=len(empty),
@@ -173,11 +177,11 @@ def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Anomaly]:
 def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Anomaly]:
     """Yield the candidates on the node that request neither cores nor memory and are kept."""
     attempt, columns = retrying.attempt, retrying.attempt.columns
-    here = columns.place[decision.node or ""]
-    nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
-    stay = attempt.candidates & (columns.node == here) & nothing
-    stay[retrying.node_candidates.victims_on(here)] = False
-    rows = np.flatnonzero(stay)
+    victims_place = columns.place[decision.node or ""]
+    requests_nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
+    spared = attempt.candidates & (columns.node == victims_place) & requests_nothing
+    spared[retrying.node_candidates.victims_on(victims_place)] = False
+    rows = np.flatnonzero(spared)
     if len(rows):
         node, pods = decision.node or "", _keys(retrying, rows[:_NAMED_UP_TO])
         yield Anomaly(trouble=AnomalyKind.BEST_EFFORT, count=len(rows), pods=pods, node=node)
@@ -236,9 +240,9 @@ def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[An
     attempt, columns = retrying.attempt, retrying.attempt.columns
     numbers, values = columns.label(limit.detail)
     for place in places[:_NODES_TRIED]:
-        gone = attempt.candidates & (numbers[columns.node] == numbers[place])
-        elsewhere = np.flatnonzero(gone & (columns.node != place) & (limit.weight > 0))
-        if numbers[place] >= 0 and len(elsewhere) and _lets_in(retrying, int(place), gone):
+        evicted = attempt.candidates & (numbers[columns.node] == numbers[place])
+        elsewhere = np.flatnonzero(evicted & (columns.node != place) & (limit.weight > 0))
+        if numbers[place] >= 0 and len(elsewhere) and _lets_in(retrying, int(place), evicted):
             yield Anomaly(
                 trouble=AnomalyKind.OTHER_NODES,
                 count=len(elsewhere),
@@ -249,7 +253,7 @@ def _across(retrying: Retrying, limit: AmountCheck, places: Rows) -> Iterator[An
             return
 
 
-def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
+def _lets_in(retrying: Retrying, place: int, evicted: Flags) -> bool:
     """Return whether the pending pod fits on a node once pods of several nodes are gone."""
     columns = retrying.attempt.columns
     for check in Feasibility(retrying.attempt.snapshot, retrying.ask).checks:
@@ -261,8 +265,8 @@ def _lets_in(retrying: Retrying, place: int, gone: Flags) -> bool:
         if check.detail in retrying.topologies:
             numbers, _ = columns.label(check.detail)
             near = (numbers[columns.node] == numbers[place]) if numbers[place] >= 0 else near
-        left = int(check.held[place]) + max(check.added.get(place, 0), 0) - int(check.weight[gone & near].sum())
-        if left > int(check.cap[place]):
+        remaining = int(check.held[place]) + max(check.added.get(place, 0), 0) - int(check.weight[evicted & near].sum())
+        if remaining > int(check.cap[place]):
             return False
     return True
 

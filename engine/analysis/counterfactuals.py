@@ -29,5 +29,5 @@ def counterfactuals(again: Again, decision: Decision) -> tuple[Counterfactual, .
 def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
     """Yield changes that would have spared one of the decision's victims and that its own people can make."""
     changes = find(decision.policy, decision.dialect).counterfactuals
-    if changes is not None and any(one.pod.uid == uid for one in decision.victims):
+    if changes is not None and any(victim.pod.uid == uid for victim in decision.victims):
         yield from changes.of_victim(again, decision, uid)

@@ -26,7 +26,7 @@ def is_supported(policy: str, dialect: str) -> bool:
 
 
 def optimal(
-    snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision, parameters: Mapping[str, Any] | None = None
+    snapshot: Snapshot, tree: QueueTree, pod: Pod, decision: Decision, parameters: Mapping[str, Any] | None = None
 ) -> Optimal | None:
     """Return the least costly victims next to those of the policy's ``decision``.
 
@@ -39,20 +39,20 @@ def optimal(
         return None
     if decision.safeguard:  # safeguards permit no set, so compare with all sets, as the policy did
         snapshot = snapshot.guarded(None)
-    weighing = weigh(snapshot.without_reservation(ask.uid), tree, ask, parameters or {})
+    weighing = weigh(snapshot.without_reservation(pod.uid), tree, pod, parameters or {})
     columns = weighing.columns
-    own = tuple(sorted(columns.row[verdict.pod.uid] for verdict in decision.victims))
-    search = OptimumSearch(weighing, _cost(weighing, own) if own else DEAREST)
+    policy_rows = tuple(sorted(columns.row[verdict.pod.uid] for verdict in decision.victims))
+    search = OptimumSearch(weighing, _cost(weighing, policy_rows) if policy_rows else DEAREST)
     search.everywhere()
-    rows, left_out = search.rows or own, tuple(columns.nodes[place].name for place in search.left_out)
+    rows, left_out = search.rows or policy_rows, tuple(columns.nodes[place].name for place in search.left_out)
     if not rows:
         return Optimal(left_out=left_out) if left_out else None
     return Optimal(
         node=columns.nodes[columns.node[rows[0]]].name,
         victims=tuple(columns.pods[row].key for row in rows),
         pdb_violations=dict(zip(weighing.parts, search.least, strict=True)).get("violations"),
-        same=rows == own,
-        distance=_distance(weighing, own, rows) if own else {},
+        same=rows == policy_rows,
+        distance=_distance(weighing, policy_rows, rows) if policy_rows else {},
         left_out=left_out,
     )
 
@@ -64,6 +64,10 @@ def _cost(weighing: Weighing, rows: Sequence[int]) -> Cost:
     return cost
 
 
-def _distance(weighing: Weighing, own: Sequence[int], least: Sequence[int]) -> dict[str, int]:
-    ours, best = (weighing.readable(_cost(weighing, rows)) for rows in (own, least))
-    return {part: more for part, one, other in zip(weighing.parts, ours, best, strict=True) if (more := one - other)}
+def _distance(weighing: Weighing, policy_rows: Sequence[int], least: Sequence[int]) -> dict[str, int]:
+    policy_cost, best_cost = (weighing.readable(_cost(weighing, rows)) for rows in (policy_rows, least))
+    return {
+        part: difference
+        for part, policy_part, best_part in zip(weighing.parts, policy_cost, best_cost, strict=True)
+        if (difference := policy_part - best_part)
+    }

@@ -48,7 +48,7 @@ class OptimumSearch:
         if len(others):
             bound = self.weighing.bound()
             ranked = sorted((bound(place), place) for place in others)
-            self._on(place for _, place in takewhile(lambda one: one[0] < self.least, ranked))
+            self._on(place for _, place in takewhile(lambda item: item[0] < self.least, ranked))
         self.left_out.sort()
 
     def _on(self, places: Iterable[int]) -> None:
@@ -67,15 +67,15 @@ class _Node:
     """A search on one node that first keeps, then evicts, each candidate, and abandons branches that cannot win."""
 
     def __init__(self, search: OptimumSearch, place: int, rows: Sequence[int]) -> None:
-        self.over, self.weighing, feasibility = search, search.weighing, search.weighing.feasibility
+        self.optimum, self.weighing, feasibility = search, search.weighing, search.weighing.feasibility
         self.spot, self.leaving = feasibility.on(place), tuple(self.weighing.leaving(place))
         self.refused = any(isinstance(check, RuleCheck) and check.refused[place] for check in feasibility.checks)
         needs, spares = self.weighing.needs(place, rows), self.weighing.spares(rows)
         self.needs, self.spares = (tuple(line.amount for line in lines) for lines in (needs, spares))
         ordered = [self._candidate(number, row, needs, spares) for number, row in enumerate(rows)]
-        ordered.sort(key=self._turn)
+        ordered.sort(key=self._sort_key)
         self.candidates = tuple(ordered)
-        self.rest = [_Rest(ordered[first:], self.weighing) for first in range(len(ordered) + 1)]
+        self.remaining = [_RemainingBounds(ordered[first:], self.weighing) for first in range(len(ordered) + 1)]
 
     def _candidate(
         self, number: int, row: int, needs: Sequence[NeededAmount], spares: Sequence[NeededAmount]
@@ -86,53 +86,53 @@ class _Node:
         kind = (cost[: -self.weighing.ties], every, gives, takes)
         return _Candidate(self.weighing.columns.pods[row].uid, row, cost, gives, takes, kind)
 
-    def _turn(self, one: _Candidate) -> tuple[object, ...]:
+    def _sort_key(self, candidate: _Candidate) -> tuple[object, ...]:
         """Return a sort key: the most costly candidates first, and within a kind the least costly first."""
         ties = self.weighing.ties
-        return tuple(-part for part in one.cost[:-ties]), one.kind, one.cost[-ties:]
+        return tuple(-part for part in candidate.cost[:-ties]), candidate.kind, candidate.cost[-ties:]
 
     def search(self) -> bool:
         """Search the node, and return whether the search completed."""
         return self.refused or self._from(0, (), self.weighing.nothing, self.needs, self.spares)
 
     def _from(
-        self, place: int, gone: tuple[_Candidate, ...], cost: Cost, needs: tuple[int, ...], spares: tuple[int, ...]
+        self, place: int, evicted: tuple[_Candidate, ...], cost: Cost, needs: tuple[int, ...], spares: tuple[int, ...]
     ) -> bool:
-        over = self.over
-        over.steps += 1
-        if over.steps > _MOST_STEPS:
+        optimum = self.optimum
+        optimum.steps += 1
+        if optimum.steps > _MOST_STEPS:
             return False
-        if self.rest[place].bound(cost, needs) >= over.least:
+        if self.remaining[place].bound(cost, needs) >= optimum.least:
             return True
-        if gone and max(needs, default=0) <= 0 and self._fits(gone):
-            over.least, over.rows = cost, tuple(sorted(one.row for one in gone))
+        if evicted and max(needs, default=0) <= 0 and self._fits(evicted):
+            optimum.least, optimum.rows = cost, tuple(sorted(candidate.row for candidate in evicted))
             return True
         if place == len(self.candidates):
             return True
-        one = self.candidates[place]
-        alike = place > 0 and self.candidates[place - 1].kind == one.kind
-        if not self._from(place + 1, gone, cost, needs, spares):
+        candidate = self.candidates[place]
+        same_kind = place > 0 and self.candidates[place - 1].kind == candidate.kind
+        if not self._from(place + 1, evicted, cost, needs, spares):
             return False
-        if alike and (not gone or gone[-1] is not self.candidates[place - 1]):
+        if same_kind and (not evicted or evicted[-1] is not self.candidates[place - 1]):
             return True  # prefer to evict the previous candidate, which costs no more
-        if any(0 < taken > spare for taken, spare in zip(one.takes, spares, strict=True)):
+        if any(0 < used > spare for used, spare in zip(candidate.takes, spares, strict=True)):
             return True
-        needs = tuple(need - given for need, given in zip(needs, one.gives, strict=True))
-        spares = tuple(spare - taken for spare, taken in zip(spares, one.takes, strict=True))
-        return self._from(place + 1, (*gone, one), self.weighing.together(cost, one.cost), needs, spares)
+        needs = tuple(need - gained for need, gained in zip(needs, candidate.gives, strict=True))
+        spares = tuple(spare - used for spare, used in zip(spares, candidate.takes, strict=True))
+        return self._from(place + 1, (*evicted, candidate), self.weighing.together(cost, candidate.cost), needs, spares)
 
-    def _fits(self, gone: Iterable[_Candidate]) -> bool:
-        return self.spot.refusal([*self.leaving, *(one.uid for one in gone)]) is None
+    def _fits(self, evicted: Iterable[_Candidate]) -> bool:
+        return self.spot.refusal([*self.leaving, *(candidate.uid for candidate in evicted)]) is None
 
 
-class _Rest:
+class _RemainingBounds:
     """The most that the candidates not yet considered can contribute."""
 
     def __init__(self, candidates: Sequence[_Candidate], weighing: Weighing) -> None:
         self.weighing = weighing
-        by_line = list(zip(*(one.gives for one in candidates), strict=True))
-        self.largest = [tuple(accumulate(sorted(given, reverse=True))) for given in by_line]
-        self.least = tuple(map(min, zip(*(one.cost for one in candidates), strict=True)))
+        by_line = list(zip(*(candidate.gives for candidate in candidates), strict=True))
+        self.largest = [tuple(accumulate(sorted(gains, reverse=True))) for gains in by_line]
+        self.least = tuple(map(min, zip(*(candidate.cost for candidate in candidates), strict=True)))
         self.rising = [_Rising(candidates, part) for part in weighing.levels]
 
     def bound(self, cost: Cost, needs: Sequence[int]) -> Cost:
@@ -152,9 +152,11 @@ class _Rising:
     """The amounts that candidates can contribute, in ascending order of one part of their cost."""
 
     def __init__(self, candidates: Sequence[_Candidate], part: int) -> None:
-        ordered = sorted(candidates, key=lambda one: one.cost[part])
-        self.parts = tuple(one.cost[part] for one in ordered)
-        self.upto = [tuple(accumulate(given)) for given in zip(*(one.gives for one in ordered), strict=True)]
+        ordered = sorted(candidates, key=lambda candidate: candidate.cost[part])
+        self.parts = tuple(candidate.cost[part] for candidate in ordered)
+        self.upto = [
+            tuple(accumulate(gains)) for gains in zip(*(candidate.gives for candidate in ordered), strict=True)
+        ]
 
     def level(self, line: int, need: int) -> int:
         """Return the least value of the cost part up to which candidates together satisfy a need."""

@@ -63,12 +63,12 @@ def explains(policy: str, dialect: str) -> bool:
 def pending_reasons_of(
     snapshot: Snapshot,
     tree: QueueTree,
-    ask: Pod,
+    pod: Pod,
     policy: str,
     dialect: str = "",
     parameters: Mapping[str, Any] | None = None,
 ) -> PendingReasons:
-    """Return why ``ask``, a pending pod of the snapshot, waits under a policy with a revision's parameters.
+    """Return why ``pod``, a pending pod of the snapshot, waits under a policy with a revision's parameters.
 
     Without a dialect the policy's first is meant. Raises UnknownPolicyError for a policy that does
     not judge, msgspec.ValidationError for parameters that it does not have.
@@ -77,11 +77,11 @@ def pending_reasons_of(
     if tiers_by is None:
         raise UnknownPolicyError(policy, dialect)
     rules = tiers_by(parameters or {})
-    case = PendingCase(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
+    case = PendingCase(snapshot=snapshot, tree=tree, ask=pod, rules=rules)
     tiers = tuple(
         tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()
     )
-    return PendingReasons(tiers=tiers, ahead=ahead(snapshot, ask), together=_together(case, tiers))
+    return PendingReasons(tiers=tiers, ahead=ahead(snapshot, pod), together=_together(case, tiers))
 
 
 def _together(case: PendingCase, tiers: tuple[Tier, ...]) -> bool:
@@ -93,8 +93,8 @@ def _together(case: PendingCase, tiers: tuple[Tier, ...]) -> bool:
     return case.gets_room()
 
 
-def ahead(snapshot: Snapshot, ask: Pod) -> Ahead:
+def ahead(snapshot: Snapshot, pod: Pod) -> Ahead:
     """Return how many pending pods a pass considers earlier, without those for which room is already being made."""
     reserved = {held.ask_uid for held in snapshot.reservations}
-    before = [other for other in snapshot.asks if other.turn < ask.turn and other.uid not in reserved]
-    return Ahead(cluster=len(before), queue=sum(other.queue == ask.queue for other in before))
+    before = [other for other in snapshot.asks if other.turn < pod.turn and other.uid not in reserved]
+    return Ahead(cluster=len(before), queue=sum(other.queue == pod.queue for other in before))

@@ -38,11 +38,11 @@ class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
         """Return a copy of the case with a remedy applied."""
         match remedy.change:
             case Change.REQUEST:
-                return self._with_ask(requests=subtract(self.ask.requests, remedy.smaller))
+                return self._with_pod(requests=subtract(self.ask.requests, remedy.smaller))
             case Change.PRIORITY:
-                return self._with_ask(priority=remedy.priority)
+                return self._with_pod(priority=remedy.priority)
             case Change.MAY_PREEMPT:
-                return self._with_ask(never_preempts=False)
+                return self._with_pod(never_preempts=False)
             case Change.FENCE:
                 return self._with_queues(
                     {path: {"preemption_policy": PreemptionPolicy.DEFAULT} for path in remedy.queues}
@@ -52,7 +52,7 @@ class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
                 more = {path: {**getattr(self.tree[path], field), **more} for path, more in remedy.queues.items()}
                 return self._with_queues({path: {field: amounts} for path, amounts in more.items()})
 
-    def _with_ask(self, **changed: object) -> "PendingCase":
+    def _with_pod(self, **changed: object) -> "PendingCase":
         return msgspec.structs.replace(self, ask=msgspec.structs.replace(self.ask, **changed))
 
     def _with_queues(self, changed: Mapping[str, Mapping[str, object]]) -> "PendingCase":

@@ -14,23 +14,23 @@ from engine.model.quantities import CPU, PODS, Amounts
 
 def remedies(case: PendingCase, tier: Tier) -> tuple[Remedy, ...]:
     """Return the changes to the pending pod or its queues that are enough to pass the tier, the nearest first."""
-    found = []
+    sufficient = []
     for remedy in _proposed(case, tier):
         changed = case.with_remedy(remedy)
         if changed.lets(tier.name):
-            found.append(_judged(changed, remedy))
-    return tuple(found)
+            sufficient.append(_judged(changed, remedy))
+    return tuple(sufficient)
 
 
-def combined(many: Iterable[Remedy]) -> Iterator[Remedy]:
+def combined(all_remedies: Iterable[Remedy]) -> Iterator[Remedy]:
     """Yield remedies merged by the kind of change; of two reductions or priorities, the larger is used."""
     by_change: dict[Change, Remedy] = {}
-    for remedy in many:
+    for remedy in all_remedies:
         other = by_change.get(remedy.change)
         if other is not None:
             names = sorted({*other.smaller, *remedy.smaller})
             smaller = {name: max(other.smaller.get(name, 0), remedy.smaller.get(name, 0)) for name in names}
-            priority = max((one.priority for one in (other, remedy) if one.priority is not None), default=None)
+            priority = max((merged.priority for merged in (other, remedy) if merged.priority is not None), default=None)
             remedy = Remedy(change=remedy.change, smaller=smaller, queues=remedy.queues, priority=priority)  # noqa: PLW2901
         by_change[remedy.change] = remedy
     yield from by_change.values()
@@ -158,9 +158,11 @@ def _higher(case: PendingCase) -> Sequence[int]:
 
     Returns all higher priorities if queues have priority settings.
     """
-    own, queues = case.ask.priority, case.tree.queues.values()
+    current, queues = case.ask.priority, case.tree.queues.values()
     if any(queue.priority_offset or queue.priority_policy != "default" for queue in queues):
-        return range(own + 1, HIGHEST_PRIORITY + 1)
-    others = {pod.priority for pod in case.snapshot.columns.pods}
-    others |= {pod.priority for pod in case.snapshot.nominated}
-    return sorted({one + more for one in others for more in (0, 1) if own < one + more <= HIGHEST_PRIORITY})
+        return range(current + 1, HIGHEST_PRIORITY + 1)
+    priorities = {pod.priority for pod in case.snapshot.columns.pods}
+    priorities |= {pod.priority for pod in case.snapshot.nominated}
+    return sorted(
+        {priority + step for priority in priorities for step in (0, 1) if current < priority + step <= HIGHEST_PRIORITY}
+    )

@@ -30,49 +30,53 @@ _WORKLOADS = 40_000
 
 
 def pending_workload_reasons(
-    cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, path: str
+    cluster: QuotaCluster, workload: Workload, strategies: Sequence[Strategy] | None, path: str
 ) -> PendingReasons:
     """Return what a workload that waits in a queue of ``cluster`` has to pass.
 
     ``strategies``: the fair sharing strategies, None for classic preemption; ``path``: the queue's name in the result.
     Raises engine.model.quota.QuotaError for cohorts that form a cycle.
     """
-    case = _Case(cluster, ask, strategies, path)
-    return PendingReasons(tiers=tuple(case.tiers()), ahead=_ahead(cluster, ask))
+    case = _Case(cluster, workload, strategies, path)
+    return PendingReasons(tiers=tuple(case.tiers()), ahead=_ahead(cluster, workload))
 
 
-def _ahead(cluster: QuotaCluster, ask: Workload) -> Ahead:
+def _ahead(cluster: QuotaCluster, workload: Workload) -> Ahead:
     """Return the number of workloads ahead, by priority and then by time, as each ClusterQueue orders them."""
-    turn = _turn(ask)
-    before = [one for one in cluster.workloads if not one.holds and not one.done and _turn(one) < turn]
-    return Ahead(cluster=len(before), queue=sum(one.queue == ask.queue for one in before))
+    workload_turn = _turn(workload)
+    before = [
+        other for other in cluster.workloads if not other.holds and not other.done and _turn(other) < workload_turn
+    ]
+    return Ahead(cluster=len(before), queue=sum(other.queue == workload.queue for other in before))
 
 
-def _turn(one: Workload) -> tuple[int, int, str]:
-    return -one.priority, one.turn_ms, one.uid
+def _turn(workload: Workload) -> tuple[int, int, str]:
+    return -workload.priority, workload.turn_ms, workload.uid
 
 
 class _Case:
     """A workload under a cluster's quota at one moment."""
 
-    def __init__(self, cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, path: str) -> None:
-        self._cluster = cohort.without_replaced(cluster, ask)
-        self._ask, self._strategies, self._path = ask, strategies, path
-        self._queue = cluster.queues[ask.queue]
+    def __init__(
+        self, cluster: QuotaCluster, workload: Workload, strategies: Sequence[Strategy] | None, path: str
+    ) -> None:
+        self._cluster = cohort.without_replaced(cluster, workload)
+        self._workload, self._strategies, self._path = workload, strategies, path
+        self._queue = cluster.queues[workload.queue]
 
     def tiers(self) -> Iterator[Tier]:
         """Yield whether the workload is considered, then its quota; with enough quota left, nothing is evicted."""
-        yield self._considered()
+        yield self._considered_tier()
         if not self._fits:
-            yield self._most()
-        if not (self._fits or self._shut):
-            yield self._priority()
-        yield self._left()
+            yield self._potential_tier()
+        if not (self._fits or self._not_considered_reason):
+            yield self._priority_tier()
+        yield self._remaining_tier()
 
     @cached_property
     def _verdict(self) -> WorkloadVerdict:
         """Return the decision, and its victims, as if the workload had no preemption gate."""
-        return self._decided(self._cluster, msgspec.structs.replace(self._ask, gated=False))
+        return self._decided(self._cluster, msgspec.structs.replace(self._workload, gated=False))
 
     @property
     def _fits(self) -> bool:
@@ -89,27 +93,27 @@ class _Case:
 
     @cached_property
     def _node(self) -> int:
-        return self._tree.queue[self._ask.queue]
+        return self._tree.queue[self._workload.queue]
 
     @cached_property
-    def _asked(self) -> dict[FlavorResource, int]:
+    def _requested(self) -> dict[FlavorResource, int]:
         """Return the request by flavor: the flavor that it would get, or else the nearest one.
 
         The flavor's name is empty if the queue has none for the resource.
         """
-        found: dict[FlavorResource, int] = {}
-        granted = {one.pod_set.name: one.granted for one in self._verdict.assignment.sets}
-        for one in self._ask.pod_sets:
-            wanted = {name: amount * one.count for name, amount in one.requests.items() if name != PODS}
+        requested: dict[FlavorResource, int] = {}
+        granted = {assigned.pod_set.name: assigned.granted for assigned in self._verdict.assignment.sets}
+        for pod_set in self._workload.pod_sets:
+            requests = {name: amount * pod_set.count for name, amount in pod_set.requests.items() if name != PODS}
             if self._queue.group_of(PODS) is not None:
-                wanted[PODS] = one.count
-            given = granted.get(one.name, {})
-            for name, amount in wanted.items():
-                flavor = given[name].flavor if name in given else self._nearest(name, wanted)
-                found[flavor, name] = found.get((flavor, name), 0) + amount
-        return {of: amount for of, amount in sorted(found.items()) if amount}
+                requests[PODS] = pod_set.count
+            assigned_flavors = granted.get(pod_set.name, {})
+            for name, amount in requests.items():
+                flavor = assigned_flavors[name].flavor if name in assigned_flavors else self._nearest(name, requests)
+                requested[flavor, name] = requested.get((flavor, name), 0) + amount
+        return {of: amount for of, amount in sorted(requested.items()) if amount}
 
-    def _nearest(self, resource: str, wanted: Amounts) -> str:
+    def _nearest(self, resource: str, requests: Amounts) -> str:
         """Return the flavor of the resource's group that lacks the fewest resources.
 
         Flavors are compared by their potential quota first, then by what is available now.
@@ -117,70 +121,74 @@ class _Case:
         group = self._queue.group_of(resource)
         if group is None:
             return ""
-        names = [name for name in group.resources if name in wanted]
+        names = [name for name in group.resources if name in requests]
 
         def lacks(flavor: str) -> tuple[int, int]:
             potential = self._tree.potential[self._node]
-            never = sum(wanted[name] > potential.get((flavor, name), 0) for name in names)
-            return never, sum(wanted[name] > self._usage.available(self._node, (flavor, name)) for name in names)
+            never = sum(requests[name] > potential.get((flavor, name), 0) for name in names)
+            return never, sum(requests[name] > self._usage.available(self._node, (flavor, name)) for name in names)
 
         return min(group.flavors, key=lacks, default="")
 
     @cached_property
-    def _may_go(self) -> tuple[Workload, ...]:
+    def _candidates(self) -> tuple[Workload, ...]:
         """Return the workloads that the queue's rules permit to evict at this priority, and that hold what is short."""
-        short = tuple(of for of, amount in self._asked.items() if amount > self._usage.available(self._node, of))
-        return cohort.preemption_candidates(self._cluster, self._ask, self._asked, short)
+        short = tuple(of for of, amount in self._requested.items() if amount > self._usage.available(self._node, of))
+        return cohort.preemption_candidates(self._cluster, self._workload, self._requested, short)
 
     @property
-    def _going(self) -> list[Workload]:
+    def _victims(self) -> list[Workload]:
         return [target.workload for target in self._verdict.search.targets]
 
     @cached_property
-    def _shut(self) -> str:
+    def _not_considered_reason(self) -> str:
         """Return why no candidate is considered although the queue has enough quota; empty if any is considered."""
         potential = self._tree.potential[self._node]
-        beyond = any(amount > potential.get(of, 0) for of, amount in self._asked.items())
+        beyond = any(amount > potential.get(of, 0) for of, amount in self._requested.items())
         if self._verdict.mode is not cohort.Mode.NO_FIT or beyond:
             return ""
-        borrows = any(self._usage.borrows(self._node, of, amount) for of, amount in self._asked.items())
+        borrows = any(self._usage.borrows(self._node, of, amount) for of, amount in self._requested.items())
         return BORROWS if borrows else FLAVORS
 
     @cached_property
-    def _kept_out(self) -> Inadmissible | None:
+    def _inadmissible(self) -> Inadmissible | None:
         """Return why the workload is not considered at all, in which case neither quota nor priority helps, or None."""
-        return cohort.inadmissible(self._cluster, self._ask)
+        return cohort.inadmissible(self._cluster, self._workload)
 
-    def _considered(self) -> Tier:
-        why = self._kept_out
-        if why is None and self._ask.gated and self._going:
+    def _considered_tier(self) -> Tier:
+        why = self._inadmissible
+        if why is None and self._workload.gated and self._victims:
             why = Inadmissible.PREEMPTION_GATE
         return Tier(name=TierName.CONSIDERED, passes=why is None, shut=why or "")
 
-    def _most(self) -> Tier:
+    def _potential_tier(self) -> Tier:
         potential = self._tree.potential[self._node]
-        needs = [self._need(of, amount, potential.get(of, 0)) for of, amount in self._asked.items()]
+        needs = [self._need(of, amount, potential.get(of, 0)) for of, amount in self._requested.items()]
         return self._with_remedies(Tier.of(TierName.MOST, needs))
 
-    def _priority(self) -> Tier:
+    def _priority_tier(self) -> Tier:
         held: Amounts = {}
-        for one in self._may_go:
-            for of in self._asked:
-                if amount := one.usage.get(of, 0):
+        for candidate in self._candidates:
+            for of in self._requested:
+                if amount := candidate.usage.get(of, 0):
                     held[self._named(of)] = held.get(self._named(of), 0) + amount
-        need = Need(resource=WORKLOADS, required=1, available=len(self._may_go))
+        need = Need(resource=WORKLOADS, required=1, available=len(self._candidates))
         tier = Tier.of(TierName.PRIORITY, [need], held=held)
         return tier if tier.passes else msgspec.structs.replace(tier, remedies=tuple(self._by_priority()))
 
-    def _left(self) -> Tier:
+    def _remaining_tier(self) -> Tier:
         """Judge whether evictions make up what is missing; Kueue's own rules decide, not the amounts alone."""
-        giving = () if self._fits or self._shut else self._going or self._may_go
+        givers = () if self._fits or self._not_considered_reason else self._victims or self._candidates
         needs = tuple(
-            self._need(of, amount, self._usage.available(self._node, of), sum(one.usage.get(of, 0) for one in giving))
-            for of, amount in self._asked.items()
+            self._need(
+                of, amount, self._usage.available(self._node, of), sum(victim.usage.get(of, 0) for victim in givers)
+            )
+            for of, amount in self._requested.items()
         )
-        passes = self._fits or bool(self._going)
-        return self._with_remedies(Tier(name=TierName.LEFT, passes=passes, needs=needs, shut=self._shut))
+        passes = self._fits or bool(self._victims)
+        return self._with_remedies(
+            Tier(name=TierName.LEFT, passes=passes, needs=needs, shut=self._not_considered_reason)
+        )
 
     def _need(self, of: FlavorResource, required: int, available: int, evictable: int = 0) -> Need:
         return Need(
@@ -202,10 +210,10 @@ class _Case:
     @cached_property
     def _by_quota(self) -> tuple[Remedy, ...]:
         """Return the least nominal quotas of the queue each of which alone gets the workload room."""
-        return () if self._kept_out else tuple(self._larger_quotas())
+        return () if self._inadmissible else tuple(self._larger_quotas())
 
     def _larger_quotas(self) -> Iterator[Remedy]:
-        for of, amount in self._asked.items():
+        for of, amount in self._requested.items():
             quota = self._queue.quotas.get(of)
             if quota is None or amount <= self._usage.available(self._node, of):
                 continue
@@ -215,31 +223,31 @@ class _Case:
                 changed = msgspec.structs.replace(quota, nominal=nominal)
                 return self._with_queue(quotas={**self._queue.quotas, of: changed})
 
-            found = least(quota.nominal, most, decided, _served, self._tries, most)
-            if found is not None:
-                queues = {self._path: {self._named(of): found}}
+            nominal_quota = least(quota.nominal, most, decided, _served, self._tries, most)
+            if nominal_quota is not None:
+                queues = {self._path: {self._named(of): nominal_quota}}
                 yield Remedy(change=Change.GUARANTEE, queues=queues, enough=True)
 
     def _by_priority(self) -> Iterator[Remedy]:
         """Yield the lowest priority with which the workload gets room."""
-        if self._kept_out:
+        if self._inadmissible:
             return
-        own, tries = self._ask.priority, self._tries
-        others = {one.priority for one in self._cluster.workloads if one.holds}
-        for priority in sorted({turn for one in others for turn in (one, one + 1) if turn > own}):
+        current, tries = self._workload.priority, self._tries
+        priorities = {workload.priority for workload in self._cluster.workloads if workload.holds}
+        for priority in sorted({raised for other in priorities for raised in (other, other + 1) if raised > current}):
             if not tries.take():
                 return
-            if self._decided(self._cluster, msgspec.structs.replace(self._ask, priority=priority)).served:
+            if self._decided(self._cluster, msgspec.structs.replace(self._workload, priority=priority)).served:
                 yield Remedy(change=Change.PRIORITY, priority=priority, enough=True)
                 return
 
     def _with_queue(self, **changes: Any) -> WorkloadVerdict:
         changed = msgspec.structs.replace(self._queue, **changes)
         queues: Mapping[str, Any] = {**self._cluster.queues, changed.name: changed}
-        return self._decided(msgspec.structs.replace(self._cluster, queues=queues), self._ask)
+        return self._decided(msgspec.structs.replace(self._cluster, queues=queues), self._workload)
 
-    def _decided(self, cluster: QuotaCluster, ask: Workload) -> WorkloadVerdict:
-        return cohort.decide(cluster, ask, self._strategies)
+    def _decided(self, cluster: QuotaCluster, workload: Workload) -> WorkloadVerdict:
+        return cohort.decide(cluster, workload, self._strategies)
 
 
 def _served(verdict: WorkloadVerdict) -> bool:
