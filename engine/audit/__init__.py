@@ -54,17 +54,17 @@ class Auditor:
 
         Raises LookupError for a policy that has no invariants here.
         """
-        laws = _applicable_checks(decision)
-        laws += _safeguard_checks(self._snapshot, decision, laws)
-        return _judge(self._ledger, decision, self._terms, laws) if laws else ()
+        checks = _applicable_checks(decision)
+        checks += _safeguard_checks(self._snapshot, decision, checks)
+        return _judge(self._ledger, decision, self._terms, checks) if checks else ()
 
-    def carry_out(self, decision: Decision, left: Snapshot) -> None:
+    def carry_out(self, decision: Decision, after: Snapshot) -> None:
         """Apply a decision, so that later audits see its victims as terminating and its node as reserved.
 
-        ``left``: the snapshot after the decision.
+        ``after``: the snapshot after the decision.
         """
         if decision.rooms:
-            self._ledger.carry_out(decision, left)
+            self._ledger.carry_out(decision, after)
 
 
 def audit(
@@ -94,9 +94,9 @@ def audit_remaining_victims(
     The other victims are already evicted or terminating, so the free capacity on the node is not checked. Raises
     LookupError for a policy that has no invariants here.
     """
-    left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
-    rest = msgspec.structs.replace(decision, victims=left)
-    return _judge(AuditState(snapshot, tree), rest, terms, _invariants(decision).of_victims)
+    remaining = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
+    partial = msgspec.structs.replace(decision, victims=remaining)
+    return _judge(AuditState(snapshot, tree), partial, terms, _invariants(decision).of_victims)
 
 
 def audit_other_scheduler(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[InvariantCheck, ...]:
@@ -108,10 +108,10 @@ def audit_other_scheduler(snapshot: Snapshot, tree: QueueTree, decision: Decisio
     for a pending pod that is in no leaf of the tree.
     """
     ledger = AuditState(snapshot, tree)
-    ask = snapshot.pod(decision.ask.uid)
-    if ask is None or ask.queue not in tree.leaves:
+    pod = snapshot.pod(decision.ask.uid)
+    if pod is None or pod.queue not in tree.leaves:
         return ()
-    judged = decision.node is not None and not unsupported_rules(snapshot, ask)
+    judged = decision.node is not None and not unsupported_rules(snapshot, pod)
     return _judge(ledger, decision, AuditTerms(), (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
 
 
@@ -144,34 +144,36 @@ def failed_checks(checks: Iterable[InvariantCheck]) -> tuple[InvariantCheck, ...
 
 def _invariants(decision: Decision) -> Invariants:
     """Return the invariants of the decision's policy and dialect. Raises LookupError for a policy without any."""
-    found = INVARIANTS.get((decision.policy, decision.dialect))
-    if found is None and not decision.dialect:  # then the policy's first dialect is meant
-        found = next((one for (policy, _), one in INVARIANTS.items() if policy == decision.policy), None)
-    if found is None:
+    invariants = INVARIANTS.get((decision.policy, decision.dialect))
+    if invariants is None and not decision.dialect:  # then the policy's first dialect is meant
+        invariants = next(
+            (candidate for (policy, _), candidate in INVARIANTS.items() if policy == decision.policy), None
+        )
+    if invariants is None:
         raise LookupError(f"there are no invariants of policy {decision.policy}")
-    return found
+    return invariants
 
 
 def _applicable_checks(decision: Decision) -> tuple[Check, ...]:
     """Return the invariants that a decision has to keep. Raises LookupError for a policy without any."""
-    found = _invariants(decision).of_decision
-    return found if decision.outcome is Outcome.PREEMPT else ()
+    checks = _invariants(decision).of_decision
+    return checks if decision.outcome is Outcome.PREEMPT else ()
 
 
-def _safeguard_checks(snapshot: Snapshot, decision: Decision, laws: tuple[Check, ...]) -> tuple[Check, ...]:
+def _safeguard_checks(snapshot: Snapshot, decision: Decision, checks: tuple[Check, ...]) -> tuple[Check, ...]:
     """Return the invariants about safeguards, if these are known and none of them holds the decision back."""
-    if not laws or snapshot.safeguards is None or decision.safeguard:
+    if not checks or snapshot.safeguards is None or decision.safeguard:
         return ()
-    found = [safeguards.budgets_kept, safeguards.pauses_kept]
+    safeguard_checks = [safeguards.budgets_kept, safeguards.pauses_kept]
     if snapshot.safeguards.limited:
-        found.append(safeguards.scope_kept)
-    return tuple(law for law in found if law not in laws)
+        safeguard_checks.append(safeguards.scope_kept)
+    return tuple(check for check in safeguard_checks if check not in checks)
 
 
 def _judge(
-    ledger: AuditState, decision: Decision, terms: AuditTerms, laws: tuple[Check, ...]
+    ledger: AuditState, decision: Decision, terms: AuditTerms, checks: tuple[Check, ...]
 ) -> tuple[InvariantCheck, ...]:
-    if not laws:
+    if not checks:
         return ()
     case = AuditCase(
         ledger=ledger,
@@ -181,13 +183,13 @@ def _judge(
         victims=_known_victims(ledger, decision),
         terms=terms,
     )
-    return tuple(law(case) for law in laws)
+    return tuple(check(case) for check in checks)
 
 
 def _known_victims(ledger: AuditState, decision: Decision) -> tuple[Pod, ...]:
     """Return the victims as the snapshot has them, each once; the decision's own copies are not trusted."""
-    told = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
-    return tuple(pod for uid, node in told.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
+    node_of_victim = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
+    return tuple(pod for uid, node in node_of_victim.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
 
 
 def _unknown(decision: Decision) -> Pod:

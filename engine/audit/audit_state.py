@@ -27,7 +27,7 @@ class AuditState:
 
     It keeps three usage tables, as the rules of policy `fence` define them: ``bound`` (pods with a node), ``staying``
     (bound pods that are not terminating) and ``reserved`` (capacity that open decisions reserve for pods that are not
-    bound yet). ``lacking`` is, per resource, how far all queues together are below their guarantees once all open
+    bound yet). ``shortfalls`` is, per resource, how far all queues together are below their guarantees once all open
     decisions have been carried out.
     """
 
@@ -36,73 +36,77 @@ class AuditState:
         self.snapshot = snapshot
         self.nodes = {node.name: node for node in snapshot.nodes}
         self.leaving_uids: set[str] = set()
-        self.gave: list[str] = []
+        self.leaving_queues: list[str] = []
         """The queues of terminating pods, in the order in which the pods were found to terminate; one entry per pod."""
-        self._kept: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         self.reservations: dict[str, Reservation] = {}
-        self._keeping: dict[str, list[Reservation]] = {}
+        self._reservations_by_node: dict[str, list[Reservation]] = {}
         self._bound, self._staying, self._reserved = _book(), _book(), _book()
-        self.lacking: dict[str, int] = {}
+        self.shortfalls: dict[str, int] = {}
         self.promises = {path: sorted(queue.guaranteed.items()) for path, queue in tree.queues.items()}
         """Path -> the queue's guarantees, sorted by resource; checks list them in this order."""
         self.limits = {path: sorted(queue.max.items()) for path, queue in tree.queues.items()}
         """Path -> the queue's maximum of each limited resource, sorted by resource."""
         for resource, promised in chain.from_iterable(self.promises.values()):
-            self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
+            self.shortfalls[resource] = self.shortfalls.get(resource, 0) + max(0, promised)
         self._count_bound(snapshot.columns)
         for row in snapshot.columns.leaving.tolist():
             self._count_leaving(snapshot.columns.pods[row])
         for reservation in snapshot.reservations:
             self._reserve(reservation)
 
-    def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return the result of ``make``, computed once and then cached across decisions.
 
         The result must not refer to this state, nor to any snapshot.
         """
-        made: Made | None = self._kept.get(what)
+        made: Made | None = self._cache.get(key)
         if made is None:
-            made = self._kept[what] = make()
+            made = self._cache[key] = make()
         return made
 
-    def asker_side(self, queue: str, resource: str, ask: Pod) -> int:
+    def claimant_usage(self, queue: str, resource: str, pod: Pod) -> int:
         """Return the usage of a queue that may preempt: its bound pods, and what is reserved for other pending pods."""
-        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, ask)
+        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, pod)
 
-    def victim_side(self, queue: str, resource: str) -> int:
+    def victim_usage(self, queue: str, resource: str) -> int:
         """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
         return self._staying[queue][resource]
 
-    def settled(self, queue: str, resource: str, ask: Pod | None = None) -> int:
-        """Return what the queue will use once all open decisions, except the one for ``ask``, are carried out."""
-        others = self._reserved_for_others(queue, resource, ask) if ask else self._reserved[queue][resource]
+    def settled(self, queue: str, resource: str, pod: Pod | None = None) -> int:
+        """Return what the queue will use once all open decisions, except the one for ``pod``, are carried out."""
+        others = self._reserved_for_others(queue, resource, pod) if pod else self._reserved[queue][resource]
         return self._staying[queue][resource] + others
 
-    def saying(self, policy: PreemptionPolicy) -> frozenset[str]:
+    def queues_with_policy(self, policy: PreemptionPolicy) -> frozenset[str]:
         """Return the queues that have this preemption policy themselves, except the root, where it has no effect."""
         tree = self.tree
-        saying = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
-        return self.once(("saying", policy), lambda: frozenset(path for path in saying if path != tree.root))
+        paths = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
+        return self.once(("policy", policy), lambda: frozenset(path for path in paths if path != tree.root))
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """Return the reservations of a node."""
-        return [held for held in self._keeping.get(node, ()) if self.reservations[held.ask_uid] is held]
+        return [
+            reservation
+            for reservation in self._reservations_by_node.get(node, ())
+            if self.reservations[reservation.ask_uid] is reservation
+        ]
 
-    def carry_out(self, decision: Decision, left: Snapshot) -> None:
+    def carry_out(self, decision: Decision, after: Snapshot) -> None:
         """Apply a decision: count its victims as terminating, and add its reservations."""
         for verdict in decision.victims:
             pod = self.snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
-        self.snapshot = left
-        for held in decision.rooms:
-            self._reserve(held)
+        self.snapshot = after
+        for reservation in decision.rooms:
+            self._reserve(reservation)
 
     def _count_bound(self, columns: Columns) -> None:
         """Add all bound pods; pods of the same queue with the same requests are added at once, as there are many."""
         queues, requests = columns.queue_kinds, columns.request_kinds
-        alike, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
-        for kind, count in zip(alike.tolist(), times.tolist(), strict=True):
+        kinds, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
+        for kind, count in zip(kinds.tolist(), times.tolist(), strict=True):
             queue, request = divmod(kind, len(requests.each))
             held = {resource: amount * count for resource, amount in requests.each[request].requests.items()}
             self._enter((self._bound, self._staying), queues.each[queue].queue, held)
@@ -113,12 +117,12 @@ class AuditState:
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
-        self.gave += [pod.queue] if pod.queue is not None else []
+        self.leaving_queues += [pod.queue] if pod.queue is not None else []
         self._enter((self._staying,), pod.queue, pod.requests, sign=-1)
 
     def _reserve(self, reservation: Reservation) -> None:
         self.reservations[reservation.ask_uid] = reservation
-        self._keeping.setdefault(reservation.node, []).append(reservation)
+        self._reservations_by_node.setdefault(reservation.node, []).append(reservation)
         if not self._is_bound(reservation.ask_uid):
             self._enter((self._reserved,), reservation.queue, reservation.requests)
 
@@ -126,24 +130,28 @@ class AuditState:
         pod = self.snapshot.pod(uid)
         return pod is not None and pod.node is not None
 
-    def _reserved_for_others(self, queue: str, resource: str, ask: Pod) -> int:
-        own = self.reservations.get(ask.uid)
+    def _reserved_for_others(self, queue: str, resource: str, pod: Pod) -> int:
+        reservation = self.reservations.get(pod.uid)
         amount = self._reserved[queue][resource]
-        if own is None or own.queue not in self.tree or not self.tree.contains(queue, own.queue):
+        if (
+            reservation is None
+            or reservation.queue not in self.tree
+            or not self.tree.contains(queue, reservation.queue)
+        ):
             return amount
-        return amount - own.requests.get(resource, 0)
+        return amount - reservation.requests.get(resource, 0)
 
     def _enter(self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1) -> None:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
-            promised, staying, kept = self.tree.queues[path].guaranteed, self._staying[path], self._reserved[path]
+            promised, staying, reserved = self.tree.queues[path].guaranteed, self._staying[path], self._reserved[path]
             rows = [book[path] for book in books]
             for resource, requested in requests.items():
                 change = sign * requested
                 for row in rows:
                     row[resource] += change
                 if resource in promised:
-                    lacks = promised[resource] - staying[resource] - kept[resource]
-                    self.lacking[resource] += max(0, lacks) - max(0, lacks + change)
+                    lacks = promised[resource] - staying[resource] - reserved[resource]
+                    self.shortfalls[resource] += max(0, lacks) - max(0, lacks + change)
 
 
 class AuditTerms(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +179,7 @@ class PromisedTaking(msgspec.Struct, frozen=True, gc=False):
     promised: int
     used: int
     """The queue's usage without terminating pods."""
-    gone: tuple[int, ...]
+    taken: tuple[int, ...]
     """What each victim holds of the resource."""
 
 
@@ -194,7 +202,7 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.ledger.snapshot
 
     @cached_property
-    def above_ask(self) -> tuple[str, ...]:
+    def preemptor_queues(self) -> tuple[str, ...]:
         """Return the pending pod's leaf and every queue above it; empty for a pod without a queue."""
         queue = self.ask.queue
         return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
@@ -205,20 +213,22 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(sorted(self._victims_within, key=self.tree.turn.__getitem__))
 
     @property
-    def above_reserved(self) -> tuple[str, ...]:
+    def reserved_queues(self) -> tuple[str, ...]:
         """Return the leaf in which capacity is already reserved for the pending pod, and the queues above it."""
-        own = self.ledger.reservations.get(self.ask.uid)
-        return self.tree.lineage(own.queue) if own is not None and own.queue in self.tree else ()
+        reservation = self.ledger.reservations.get(self.ask.uid)
+        return (
+            self.tree.lineage(reservation.queue) if reservation is not None and reservation.queue in self.tree else ()
+        )
 
     @property
     def entitling(self) -> dict[str, str]:
         """Return a map: resource that the pending pod requests -> nearest queue upward that guarantees it."""
-        found: dict[str, str] = {}
-        for path in reversed(self.above_ask):
+        queue_by_resource: dict[str, str] = {}
+        for path in reversed(self.preemptor_queues):
             for resource in self.tree[path].guaranteed:
                 if self.ask.requests.get(resource, 0) > 0:
-                    found[resource] = path
-        return found
+                    queue_by_resource[resource] = path
+        return queue_by_resource
 
     def taken(self, queue: str, resource: str, without: Pod | None = None) -> tuple[int, ...]:
         """Return what each victim of the queue's subtree, except ``without``, holds of a resource, without zeros."""
@@ -230,20 +240,20 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the guaranteed resources of which victims hold something, in the tree's order, then by resource."""
         ledger = self.ledger
         return [
-            PromisedTaking(path, resource, promised, ledger.victim_side(path, resource), gone)
+            PromisedTaking(path, resource, promised, ledger.victim_usage(path, resource), taken)
             for path in self.above_victims
             for resource, promised in ledger.promises[path]
-            if (gone := self.taken(path, resource))
+            if (taken := self.taken(path, resource))
         ]
 
     @cached_property
     def _victims_within(self) -> dict[str, list[Pod]]:
         """Return a map: queue path -> the victims in its subtree; queues without victims are left out."""
-        found: dict[str, list[Pod]] = {}
+        victims_by_queue: dict[str, list[Pod]] = {}
         for pod in self.victims:
             for path in self.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in self.tree else ():
-                found.setdefault(path, []).append(pod)
-        return found
+                victims_by_queue.setdefault(path, []).append(pod)
+        return victims_by_queue
 
     @cached_property
     def victims_by_leaf(self) -> dict[str, list[Pod]]:
@@ -257,21 +267,23 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def staying(self) -> list[Pod]:
         """Return the node's pods that remain once the victims and all terminating pods are gone."""
-        gone = self.gone()
-        return [pod for pod in self.on_node if pod.uid not in gone]
+        leaving = self.departing_uids()
+        return [pod for pod in self.on_node if pod.uid not in leaving]
 
     @cached_property
-    def room(self) -> list[Sum]:
+    def resource_lines(self) -> list[Sum]:
         """Compare what the node has left with the request, for each resource that the pending pod requests.
 
         Each line subtracts the pods that remain on the node from what the node can hold.
         """
-        name, there = (self.node.name, self.node.allocatable) if self.node else ("", {})
+        name, allocatable = (self.node.name, self.node.allocatable) if self.node else ("", {})
         lines = []
-        for resource, wanted in sorted(self.ask.requests.items()):
-            if wanted > 0:
-                held = tuple([part for pod in self.staying if (part := pod.requests.get(resource, 0))])
-                lines.append(amount(name, resource, there.get(resource, 0), Relation.AT_LEAST, wanted, minus=held))
+        for resource, requested in sorted(self.ask.requests.items()):
+            if requested > 0:
+                held = tuple([amount_held for pod in self.staying if (amount_held := pod.requests.get(resource, 0))])
+                lines.append(
+                    amount(name, resource, allocatable.get(resource, 0), Relation.AT_LEAST, requested, minus=held)
+                )
         return lines
 
     @cached_property
@@ -279,7 +291,7 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the pods bound to the decision's node."""
         return self.snapshot.pods_by_node.get(self.node.name if self.node else "", ())
 
-    def gone(self, *back: Pod) -> set[str]:
+    def departing_uids(self, *back: Pod) -> set[str]:
         """Return the uids of the victims, except ``back``, and of all terminating pods on the node."""
         return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self._leaving
 

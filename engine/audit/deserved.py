@@ -22,9 +22,9 @@ from engine.model.snapshot import Reservation
 def queue_amounts_of(case: AuditCase) -> QueueAmounts:
     """Return what queues use and deserve, calculated once per decision."""
     known: dict[str, QueueAmounts] = case.__dict__
-    if "standing" not in known:
-        known["standing"] = QueueAmounts(case.ledger, case.ask, alone=case.terms.method == "proportional")
-    return known["standing"]
+    if "queue_amounts" not in known:
+        known["queue_amounts"] = QueueAmounts(case.ledger, case.ask, alone=case.terms.method == "proportional")
+    return known["queue_amounts"]
 
 
 def may_preempt(case: AuditCase) -> InvariantCheck:
@@ -50,7 +50,7 @@ def on_nodes(case: AuditCase) -> InvariantCheck:
 
 def ask_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the pending pod fits on the node; without ``node_fit``, into the cluster."""
-    return fence.ask_fits(case) if case.terms.node_fit else InvariantCheck.of(Invariant.FITS, list(_room(case)))
+    return fence.ask_fits(case) if case.terms.node_fit else InvariantCheck.of(Invariant.FITS, list(_cluster_room(case)))
 
 
 def minimal(case: AuditCase) -> InvariantCheck:
@@ -60,48 +60,48 @@ def minimal(case: AuditCase) -> InvariantCheck:
 
 def _short(case: AuditCase, back: Pod) -> str:
     """Return the first thing that is short with the victim ``back`` put back; empty if nothing is."""
-    lines = _hard(case, back) if case.terms.node_fit else chain(_room(case, back), _hard(case, back))
+    lines = _limits(case, back) if case.terms.node_fit else chain(_cluster_room(case, back), _limits(case, back))
     short = next((f"{line.subject} {line.resource}".strip() for line in lines if not line.holds), "")
     if short or not case.terms.node_fit or case.node is None:
         return short
-    refused = refusal(case.snapshot, case.ask, case.node, case.gone(back))
+    refused = refusal(case.snapshot, case.ask, case.node, case.departing_uids(back))
     return f"{refused.reason} {refused.detail}".strip() if refused else ""
 
 
 def under_hard(case: AuditCase) -> InvariantCheck:
     """Check that no queue above the pending pod exceeds its hard limit: usage, less victims, plus the pending pod."""
-    return InvariantCheck.of(Invariant.MAX, list(_hard(case)))
+    return InvariantCheck.of(Invariant.MAX, list(_limits(case)))
 
 
-def _hard(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
-    standing = queue_amounts_of(case)
-    for path in case.above_ask:
+def _limits(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
+    amounts = queue_amounts_of(case)
+    for path in case.preemptor_queues:
         for resource, most in case.ledger.limits[path]:
-            wanted = case.ask.requests.get(resource, 0)
-            if wanted > 0:
-                used, gone = standing.used(path, resource), case.taken(path, resource, back)
-                yield amount(path, resource, used, Relation.AT_MOST, most, minus=gone, plus=wanted)
+            requested = case.ask.requests.get(resource, 0)
+            if requested > 0:
+                used, taken = amounts.used(path, resource), case.taken(path, resource, back)
+                yield amount(path, resource, used, Relation.AT_MOST, most, minus=taken, plus=requested)
 
 
-def _room(case: AuditCase, *back: Pod) -> Iterator[Sum]:
+def _cluster_room(case: AuditCase, *back: Pod) -> Iterator[Sum]:
     """Yield, for each requested resource, what all nodes can hold less what remains on them, against the request."""
     nodes = [node for node in case.snapshot.nodes if node.ready and not node.unschedulable]
     names = {node.name for node in nodes}
-    gone = {pod.uid for pod in case.victims} - {pod.uid for pod in back} | case.ledger.leaving_uids
-    kept = [room.requests for room in _kept(case)]
-    staying = [pod.requests for pod in case.snapshot.pods if pod.node in names and pod.uid not in gone]
-    for resource, wanted in sorted(case.ask.requests.items()):
-        if wanted > 0:
-            there = sum(node.allocatable.get(resource, 0) for node in nodes)
-            held = sum(requests.get(resource, 0) for requests in (*staying, *kept))
-            yield amount("", resource, there, Relation.AT_LEAST, wanted, minus=(held,))
+    leaving = {pod.uid for pod in case.victims} - {pod.uid for pod in back} | case.ledger.leaving_uids
+    reserved_requests = [reservation.requests for reservation in _open_reservations(case)]
+    staying = [pod.requests for pod in case.snapshot.pods if pod.node in names and pod.uid not in leaving]
+    for resource, requested in sorted(case.ask.requests.items()):
+        if requested > 0:
+            allocatable = sum(node.allocatable.get(resource, 0) for node in nodes)
+            held = sum(requests.get(resource, 0) for requests in (*staying, *reserved_requests))
+            yield amount("", resource, allocatable, Relation.AT_LEAST, requested, minus=(held,))
 
 
-def _kept(case: AuditCase) -> list[Reservation]:
+def _open_reservations(case: AuditCase) -> list[Reservation]:
     """Return the reservations of other pending pods that are not bound yet."""
-    others = (room for room in case.snapshot.reservations if room.ask_uid != case.ask.uid)
-    asks = ((room, case.snapshot.pod(room.ask_uid)) for room in others)
-    return [room for room, ask in asks if ask is None or ask.node is None]
+    reservations = (reservation for reservation in case.snapshot.reservations if reservation.ask_uid != case.ask.uid)
+    with_pods = ((reservation, case.snapshot.pod(reservation.ask_uid)) for reservation in reservations)
+    return [reservation for reservation, pod in with_pods if pod is None or pod.node is None]
 
 
 def deserved(case: AuditCase) -> InvariantCheck:
@@ -109,27 +109,29 @@ def deserved(case: AuditCase) -> InvariantCheck:
 
     Source: the proposal of k8s-arbitrator: no more than what is deserved may be used.
     """
-    if not case.above_ask or outranks(case):
+    if not case.preemptor_queues or outranks(case):
         return InvariantCheck.of(Invariant.DESERVED, [])
-    leaf = case.above_ask[0]
+    leaf = case.preemptor_queues[0]
     lines: list[Line] = [same(leaf, queue_amounts_of(case).wrong(leaf, _reported_deserved(case, leaf)), "")]
-    return InvariantCheck.of(Invariant.DESERVED, lines + list(_with_ask(case)))
+    return InvariantCheck.of(Invariant.DESERVED, lines + list(_usage_with_preemptor(case)))
 
 
 def outranks(case: AuditCase) -> bool:
     """Return whether the pending pod exceeds what its queue deserves and has a priority class that may do so."""
-    return case.ask.priority_class in case.terms.high_priority and not all(line.holds for line in _with_ask(case))
+    return case.ask.priority_class in case.terms.high_priority and not all(
+        line.holds for line in _usage_with_preemptor(case)
+    )
 
 
-def _with_ask(case: AuditCase) -> Iterator[Sum]:
+def _usage_with_preemptor(case: AuditCase) -> Iterator[Sum]:
     """Yield what the pending pod's queue would use against what it deserves; nothing for the system's namespace."""
-    standing = queue_amounts_of(case)
-    for leaf in case.above_ask[:1] if case.ask.namespace != SYSTEM else ():
+    amounts = queue_amounts_of(case)
+    for leaf in case.preemptor_queues[:1] if case.ask.namespace != SYSTEM else ():
         most = _reported_deserved(case, leaf)
-        for resource, wanted in sorted(case.ask.requests.items()):
-            if wanted > 0:
-                used = standing.used(leaf, resource)
-                yield amount(leaf, resource, used, Relation.AT_MOST, most.get(resource, 0), plus=wanted)
+        for resource, requested in sorted(case.ask.requests.items()):
+            if requested > 0:
+                used = amounts.used(leaf, resource)
+                yield amount(leaf, resource, used, Relation.AT_MOST, most.get(resource, 0), plus=requested)
 
 
 def _reported_deserved(case: AuditCase, path: str) -> dict[str, int]:
@@ -152,17 +154,21 @@ def overused(case: AuditCase) -> InvariantCheck:
         return InvariantCheck.of(Invariant.OVERUSED, [])
     lines: list[Line] = []
     for leaf in case.victims_by_leaf:
-        line = [path for path in case.tree.lineage(leaf) if path not in case.above_ask]
-        lines += [same(path, queue_amounts_of(case).wrong(path, _reported_deserved(case, path)), "") for path in line]
-        found = [[_over(case, path, resource) for path in line] for resource in _asked(case)]
-        lines += next((sums for sums in found if all(one.holds for one in sums)), found[0] if found else [])
+        own_queues = [path for path in case.tree.lineage(leaf) if path not in case.preemptor_queues]
+        lines += [
+            same(path, queue_amounts_of(case).wrong(path, _reported_deserved(case, path)), "") for path in own_queues
+        ]
+        by_resource = [[_over(case, path, resource) for path in own_queues] for resource in _requested_resources(case)]
+        lines += next(
+            (sums for sums in by_resource if all(check.holds for check in sums)), by_resource[0] if by_resource else []
+        )
     return InvariantCheck.of(Invariant.OVERUSED, lines)
 
 
-def _asked(case: AuditCase) -> list[str]:
+def _requested_resources(case: AuditCase) -> list[str]:
     """Return the resources that the pending pod requests, without ``pods`` unless it requests nothing else."""
-    asked = sorted(name for name, wanted in case.ask.requests.items() if wanted > 0)
-    return [name for name in asked if name != PODS] or asked
+    requested = sorted(name for name, quantity in case.ask.requests.items() if quantity > 0)
+    return [name for name in requested if name != PODS] or requested
 
 
 def _over(case: AuditCase, path: str, resource: str) -> Sum:
@@ -176,17 +182,17 @@ def reserved(case: AuditCase) -> InvariantCheck:
 
     Source: the section on preemption of the proposal of k8s-arbitrator.
     """
-    standing, lines = queue_amounts_of(case), []
+    amounts, lines = queue_amounts_of(case), []
     for path in case.above_victims:
         queue = case.tree[path]
         for resource, promised in case.ledger.promises[path]:
-            gone = case.taken(path, resource)
-            if gone:
-                used = standing.used(path, resource)
-                added = case.ask.requests.get(resource, 0) if path in case.above_ask else 0
+            taken = case.taken(path, resource)
+            if taken:
+                used = amounts.used(path, resource)
+                added = case.ask.requests.get(resource, 0) if path in case.preemptor_queues else 0
                 bound = min(promised, queue.max.get(resource, promised))
                 bound = min(bound, used) if added else bound
-                lines.append(amount(path, resource, used, Relation.AT_LEAST, bound, minus=gone, plus=added))
+                lines.append(amount(path, resource, used, Relation.AT_LEAST, bound, minus=taken, plus=added))
     return InvariantCheck.of(Invariant.GUARANTEE, lines)
 
 
@@ -201,9 +207,9 @@ def notified_in_time(case: AuditCase) -> InvariantCheck:
 
 def _grace(case: AuditCase, leaf: str) -> str:
     """Return whether a queue's grace period is ``over``; a queue with no grace period needs no notice."""
-    told_ms, now_ms = case.snapshot.notices.get(leaf), case.snapshot.now_ms
-    over = now_ms - (now_ms if told_ms is None else told_ms) >= case.tree.delay_ms(leaf, inherited=True)
-    return "over" if over else "not told" if told_ms is None else "in grace"
+    notified_ms, now_ms = case.snapshot.notices.get(leaf), case.snapshot.now_ms
+    over = now_ms - (now_ms if notified_ms is None else notified_ms) >= case.tree.delay_ms(leaf, inherited=True)
+    return "over" if over else "not told" if notified_ms is None else "in grace"
 
 
 def no_system_victims(case: AuditCase) -> InvariantCheck:

@@ -28,8 +28,8 @@ def shares(
     tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int], *, alone: bool
 ) -> dict[str, dict[str, float]]:
     """Return a map: path -> what the queue deserves of ``capacity``; ``alone``: divide each resource by itself."""
-    found = DeservedAmounts(tree, requests, capacity, alone=alone)
-    return {path: found.of(path) for path in tree.queues}
+    amounts = DeservedAmounts(tree, requests, capacity, alone=alone)
+    return {path: amounts.of(path) for path in tree.queues}
 
 
 class DeservedAmounts:
@@ -47,10 +47,10 @@ class DeservedAmounts:
         """Return what a queue deserves, by resource."""
         return {name: amount for division in self._divisions for name, amount in division.of(path)}
 
-    def change(self, leaf: str, asked: Mapping[str, int]) -> None:
+    def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
         for division in self._divisions:
-            division.change(leaf, asked)
+            division.change(leaf, requested)
 
 
 class _Dividing:
@@ -65,7 +65,7 @@ class _Dividing:
     ) -> None:
         self.tree, self.paths, self.names = tree, tree.walk(), names
         self.requests = {leaf: [max(requests.get(leaf, {}).get(name, 0), 0) for name in names] for leaf in tree.leaves}
-        self.there = np.array([capacity[name] for name in names], np.float64)
+        self.capacity = np.array([capacity[name] for name in names], np.float64)
         self.below = {
             tree.turn[path]: np.array([tree.turn[child] for child in tree.children[path]])
             for path in self.paths
@@ -75,31 +75,31 @@ class _Dividing:
         self.leaf = np.array([tree.is_leaf(path) for path in self.paths])
         self.weights = np.array([tree[path].weight for path in self.paths], np.float64)
 
-        def table(of: Sequence[Mapping[str, int]], missing: float) -> Matrix:
-            return np.array([[each.get(name, missing) for name in names] for each in of], np.float64)
+        def table(settings: Sequence[Mapping[str, int]], missing: float) -> Matrix:
+            return np.array([[amounts.get(name, missing) for name in names] for amounts in settings], np.float64)
 
         self.caps = table([tree[path].max for path in self.paths], np.inf)
         self.reserved = np.minimum(table([tree[path].guaranteed for path in self.paths], 0), self.caps)
-        self.reserved[0] = np.minimum(self.reserved[0], self.there)
+        self.reserved[0] = np.minimum(self.reserved[0], self.capacity)
         nothing = [0] * len(names)
-        self.asked: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
+        self.requested: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
         self.held: Matrix | None = None
         """What each queue deserves, one row per queue in the tree's order; None until it is calculated."""
 
     def of(self, path: str) -> Iterator[tuple[str, float]]:
         """Yield each resource with what a queue deserves of it."""
         if self.held is None:
-            self.held = self._run()
+            self.held = self._calculate()
         return zip(self.names, self.held[self.tree.turn[path]].tolist(), strict=True)
 
-    def change(self, leaf: str, asked: Mapping[str, int]) -> None:
+    def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
-        before, now = self.requests[leaf], [max(asked.get(name, 0), 0) for name in self.names]
+        before, now = self.requests[leaf], [max(requested.get(name, 0), 0) for name in self.names]
         if before == now:
             return
         row, self.requests[leaf] = self.tree.turn[leaf], now
         usable = self._usable(row)
-        self.asked[row] = now
+        self.requested[row] = now
         least = np.minimum(usable, self._usable(row))
         if self.held is not None and not (self._divides(leaf, before, now) and self._short(row, least)):
             self.held = None
@@ -109,7 +109,7 @@ class _Dividing:
         place = next((place for place, amount in enumerate(before) if amount), None)
         if place is None or self.tree.parents.get(leaf) != self.tree.root:
             return False
-        return all(one * now[place] == other * before[place] for one, other in zip(before, now, strict=True))
+        return all(old * now[place] == new * before[place] for old, new in zip(before, now, strict=True))
 
     def _short(self, row: int, usable: Matrix) -> bool:
         """Return whether a leaf got less than ``usable`` of some resource.
@@ -121,24 +121,24 @@ class _Dividing:
         affect the pace of that queue.
         """
         assert self.held is not None
-        return bool(np.any(self.held[row] + SETTLED * self.there < usable))
+        return bool(np.any(self.held[row] + SETTLED * self.capacity < usable))
 
     def _usable(self, row: int) -> Matrix:
-        asked = self.asked[row : row + 1]
-        usable: Matrix = asked[0] * _most(asked, self.caps[row : row + 1])
+        requested = self.requested[row : row + 1]
+        usable: Matrix = requested[0] * _most(requested, self.caps[row : row + 1])
         return usable
 
-    def _run(self) -> Matrix:
+    def _calculate(self) -> Matrix:
         self.floors = self.reserved.copy()
         held = np.zeros_like(self.floors)
-        self.usable = self.asked * _most(self.asked, self.caps)[:, None]
-        wanted = self.usable
+        self.usable = self.requested * _most(self.requested, self.caps)[:, None]
+        target = self.usable
         for _ in range(_ROUNDS):
-            before, held = held, self._round(wanted)
+            before, held = held, self._round(target)
             open_ = self._open(held)
-            if not np.any(open_) or np.all(held - before <= SETTLED * self.there):
+            if not np.any(open_) or np.all(held - before <= SETTLED * self.capacity):
                 break
-            wanted = np.where(open_[:, None], self.usable, held)
+            target = np.where(open_[:, None], self.usable, held)
         for place in sorted(np.flatnonzero(self._open(held)).tolist(), key=self.paths.__getitem__):
             held[place] = self._alone(held)[place]
             for above in self.tree.lineage(self.paths[place])[1:]:
@@ -148,83 +148,86 @@ class _Dividing:
 
     def _open(self, held: Matrix) -> npt.NDArray[np.bool_]:
         """Return a mask of the leaves that could be given more."""
-        more = np.any(self._alone(held) > held + SETTLED * self.there, axis=1)
+        more = np.any(self._alone(held) > held + SETTLED * self.capacity, axis=1)
         return np.asarray(more & self.leaf & (self.weights > 0), np.bool_)
 
     def _alone(self, held: Matrix) -> Matrix:
         """Return what each leaf would have if it alone were given the idle capacity, as far as it can use that."""
         room = np.zeros_like(held)
-        room[0] = np.minimum(self.there, self.caps[0]) - held[0]
+        room[0] = np.minimum(self.capacity, self.caps[0]) - held[0]
         for place, children in self.below.items():
             idle = room[place] + held[place] - held[children].sum(axis=0)
             room[children] = np.minimum(idle, self.caps[children] - held[children])
         reached = np.minimum(self.usable, held + room)
-        parts = np.divide(reached, self.asked, out=np.full_like(held, np.inf), where=self.asked > 0).min(axis=1)
-        given: Matrix = np.where(np.isfinite(parts), parts, 0.0)[:, None] * self.asked
-        return np.maximum(held, given)
+        parts = np.divide(reached, self.requested, out=np.full_like(held, np.inf), where=self.requested > 0).min(axis=1)
+        scaled: Matrix = np.where(np.isfinite(parts), parts, 0.0)[:, None] * self.requested
+        return np.maximum(held, scaled)
 
-    def _round(self, wanted: Matrix) -> Matrix:
-        floors, asked = self.floors.copy(), np.maximum(self.floors, wanted)
+    def _round(self, target: Matrix) -> Matrix:
+        floors, requested = self.floors.copy(), np.maximum(self.floors, target)
         for place, children in reversed(self.below.items()):
             floors[place] = np.minimum(np.maximum(floors[place], floors[children].sum(axis=0)), self.caps[place])
-            asked[place] = np.minimum(asked[children].sum(axis=0), self.caps[place])
-        asked[self.leaf] = self.asked[self.leaf]
+            requested[place] = np.minimum(requested[children].sum(axis=0), self.caps[place])
+        requested[self.leaf] = self.requested[self.leaf]
         pools = np.zeros_like(floors)
-        pools[0] = np.minimum(self.there, self.caps[0])
+        pools[0] = np.minimum(self.capacity, self.caps[0])
         if self.leaf[0]:
-            pools[0] = self._among(np.array([0]), floors, asked, pools[0])[0]
+            pools[0] = self._share_pool(np.array([0]), floors, requested, pools[0])[0]
         for place, children in self.below.items():
-            pools[children] = self._among(children, floors, asked, pools[place])
-        return self._kept(pools)
+            pools[children] = self._share_pool(children, floors, requested, pools[place])
+        return self._store_floors(pools)
 
-    def _among(self, places: npt.NDArray[np.intp], floors: Matrix, asked: Matrix, pool: Matrix) -> Matrix:
+    def _share_pool(self, places: npt.NDArray[np.intp], floors: Matrix, requested: Matrix, pool: Matrix) -> Matrix:
         floor = floors[places]
         together = floor.sum(axis=0)
         floor = floor * np.divide(pool, together, out=np.ones_like(pool), where=together > pool)
-        return _raised(asked[places], floor, self.caps[places], self.weights[places], pool, self.there)
+        return _raised(requested[places], floor, self.caps[places], self.weights[places], pool, self.capacity)
 
-    def _kept(self, got: Matrix) -> Matrix:
+    def _store_floors(self, received: Matrix) -> Matrix:
         """Store what each leaf got as its new floor, and return what each queue has.
 
         A queue with children has the sum of theirs, or its own floor if that is more.
         """
-        held = got.copy()
+        held = received.copy()
         for place, children in reversed(self.below.items()):
-            self.floors[place] = np.minimum(self.floors[place], got[place])
+            self.floors[place] = np.minimum(self.floors[place], received[place])
             held[place] = np.maximum(self.floors[place], held[children].sum(axis=0))
-        self.floors[self.leaf] = got[self.leaf]
+        self.floors[self.leaf] = received[self.leaf]
         return held
 
 
-def _most(asked: Matrix, caps: Matrix) -> Matrix:
+def _most(requested: Matrix, caps: Matrix) -> Matrix:
     """Return the fraction of each request at which the request reaches its first cap, at most 1."""
-    parts = np.divide(caps, asked, out=np.full_like(asked, np.inf), where=asked > 0)
+    parts = np.divide(caps, requested, out=np.full_like(requested, np.inf), where=requested > 0)
     most: Matrix = parts.min(axis=1, initial=1.0)
     return most
 
 
-def _raised(asked: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, pool: Matrix, there: Matrix) -> Matrix:
+def _raised(requested: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, pool: Matrix, capacity: Matrix) -> Matrix:
     """Return what each queue gets if one level rises for all: a fraction of its request, and at least its floor."""
-    shares = (asked / there).max(axis=1)
+    shares = (requested / capacity).max(axis=1)
     paces = np.divide(weights, shares, out=np.zeros_like(shares), where=shares > 0)
-    most = np.where(paces > 0, _most(asked, caps), 0.0)
+    most = np.where(paces > 0, _most(requested, caps), 0.0)
     highest = float(np.divide(most, paces, out=np.zeros_like(most), where=paces > 0).max(initial=0.0))
-    asked, floor = np.ascontiguousarray(asked.T), np.ascontiguousarray(floor.T)  # summing along rows is much faster
-    begun = np.divide(floor, asked, out=np.zeros_like(asked), where=asked > 0)
+    requested, floor = (
+        np.ascontiguousarray(requested.T),
+        np.ascontiguousarray(floor.T),
+    )  # summing along rows is much faster
+    begun = np.divide(floor, requested, out=np.zeros_like(requested), where=requested > 0)
 
-    def given(level: float) -> Matrix:
-        amounts: Matrix = np.minimum(most, level * paces) * asked
+    def amounts_at(level: float) -> Matrix:
+        amounts: Matrix = np.minimum(most, level * paces) * requested
         return np.maximum(floor, amounts, out=amounts)
 
     room = pool * (1 + 1e-12)
     for _ in range(len(pool)):
-        if np.all(given(highest).sum(axis=1) <= room):
+        if np.all(amounts_at(highest).sum(axis=1) <= room):
             break
         low, high = 0.0, highest
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if np.all(given(middle).sum(axis=1) <= room) else (low, middle)
-        short = (given(high).sum(axis=1) > room)[:, None]
+            low, high = (middle, high) if np.all(amounts_at(middle).sum(axis=1) <= room) else (low, middle)
+        short = (amounts_at(high).sum(axis=1) > room)[:, None]
         ends = np.maximum(np.minimum(most, low * paces), begun)
-        most = np.minimum(most, np.where((asked > 0) & short, ends, np.inf).min(axis=0))
-    return given(highest).T
+        most = np.minimum(most, np.where((requested > 0) & short, ends, np.inf).min(axis=0))
+    return amounts_at(highest).T

@@ -19,18 +19,18 @@ from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
 
 def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod of a leaf, may preempt, and that all that matters for it was read."""
-    ask, key = case.ask, case.ask.key
-    state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
-    in_leaf = ask.queue is not None and ask.queue in case.tree and case.tree.is_leaf(ask.queue)
+    pod, key = case.ask, case.ask.key
+    state = "bound" if pod.node is not None else "terminating" if pod.terminating else "pending"
+    in_leaf = pod.queue is not None and pod.queue in case.tree and case.tree.is_leaf(pod.queue)
     lines = [
         same(key, state, "pending"),
-        differs(key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(key, ", ".join(unsupported_rules(case.snapshot, ask)), ""),
+        differs(key, "Never" if pod.never_preempts else "PreemptLowerPriority", "Never"),
+        same(key, ", ".join(unsupported_rules(case.snapshot, pod)), ""),
         same(key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
     lines += [same(key, f"unread in {path}", "") for path in _unknown(case)]
     if case.terms.check_delay and in_leaf:
-        lines.append(same(key, _waited(case, ask.queue or ""), "waited"))
+        lines.append(same(key, _waited(case, pod.queue or ""), "waited"))
     return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
 
@@ -53,7 +53,7 @@ def _unknown(case: AuditCase) -> list[str]:
     unread = case.snapshot.unread_for(case.ask)
     return [
         path
-        for path in (case.above_ask if unread else ())
+        for path in (case.preemptor_queues if unread else ())
         if any(case.within(pod, path) for pod in unread)
         and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
     ]
@@ -85,8 +85,8 @@ def ask_fits(case: AuditCase) -> InvariantCheck:
     """
     if case.node is None:
         return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
-    refused = refusal(case.snapshot, case.ask, case.node, case.gone())
-    lines: list[Line] = [*case.room]
+    refused = refusal(case.snapshot, case.ask, case.node, case.departing_uids())
+    lines: list[Line] = [*case.resource_lines]
     lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
     others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
@@ -100,13 +100,13 @@ def under_max(case: AuditCase) -> InvariantCheck:
 
 
 def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
-    for path in case.above_ask:
+    for path in case.preemptor_queues:
         for resource, cap in case.ledger.limits[path]:
-            wanted = case.ask.requests.get(resource, 0)
-            if wanted > 0:
-                used = case.ledger.asker_side(path, resource, case.ask)
-                gone = case.taken(path, resource, back)
-                yield amount(path, resource, used, Relation.AT_MOST, cap, minus=gone, plus=wanted)
+            requested = case.ask.requests.get(resource, 0)
+            if requested > 0:
+                used = case.ledger.claimant_usage(path, resource, case.ask)
+                taken = case.taken(path, resource, back)
+                yield amount(path, resource, used, Relation.AT_MOST, cap, minus=taken, plus=requested)
 
 
 def minimal(case: AuditCase) -> InvariantCheck:
@@ -120,12 +120,14 @@ def minimal(case: AuditCase) -> InvariantCheck:
 
 def _short(case: AuditCase, node: Node, back: Pod) -> str:
     """Return the first thing that is short with the victim ``back`` put back on the node; empty if nothing is."""
-    stays = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
-    short = next((line for line in case.room if line.result - stays.get(line.resource, 0) < line.bound), None)
+    kept_requests = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
+    short = next(
+        (line for line in case.resource_lines if line.result - kept_requests.get(line.resource, 0) < line.bound), None
+    )
     short = short or next((line for line in _caps(case, back) if not line.holds), None)
     if short:
         return f"{short.subject} {short.resource}"
-    refused = refusal(case.snapshot, case.ask, node, case.gone(back))
+    refused = refusal(case.snapshot, case.ask, node, case.departing_uids(back))
     return str(refused.reason) if refused else ""
 
 
@@ -138,11 +140,13 @@ def guarantee(case: AuditCase) -> InvariantCheck:
     Source: rule 2 of YuniKorn's design document "Preemption".
     """
     lines = []
-    for one in case.takings:
-        shared = one.path in case.above_ask
-        added = case.ask.requests.get(one.resource, 0) if shared else 0
-        bound = min(one.promised, one.used) if shared else one.promised
-        lines.append(amount(one.path, one.resource, one.used, Relation.AT_LEAST, bound, minus=one.gone, plus=added))
+    for taking in case.takings:
+        shared = taking.path in case.preemptor_queues
+        added = case.ask.requests.get(taking.resource, 0) if shared else 0
+        bound = min(taking.promised, taking.used) if shared else taking.promised
+        lines.append(
+            amount(taking.path, taking.resource, taking.used, Relation.AT_LEAST, bound, minus=taking.taken, plus=added)
+        )
     return InvariantCheck.of(Invariant.GUARANTEE, lines)
 
 
@@ -152,9 +156,9 @@ def above_guarantee(case: AuditCase) -> InvariantCheck:
     Source: rule 5 of YuniKorn's design document "Preemption".
     """
     lines = [
-        amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
-        for one in case.takings
-        if one.path not in case.above_ask
+        amount(taking.path, taking.resource, taking.used, Relation.ABOVE, taking.promised)
+        for taking in case.takings
+        if taking.path not in case.preemptor_queues
     ]
     return InvariantCheck.of(Invariant.ABOVE_GUARANTEE, lines)
 
@@ -164,10 +168,10 @@ def other_application(case: AuditCase) -> InvariantCheck:
 
     Source: rule 3 of YuniKorn's design document "Preemption".
     """
-    ask, lines = case.ask, []
-    other = f"{ask.namespace}/{ask.application}"
+    preemptor, lines = case.ask, []
+    other = f"{preemptor.namespace}/{preemptor.application}"
     for pod in case.victims:
-        lines.append(differs(pod.key, pod.queue or "", ask.queue or ""))
+        lines.append(differs(pod.key, pod.queue or "", preemptor.queue or ""))
         lines.append(differs(pod.key, f"{pod.namespace}/{pod.application}", other))
     return InvariantCheck.of(Invariant.APPLICATION, lines)
 
@@ -184,7 +188,7 @@ def entitled(case: AuditCase) -> InvariantCheck:
     claims = case.entitling
     lines: list[Line] = [differs(case.ask.key, str(len(claims)), "0")]
     for resource, path in sorted(claims.items()):
-        used = case.ledger.asker_side(path, resource, case.ask)
+        used = case.ledger.claimant_usage(path, resource, case.ask)
         lines.append(amount(path, resource, used, Relation.BELOW, case.tree[path].guaranteed[resource]))
     for path in sorted(set(claims.values())):
         lines += [_located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
@@ -215,8 +219,8 @@ def inside_fence(case: AuditCase) -> InvariantCheck:
 
     Source: rule 7 of YuniKorn's design document "Preemption", and its section on fences.
     """
-    fences = case.ledger.saying(PreemptionPolicy.FENCE)
-    nearest = [path for path in case.above_ask if path in fences][:1]
+    fences = case.ledger.queues_with_policy(PreemptionPolicy.FENCE)
+    nearest = [path for path in case.preemptor_queues if path in fences][:1]
     lines = [_located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
     return InvariantCheck.of(Invariant.FENCE, lines)
 
@@ -227,7 +231,7 @@ def not_disabled(case: AuditCase) -> InvariantCheck:
     Source: preemption.policy in the section on queue configuration of YuniKorn's design document "Preemption"; for
     preemptors it is this product's own reading.
     """
-    lines, disabled = list[ComparedValues](), case.ledger.saying(PreemptionPolicy.DISABLED)
+    lines, disabled = list[ComparedValues](), case.ledger.queues_with_policy(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if path in disabled]
@@ -260,17 +264,19 @@ def opt_out(case: AuditCase) -> InvariantCheck:
     allowed = case.terms.last_resort == "any" or (
         case.terms.last_resort == "daemonset" and case.ask.required_node is not None
     )
-    told = {verdict.pod.uid for verdict in case.decision.victims if verdict.reason is PodReason.LAST_RESORT}
-    needed = not _does_without(case)
+    last_resort_uids = {verdict.pod.uid for verdict in case.decision.victims if verdict.reason is PodReason.LAST_RESORT}
+    needed = not _unneeded(case)
     lines = []
     for pod in unwilling:
-        said = pod.uid in told or case.decision.reason is Reason.LAST_RESORT
-        state = "last-resort" if allowed and needed and said else "not-needed" if allowed and said else "opted-out"
+        reported = pod.uid in last_resort_uids or case.decision.reason is Reason.LAST_RESORT
+        state = (
+            "last-resort" if allowed and needed and reported else "not-needed" if allowed and reported else "opted-out"
+        )
         lines.append(same(pod.key, state, "last-resort"))
     return InvariantCheck.of(Invariant.OPT_OUT, lines)
 
 
-def _does_without(case: AuditCase) -> bool:
+def _unneeded(case: AuditCase) -> bool:
     """Return whether evicting all permitted pods of the node that did not opt out would satisfy the invariants.
 
     Returns False where a queue's priority settings may have reduced the candidates, as the audit cannot know.
@@ -283,9 +289,9 @@ def _does_without(case: AuditCase) -> bool:
         for pod in case.on_node
         if not pod.opted_out and pod.uid not in case.ledger.leaving_uids
     )
-    willing = tuple(one.victims[0] for one in alone if all(law(one).holds for law in OF_VICTIMS))
+    willing = tuple(single.victims[0] for single in alone if all(check(single).holds for check in OF_VICTIMS))
     together = msgspec.structs.replace(case, victims=willing)
-    return all(law(together).holds for law in (*OF_VICTIMS, ask_fits, under_max))
+    return all(check(together).holds for check in (*OF_VICTIMS, ask_fits, under_max))
 
 
 def progress(case: AuditCase) -> InvariantCheck:
@@ -298,35 +304,37 @@ def progress(case: AuditCase) -> InvariantCheck:
     """
     if case.ask.required_node is not None:
         return InvariantCheck.of(Invariant.PROGRESS, [])
-    before = _lacking(case)
-    after, asked = dict(before), case.ask.requests
-    gone = {(one.path, one.resource): sum(one.gone) for one in case.takings}
-    own = {(path, resource) for path in case.above_ask for resource, _ in case.ledger.promises[path]}
-    for path, resource in gone.keys() | own:
+    before = _shortfalls(case)
+    after, requests = dict(before), case.ask.requests
+    taken = {(taking.path, taking.resource): sum(taking.taken) for taking in case.takings}
+    preemptor_promises = {
+        (path, resource) for path in case.preemptor_queues for resource, _ in case.ledger.promises[path]
+    }
+    for path, resource in taken.keys() | preemptor_promises:
         lacks = case.tree[path].guaranteed[resource] - case.ledger.settled(path, resource, case.ask)
-        added = asked.get(resource, 0) if (path, resource) in own else 0
-        after[resource] += max(0, lacks + gone.get((path, resource), 0) - added) - max(0, lacks)
-    falls = any(after[resource] < lacking for resource, lacking in before.items())
+        added = requests.get(resource, 0) if (path, resource) in preemptor_promises else 0
+        after[resource] += max(0, lacks + taken.get((path, resource), 0) - added) - max(0, lacks)
+    falls = any(after[resource] < shortfall for resource, shortfall in before.items())
     relation = Relation.AT_MOST if falls else Relation.BELOW
     lines = [
-        amount("", resource, after[resource], Relation.BELOW if after[resource] < lacking else relation, lacking)
-        for resource, lacking in sorted(before.items())
+        amount("", resource, after[resource], Relation.BELOW if after[resource] < shortfall else relation, shortfall)
+        for resource, shortfall in sorted(before.items())
     ]
     return InvariantCheck(law=Invariant.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
 
 
-def _lacking(case: AuditCase) -> dict[str, int]:
+def _shortfalls(case: AuditCase) -> dict[str, int]:
     """Return a map: resource -> how far all queues together are below their guarantees.
 
     Reservations for this preemptor are not counted.
     """
     ledger = case.ledger
-    found = dict(ledger.lacking)
-    for path in case.above_reserved:
+    shortfalls = dict(ledger.shortfalls)
+    for path in case.reserved_queues:
         for resource, promised in ledger.promises[path]:
             without, known = ledger.settled(path, resource, case.ask), ledger.settled(path, resource)
-            found[resource] += max(0, promised - without) - max(0, promised - known)
-    return found
+            shortfalls[resource] += max(0, promised - without) - max(0, promised - known)
+    return shortfalls
 
 
 OF_VICTIMS: tuple[Check, ...] = (
@@ -347,7 +355,7 @@ ON_NODE: tuple[Check, ...] = (ask_fits, minimal)
 OF_OTHERS: tuple[Check, ...] = (
     under_max,
     opt_out,
-    *(law for law in OF_VICTIMS if law is not not_shielded),
+    *(check for check in OF_VICTIMS if check is not not_shielded),
     progress,
 )
 """The checks for decisions of other schedulers, wherever their victims were."""
@@ -355,7 +363,7 @@ OF_OTHERS: tuple[Check, ...] = (
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
 """Every check of policy `fence`."""
 
-OF_DIALECT: tuple[Check, ...] = tuple(law for law in ALL if law not in (may_preempt, not_shielded))
+OF_DIALECT: tuple[Check, ...] = tuple(check for check in ALL if check not in (may_preempt, not_shielded))
 """What a decision by another scheduler's rules is held to: who may preempt, and whom we protect, it need not know."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)
 INVARIANTS_OF_DIALECT = Invariants(OF_DIALECT, OF_VICTIMS)

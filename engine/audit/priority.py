@@ -12,13 +12,13 @@ from engine.model.objects import Pod
 
 def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod that may preempt, and that all of its rules could be read."""
-    ask = case.ask
-    state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
+    pod = case.ask
+    state = "bound" if pod.node is not None else "terminating" if pod.terminating else "pending"
     lines = [
-        same(ask.key, state, "pending"),
-        differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, ", ".join(unsupported_rules(case.snapshot, ask)), ""),
-        same(ask.key, "unread" if ask.unread else "", ""),
+        same(pod.key, state, "pending"),
+        differs(pod.key, "Never" if pod.never_preempts else "PreemptLowerPriority", "Never"),
+        same(pod.key, ", ".join(unsupported_rules(case.snapshot, pod)), ""),
+        same(pod.key, "unread" if pod.unread else "", ""),
     ]
     return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
@@ -64,9 +64,9 @@ def _needed(case: AuditCase, pod: Pod) -> ComparedValues:
 def _refused(case: AuditCase, *back: Pod) -> str:
     """Return why the pending pod does not fit without the victims, except those put ``back``; empty if it fits."""
     assert case.node is not None
-    gone = {pod.uid for pod in case.victims} - {pod.uid for pod in back}
-    found = refusal(case.snapshot, case.ask, case.node, gone, miscounting=True)
-    return f"{found.reason} {found.detail}".strip() if found else ""
+    evicted = {pod.uid for pod in case.victims} - {pod.uid for pod in back}
+    rejection = refusal(case.snapshot, case.ask, case.node, evicted, miscounting=True)
+    return f"{rejection.reason} {rejection.detail}".strip() if rejection else ""
 
 
 def lower_priority(case: AuditCase) -> InvariantCheck:

@@ -20,19 +20,19 @@ SYSTEM = "kube-system"
 class QueueAmounts:
     """What each queue uses and deserves before one decision."""
 
-    def __init__(self, ledger: AuditState, ask: Pod, *, alone: bool) -> None:
+    def __init__(self, ledger: AuditState, pod: Pod, *, alone: bool) -> None:
         """Initialize the amounts from the audit state; ``alone``: whether each resource is divided by itself."""
-        self._ledger, self._ask, self._alone = ledger, ask, alone
+        self._ledger, self._pod, self._alone = ledger, pod, alone
         tree = ledger.tree
-        self._base = ledger.snapshot.once("standing of laws", tree, lambda: _base(ledger.snapshot, tree))
+        self._base = ledger.snapshot.once("queue amounts", tree, lambda: _base(ledger.snapshot, tree))
         self.capacity = self._base.capacity
 
     def used(self, path: str, resource: str) -> int:
         """Return a queue's usage: without terminating pods, with what is reserved for pods other than ``ask``."""
-        return self._ledger.settled(path, resource, self._ask) - self._base.system[path].get(resource, 0)
+        return self._ledger.settled(path, resource, self._pod) - self._base.system[path].get(resource, 0)
 
-    def wrong(self, path: str, told: Mapping[str, int]) -> str:
-        """Return the first resource whose deserved amount in ``told`` is wrong beyond rounding, or an empty string.
+    def wrong(self, path: str, reported: Mapping[str, int]) -> str:
+        """Return the first resource whose deserved amount in ``reported`` is wrong beyond rounding, or an empty string.
 
         Rounding may give each queue above, and each leaf below, a unit more or less. Amounts in bytes are so large that
         floating point is slightly off.
@@ -40,28 +40,28 @@ class QueueAmounts:
         ledger, alone = self._ledger, self._alone
         sharing = ledger.once(("sharing", alone), lambda: _Sharing(self._base, ledger, alone=alone))
         sharing.follow(ledger)
-        own, many = sharing.of(path), len(ledger.tree.lineage(path)) - 1 + self._base.leaves[path]
-        most = {name: many * unit + SETTLED * self.capacity[name] for name, unit in sharing.units.items()}
-        return next((name for name in most if abs(told.get(name, 0) - own[name]) > most[name]), "")
+        expected, roundings = sharing.of(path), len(ledger.tree.lineage(path)) - 1 + self._base.leaves[path]
+        tolerances = {name: roundings * unit + SETTLED * self.capacity[name] for name, unit in sharing.units.items()}
+        return next((name for name in tolerances if abs(reported.get(name, 0) - expected[name]) > tolerances[name]), "")
 
 
 class _Sharing:
     """What each queue requests and deserves, updated from decision to decision as victims stop requesting."""
 
     def __init__(self, base: "_Base", ledger: AuditState, *, alone: bool) -> None:
-        self._base, self._alone, self._followed = base, alone, len(ledger.gave)
+        self._base, self._alone, self._followed = base, alone, len(ledger.leaving_queues)
         requests = {leaf: self._requests(ledger, leaf) for leaf in base.waiting}
         self._shares = DeservedAmounts(ledger.tree, requests, base.capacity, alone=alone)
         self._turn = {leaf: turn for turn, leaf in enumerate(requests)}
-        self._spans = np.array([self._span(asked) for asked in requests.values()], np.float64)
+        self._spans = np.array([self._span(requested) for requested in requests.values()], np.float64)
 
     def follow(self, ledger: AuditState) -> None:
         """Update the requests of queues that lost pods since the last call."""
-        new, self._followed = ledger.gave[self._followed :], len(ledger.gave)
+        new, self._followed = ledger.leaving_queues[self._followed :], len(ledger.leaving_queues)
         for leaf in sorted(self._turn.keys() & set(new)):
-            asked = self._requests(ledger, leaf)
-            self._shares.change(leaf, asked)
-            self._spans[self._turn[leaf]] = self._span(asked)
+            requested = self._requests(ledger, leaf)
+            self._shares.change(leaf, requested)
+            self._spans[self._turn[leaf]] = self._span(requested)
 
     def of(self, path: str) -> dict[str, float]:
         """Return what a queue deserves, by resource."""
@@ -77,16 +77,16 @@ class _Sharing:
         """Return what the leaf's pods request, running and pending."""
         system, waiting = self._base.system[leaf], self._base.waiting[leaf]
         return {
-            name: ledger.victim_side(leaf, name) - system.get(name, 0) + waiting.get(name, 0)
+            name: ledger.victim_usage(leaf, name) - system.get(name, 0) + waiting.get(name, 0)
             for name in self._base.capacity
         }
 
-    def _span(self, asked: Amounts) -> list[float]:
+    def _span(self, requested: Amounts) -> list[float]:
         """Return, by resource, how many units are requested per unit of the resource that is requested least."""
         if self._alone:
-            return [1.0] * len(asked)
-        least = min((amount for amount in asked.values() if amount > 0), default=1)
-        return [amount / least for amount in asked.values()]
+            return [1.0] * len(requested)
+        least = min((amount for amount in requested.values() if amount > 0), default=1)
+        return [amount / least for amount in requested.values()]
 
 
 class _Base(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,28 +106,28 @@ def _base(snapshot: Snapshot, tree: QueueTree) -> _Base:
     leaves = frozenset(tree.leaves)
     rare = [pod for pod in snapshot.pods if pod.namespace == SYSTEM or pod.queue not in leaves]
     bound = [pod for pod in rare if pod.node is not None]
-    asks = _not_too_large(snapshot.asks, nodes.values())
+    pending = _not_too_large(snapshot.asks, nodes.values())
     system = [pod for pod in bound if pod.namespace == SYSTEM and not pod.terminating]
-    first = [pod for pod in asks if pod.namespace == SYSTEM]
+    pending_system = [pod for pod in pending if pod.namespace == SYSTEM]
     foreign = [pod for pod in bound if pod.node in nodes and pod.namespace != SYSTEM]
-    there = total(node.allocatable for node in nodes.values())
-    left = subtract(there, total(pod.requests for pod in (*system, *first, *foreign)))
+    allocatable = total(node.allocatable for node in nodes.values())
+    available = subtract(allocatable, total(pod.requests for pod in (*system, *pending_system, *foreign)))
     return _Base(
-        capacity={name: amount for name, amount in left.items() if amount > 0},
-        waiting=_by_leaf(tree, [pod for pod in asks if pod.namespace != SYSTEM]),
+        capacity={name: amount for name, amount in available.items() if amount > 0},
+        waiting=_by_leaf(tree, [pod for pod in pending if pod.namespace != SYSTEM]),
         system=tree.roll_up(_by_leaf(tree, system)),
         leaves=Counter(path for leaf in tree.leaves for path in tree.lineage(leaf)),
     )
 
 
-def _not_too_large(asks: Iterable[Pod], nodes: Iterable[Node]) -> list[Pod]:
-    kinds = list({tuple(sorted(node.allocatable.items())): node.allocatable for node in nodes}.values())
-    return [ask for ask in asks if any(fits(ask.requests, most) for most in kinds)]
+def _not_too_large(pending: Iterable[Pod], nodes: Iterable[Node]) -> list[Pod]:
+    node_sizes = list({tuple(sorted(node.allocatable.items())): node.allocatable for node in nodes}.values())
+    return [pod for pod in pending if any(fits(pod.requests, size) for size in node_sizes)]
 
 
 def _by_leaf(tree: QueueTree, pods: Iterable[Pod]) -> dict[str, Amounts]:
-    found: dict[str, list[Amounts]] = {leaf: [] for leaf in tree.leaves}
+    requests: dict[str, list[Amounts]] = {leaf: [] for leaf in tree.leaves}
     for pod in pods:
-        if pod.queue in found:
-            found[pod.queue].append(pod.requests)
-    return {leaf: total(amounts) for leaf, amounts in found.items()}
+        if pod.queue in requests:
+            requests[pod.queue].append(pod.requests)
+    return {leaf: total(amounts) for leaf, amounts in requests.items()}

@@ -28,28 +28,32 @@ class QuotaAudit:
         self._changed = {path for queue in queues for path in case.tree.lineage(queue)}
         self._known: dict[tuple[str, str, str], int] = case.__dict__.setdefault("quota_known", {})
 
-    def _once(self, what: str, node: Node, resource: str, count: Callable[[Node, str], int]) -> int:
-        found = self._known.get((what, node.name, resource))
-        if found is None:
-            found = self._known[what, node.name, resource] = count(node, resource)
-        return found
+    def _once(self, kind: str, node: Node, resource: str, count: Callable[[Node, str], int]) -> int:
+        cached = self._known.get((kind, node.name, resource))
+        if cached is None:
+            cached = self._known[kind, node.name, resource] = count(node, resource)
+        return cached
 
     def has(self, node: Node, resource: str) -> int:
         """Return the quota of a subtree."""
         return self._once("has", node, resource, self._has)
 
     def _has(self, node: Node, resource: str) -> int:
-        own = node.quotas.get((FLAVOR, resource))
+        flavor_quota = node.quotas.get((FLAVOR, resource))
         below = sum(self.has(child, resource) - self.keeps(child, resource) for child in self._below(node))
-        return (own.nominal if own else 0) + below
+        return (flavor_quota.nominal if flavor_quota else 0) + below
 
     def keeps(self, node: Node, resource: str) -> int:
         """Return the part of a subtree's quota that it does not lend to the cohort above.
 
         Source: resourceNode.localQuota of Kueue.
         """
-        own = node.quotas.get((FLAVOR, resource))
-        return 0 if own is None or own.lending is None else max(0, self.has(node, resource) - own.lending)
+        flavor_quota = node.quotas.get((FLAVOR, resource))
+        return (
+            0
+            if flavor_quota is None or flavor_quota.lending is None
+            else max(0, self.has(node, resource) - flavor_quota.lending)
+        )
 
     def used(self, node: Node, resource: str) -> int:
         """Return a queue's usage; of a cohort, what its members use beyond the quota that they do not lend."""
@@ -74,58 +78,58 @@ class QuotaAudit:
         if not above:
             return has - used
         lent = self.room(self.form.cohorts[above], resource)
-        own = node.quotas.get((FLAVOR, resource))
-        if own is not None and own.borrowing is not None:
-            lent = min(lent, has - keeps - max(0, used - keeps) + own.borrowing)
+        flavor_quota = node.quotas.get((FLAVOR, resource))
+        if flavor_quota is not None and flavor_quota.borrowing is not None:
+            lent = min(lent, has - keeps - max(0, used - keeps) + flavor_quota.borrowing)
         return max(0, keeps - used) + lent
 
-    def short(self, asked: Iterable[tuple[str, int]], *, borrowing: bool = True) -> str:
+    def short(self, requested: Iterable[tuple[str, int]], *, borrowing: bool = True) -> str:
         """Return the first resource of which too little quota is available, or an empty string.
 
         ``borrowing``: whether the queue may use more than its own quota.
         """
         queue = self.form.queues[self.case.ask.queue or ""]
-        for resource, wanted in asked:
-            own = self.has(queue, resource) - self.used(queue, resource)
-            if wanted > self.room(queue, resource) or (not borrowing and wanted > own):
+        for resource, quantity in requested:
+            unused = self.has(queue, resource) - self.used(queue, resource)
+            if quantity > self.room(queue, resource) or (not borrowing and quantity > unused):
                 return resource
         return ""
 
     def _below(self, node: Node) -> Iterator[Node]:
         """Yield the children that share quota with a node; a fenced child is the root of a separate quota tree."""
         for path in self.case.tree.children[node.name]:
-            one: Node = self.form.cohorts.get(path) or self.form.queues[path]
-            if (one.parent if isinstance(one, Cohort) else one.cohort) == node.name:
-                yield one
+            child: Node = self.form.cohorts.get(path) or self.form.queues[path]
+            if (child.parent if isinstance(child, Cohort) else child.cohort) == node.name:
+                yield child
 
 
 def quota_tree_of(case: AuditCase) -> DerivedQuota:
     """Return the queue tree as cohorts and queues with quota."""
     reading, tree = case.terms.reading, case.tree
-    return case.snapshot.once("quota of laws", (tree, reading), lambda: derive_quota(tree, reading))
+    return case.snapshot.once("quota tree", (tree, reading), lambda: derive_quota(tree, reading))
 
 
-def _asked(case: AuditCase) -> list[tuple[str, int]]:
+def _requested_amounts(case: AuditCase) -> list[tuple[str, int]]:
     """Return the total request of all pods that get quota together, by resource.
 
     The resource ``pods`` is left out; Kueue counts at most one of it.
     """
-    named = (case.snapshot.pod(one.uid) for one in case.decision.together)
+    named = (case.snapshot.pod(facts.uid) for facts in case.decision.together)
     pods = [case.ask, *(pod for pod in named if pod is not None)]
     names = sorted(quota_tree_of(case).resources - {PODS})
-    asked = ((name, sum(pod.requests.get(name, 0) for pod in pods)) for name in names)
-    return [(name, wanted) for name, wanted in asked if wanted]
+    totals = ((name, sum(pod.requests.get(name, 0) for pod in pods)) for name in names)
+    return [(name, quantity) for name, quantity in totals if quantity]
 
 
 def may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor is a pending pod of a leaf, and is allowed to preempt."""
-    ask = case.ask
-    state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
+    pod = case.ask
+    state = "bound" if pod.node is not None else "terminating" if pod.terminating else "pending"
     lines = [
-        same(ask.key, state, "pending"),
-        differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, "unread" if ask.unread else "", ""),
-        same(ask.key, "leaf" if ask.queue in quota_tree_of(case).queues else "no leaf", "leaf"),
+        same(pod.key, state, "pending"),
+        differs(pod.key, "Never" if pod.never_preempts else "PreemptLowerPriority", "Never"),
+        same(pod.key, "unread" if pod.unread else "", ""),
+        same(pod.key, "leaf" if pod.queue in quota_tree_of(case).queues else "no leaf", "leaf"),
     ]
     return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
 
@@ -134,12 +138,12 @@ def whole_workloads(case: AuditCase) -> InvariantCheck:
     """Check that there are victims, all bound and each listed once, and that every workload is evicted as a whole."""
     lines = [differs(case.ask.key, str(len(case.victims)), "0")]
     lines.append(same(case.ask.key, str(len(case.victims)), str(len(case.decision.victims))))
-    going = {pod.uid for pod in case.victims}
+    victim_uids = {pod.uid for pod in case.victims}
     groups = {group_of(pod) for pod in case.victims}
     for pod in case.victims:
         lines.append(differs(pod.key, pod.node or "", ""))
         lines += [same(pod.key, "terminating", "running")] if pod.uid in case.ledger.leaving_uids else []
-    staying = (pod for pod in case.ledger.snapshot.pods if pod.node is not None and pod.uid not in going)
+    staying = (pod for pod in case.ledger.snapshot.pods if pod.node is not None and pod.uid not in victim_uids)
     lines += [
         same(pod.key, "stays", "goes")
         for pod in staying
@@ -150,9 +154,10 @@ def whole_workloads(case: AuditCase) -> InvariantCheck:
 
 def quota(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the quota of the preemptor's queue is enough for the request."""
-    books, queue = QuotaAudit(case), quota_tree_of(case).queues[case.ask.queue or ""]
+    audit, queue = QuotaAudit(case), quota_tree_of(case).queues[case.ask.queue or ""]
     lines = [
-        amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
+        amount(queue.name, name, audit.room(queue, name), Relation.AT_LEAST, quantity)
+        for name, quantity in _requested_amounts(case)
     ]
     return InvariantCheck.of(Invariant.QUOTA, lines)
 
@@ -162,27 +167,27 @@ def none_reprievable(case: AuditCase) -> InvariantCheck:
 
     Source: fillBackWorkloads of Kueue.
     """
-    found = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
-    return next((check for check in found if check.holds), found[0])
+    checks = [_filled_back(case, borrowing=borrowing) for borrowing in (True, False)]
+    return next((check for check in checks if check.holds), checks[0])
 
 
 def _filled_back(case: AuditCase, *, borrowing: bool) -> InvariantCheck:
-    asked = _asked(case)
-    if QuotaAudit(case).short(asked, borrowing=borrowing):
+    requested = _requested_amounts(case)
+    if QuotaAudit(case).short(requested, borrowing=borrowing):
         return InvariantCheck.of(Invariant.MINIMAL, [same(case.ask.key, "short", "")])
     lines: list[ComparedValues] = []
     spare: list[ComparedValues] = []
     for pods in _workloads(case.victims).values():
-        line = differs(pods[0].key, QuotaAudit(case, pods).short(asked, borrowing=borrowing), "")
+        line = differs(pods[0].key, QuotaAudit(case, pods).short(requested, borrowing=borrowing), "")
         (lines if line.holds else spare).append(line)
     return InvariantCheck.of(Invariant.MINIMAL, lines + (spare if len(spare) > 1 else []))
 
 
 def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
-    found: dict[Group, list[Pod]] = {}
+    pods_by_group: dict[Group, list[Pod]] = {}
     for pod in pods:
-        found.setdefault(group_of(pod), []).append(pod)
-    return found
+        pods_by_group.setdefault(group_of(pod), []).append(pod)
+    return pods_by_group
 
 
 def only_from_borrowers(case: AuditCase) -> InvariantCheck:
@@ -190,19 +195,19 @@ def only_from_borrowers(case: AuditCase) -> InvariantCheck:
 
     Source: cqIsBorrowing of Kueue.
     """
-    books, asked = QuotaAudit(case, case.victims), _asked(case)
+    audit, requested = QuotaAudit(case, case.victims), _requested_amounts(case)
     queues = quota_tree_of(case).queues
-    short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
+    short = [name for name, quantity in requested if quantity > audit.room(queues[case.ask.queue or ""], name)]
     lines: list[Line] = []
     for path in dict.fromkeys(pod.queue or "" for pod in case.victims if pod.queue != case.ask.queue):
-        over = [_over(books, queues[path], name) for name in short]
+        over = [_over(audit, queues[path], name) for name in short]
         lines += [line for line in over if line.holds][:1] or over[:1] or [same(path, "nothing", "short")]
     return InvariantCheck.of(Invariant.BORROWS, lines)
 
 
-def _over(books: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
-    used, own = books.used(queue, resource), books.has(queue, resource)
-    return amount(queue.name, resource, used, Relation.ABOVE, own)
+def _over(audit: QuotaAudit, queue: ClusterQueue, resource: str) -> Sum:
+    used, available = audit.used(queue, resource), audit.has(queue, resource)
+    return amount(queue.name, resource, used, Relation.ABOVE, available)
 
 
 def priority(case: AuditCase) -> InvariantCheck:
@@ -212,7 +217,7 @@ def priority(case: AuditCase) -> InvariantCheck:
     """
     rules = quota_tree_of(case).queues[case.ask.queue or ""].preemption
     lines: list[Line] = []
-    highest = max([case.ask.priority, *(one.priority for one in case.decision.together)])
+    highest = max([case.ask.priority, *(facts.priority for facts in case.decision.together)])
     for pods in _workloads(case.victims).values():
         top = max(pods, key=lambda pod: pod.priority)
         take = rules.within if top.queue == case.ask.queue else rules.reclaim

@@ -16,13 +16,13 @@ def budgets_kept(case: AuditCase) -> InvariantCheck:
     Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
     """
     lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
-    going = _going(case.snapshot) if budgets else []
+    terminating = _expected_to_leave(case.snapshot) if budgets else []
     for budget in budgets:
-        gone = [pod for pod in evicted if _covers(budget, pod)]
-        if gone:
-            before = tuple(1 for pod in going if _covers(budget, pod))
+        covered = [pod for pod in evicted if _covers(budget, pod)]
+        if covered:
+            before = tuple(1 for pod in terminating if _covers(budget, pod))
             name = f"{budget.namespace}/{budget.name}"
-            lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(gone), minus=before))
+            lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(covered), minus=before))
     for pod in evicted:
         names = [budget.name for budget in budgets if _covers(budget, pod)]
         lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
@@ -34,7 +34,7 @@ def _evicted(case: AuditCase) -> list[Pod]:
     return [pod for pod in case.victims if pod.uid not in case.ledger.leaving_uids]
 
 
-def _going(snapshot: Snapshot) -> list[Pod]:
+def _expected_to_leave(snapshot: Snapshot) -> list[Pod]:
     columns = snapshot.columns
     leaving = (columns.pods[row] for row in columns.leaving.tolist())
     return [pod for pod in leaving if pod.deleted_ms is None]
@@ -48,21 +48,21 @@ def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
 
 def pauses_kept(case: AuditCase) -> InvariantCheck:
     """Check that nothing is evicted in, or for, a queue in which evictions are paused."""
-    given, lines = case.snapshot.safeguards, list[ComparedValues]()
-    for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
+    current, lines = case.snapshot.safeguards, list[ComparedValues]()
+    for pod in (case.ask, *_evicted(case)) if current and current.paused else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
-        lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
+        lines += [differs(pod.key, path, path) for path in above if current and path in current.paused]
     return InvariantCheck.of(Invariant.PAUSED, lines)
 
 
 def scope_kept(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor and all evicted pods are in the namespaces or queues that enforce is limited to."""
-    given, lines = case.snapshot.safeguards, list[ComparedValues]()
-    if given is None:
+    current, lines = case.snapshot.safeguards, list[ComparedValues]()
+    if current is None:
         return InvariantCheck.of(Invariant.SCOPE, lines)
     for pod in (case.ask, *_evicted(case)):
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
-        if pod.namespace not in given.namespaces and not set(above) & set(given.queues):
-            places = ", ".join((*given.queues, *given.namespaces))
+        if pod.namespace not in current.namespaces and not set(above) & set(current.queues):
+            places = ", ".join((*current.queues, *current.namespaces))
             lines.append(same(pod.key, pod.queue or pod.namespace, places))
     return InvariantCheck.of(Invariant.SCOPE, lines)
