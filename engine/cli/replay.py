@@ -33,12 +33,12 @@ def replay_bundle(found: Bundle) -> ReplayResult:
 
     Raises BundleError for a file without a decision, and what reading a tree or manifests raises.
     """
-    if found.kept is None or found.moment is None or found.tree is None:
+    if found.saved is None or found.moment is None or found.tree is None:
         raise BundleError(gettext_noop("There is no decision in it to be replayed."))
     state = whole_cluster(document.obj for document in load(found.objects)).state
     state.scheduler = found.moment.scheduler
-    given, decision = tree_of_document(found.tree), found.kept.decision
-    decided = _alone if found.kept.alone else _in_turn
+    given, decision = tree_of_document(found.tree), found.saved.decision
+    decided = _alone if found.saved.alone else _in_turn
     return ReplayResult(decision, decided(state, found.moment, given, decision.ask.uid))
 
 

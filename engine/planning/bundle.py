@@ -69,7 +69,7 @@ class Bundle(NamedTuple):
     objects: list[dict[str, Any]]
     tree: Any = None
     moment: PassInputs | None = None
-    kept: SavedDecision | None = None
+    saved: SavedDecision | None = None
 
 
 def pack(
@@ -77,11 +77,11 @@ def pack(
     moment: PassInputs,
     tree: QueueTree,
     terms: Mapping[str, Any],
-    kept: SavedDecision | None = None,
+    saved: SavedDecision | None = None,
 ) -> bytes:
     """Return the zip of a snapshot.
 
-    ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``kept``: the decision that is to be replayed.
+    ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``saved``: the decision that is to be replayed.
     """
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
@@ -93,9 +93,9 @@ def pack(
         form = msgspec.json.encode({**terms, **write_form(tree)}, order="sorted")
         file.writestr(_entry(_TREE), msgspec.json.format(form, indent=2))
         file.writestr(_entry(_MOMENT), _text(moment))
-        if kept is not None:
-            file.writestr(_entry(_DECISION), _text(kept))
-        file.writestr(_entry(_README), _WORDS + (_AGAIN if kept else ""))
+        if saved is not None:
+            file.writestr(_entry(_DECISION), _text(saved))
+        file.writestr(_entry(_README), _WORDS + (_AGAIN if saved else ""))
     return packed.getvalue()
 
 
@@ -151,10 +151,10 @@ def _typed(texts: Mapping[str, bytes], name: str, kind: type[Part]) -> Part | No
 
 
 def _object(text: bytes, name: str) -> dict[str, Any]:
-    found = _json(text, name)
-    if not isinstance(found, dict):
+    value = _json(text, name)
+    if not isinstance(value, dict):
         raise BundleError(gettext_noop("%(name)s does not hold a Kubernetes object."), name=name or _CLUSTER)
-    return found
+    return value
 
 
 def _json(text: bytes, name: str) -> Any:

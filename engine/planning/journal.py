@@ -75,7 +75,7 @@ class PassInputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def holds_of(considered: Iterable[AuditedDecision]) -> dict[str, str]:
     """Return the safeguards of a pass that its inputs store."""
-    return {one.decision.ask.uid: one.hold for one in considered if one.hold}
+    return {audited.decision.ask.uid: audited.hold for audited in considered if audited.hold}
 
 
 _Altered: Any = msgspec.defstruct(
@@ -183,18 +183,18 @@ def replay(
 
 
 def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for column in _KEYS:
         old, new = getattr(before, column), getattr(after, column)
         if old == new:
             continue
         differing = sorted(_differing(old, new))
-        found[f"gone_{column}"] = tuple(sorted(old.keys() - new.keys()))
+        changes[f"gone_{column}"] = tuple(sorted(old.keys() - new.keys()))
         if column == "pods":
-            found["altered"] = {uid: _altered(old[uid], new[uid]) for uid in differing if uid in old}
+            changes["altered"] = {uid: _altered(old[uid], new[uid]) for uid in differing if uid in old}
             differing = [uid for uid in differing if uid not in old]
-        found[column] = tuple(new[key] for key in differing)
-    return found
+        changes[column] = tuple(new[key] for key in differing)
+    return changes
 
 
 def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
@@ -212,10 +212,10 @@ def _altered(old: Pod, new: Pod) -> Any:
 
 def _apply(blob: _Blob, state: ClusterState) -> None:
     for column, key_of in _KEYS.items():
-        kept = getattr(state, column)
+        objects = getattr(state, column)
         for key in getattr(blob, f"gone_{column}"):
-            kept.pop(key, None)
-        kept.update((key_of(one), one) for one in getattr(blob, column))
+            objects.pop(key, None)
+        objects.update((key_of(obj), obj) for obj in getattr(blob, column))
     for uid, altered in blob.altered.items():
         if uid not in state.pods:
             raise CorruptJournalError(f"the journal has a gap: pod {uid} changed, but never came")

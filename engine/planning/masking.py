@@ -58,9 +58,9 @@ class MaskedCluster(NamedTuple):
 def mask_names(state: ClusterState, moment: PassInputs, tree: QueueTree) -> MaskedCluster:
     """Return the state, the inputs and the tree without names; dynamic queues become static with the same pods."""
     snapshot = moment.snapshot(state, tree)
-    asked = _Mask(snapshot, {}, {})
-    asked.all(state, moment)
-    return _Mask(snapshot, _numbered(asked.kinds), asked.numeric).all(state, moment)
+    collecting = _Mask(snapshot, {}, {})
+    collecting.all(state, moment)
+    return _Mask(snapshot, _numbered(collecting.kinds), collecting.numeric).all(state, moment)
 
 
 def _numbered(kinds: Mapping[str, str]) -> dict[str, str]:
@@ -73,39 +73,43 @@ def _numbered(kinds: Mapping[str, str]) -> dict[str, str]:
 class _Mask:
     """Replaces names by those ``given`` for them, and records the requested names, each with its kind."""
 
-    def __init__(self, snapshot: Snapshot, given: Mapping[str, str], numeric: Mapping[str, bool]) -> None:
+    def __init__(self, snapshot: Snapshot, replacements: Mapping[str, str], numeric: Mapping[str, bool]) -> None:
         self.kinds: dict[str, str] = {}
         self.numeric = dict(numeric)
         """Keys of labels whose values are compared as numbers."""
-        self._given = given
+        self._replacements = replacements
         self._snapshot = snapshot
         self._queues = {pod.uid: pod.queue for pod in snapshot.pods}
-        self._own: dict[tuple[str, str], str] = {}
+        self._pod_claims: dict[tuple[str, str], str] = {}
         """Claims, by namespace and name, that are named after the pod that they are created for."""
 
     def all(self, state: ClusterState, moment: PassInputs) -> MaskedCluster:
-        tree, found = self._tree(self._snapshot.tree), ClusterState()
-        found.namespaces = {one.name: one for one in map(self._namespace, state.namespaces.values())}
-        found.nodes = {one.name: one for one in map(self._node, state.nodes.values())}
-        found.classes = {one.name: one for one in map(self._class, state.classes.values())}
-        found.pods = {one.uid: one for one in map(self._pod, state.pods.values())}
-        found.claims = {(one.namespace, one.name): one for one in map(self._claim, state.claims.values())}
-        found.volumes = {one.name: one for one in map(self._volume, state.volumes.values())}
-        found.budgets = {(one.namespace, one.name): one for one in map(self._budget, state.budgets.values())}
-        return MaskedCluster(found, self._moment(moment), tree)
+        tree, masked = self._tree(self._snapshot.tree), ClusterState()
+        masked.namespaces = {namespace.name: namespace for namespace in map(self._namespace, state.namespaces.values())}
+        masked.nodes = {node.name: node for node in map(self._node, state.nodes.values())}
+        masked.classes = {
+            priority_class.name: priority_class for priority_class in map(self._class, state.classes.values())
+        }
+        masked.pods = {pod.uid: pod for pod in map(self._pod, state.pods.values())}
+        masked.claims = {(claim.namespace, claim.name): claim for claim in map(self._claim, state.claims.values())}
+        masked.volumes = {volume.name: volume for volume in map(self._volume, state.volumes.values())}
+        masked.budgets = {
+            (budget.namespace, budget.name): budget for budget in map(self._budget, state.budgets.values())
+        }
+        return MaskedCluster(masked, self._moment(moment), tree)
 
     def name(self, kind: str, text: str) -> str:
         if not text or text in _KEPT or (kind == "class" and text.startswith(_KEPT_BEGINNINGS)):
             return text
         self.kinds.setdefault(text, kind)
-        return self._given.get(text, text)
+        return self._replacements.get(text, text)
 
     def path(self, path: str) -> str:
         return ".".join(self.name("queue", part) for part in path.split("."))
 
     def key(self, key: str) -> str:
         domain, slash, _name = key.rpartition("/")
-        known = slash and any(domain == one or domain.endswith(f".{one}") for one in _DOMAINS)
+        known = slash and any(domain == suffix or domain.endswith(f".{suffix}") for suffix in _DOMAINS)
         return key if known or key in _KEYS else self.name("label", key)
 
     def value(self, key: str, value: str) -> str:
@@ -118,10 +122,10 @@ class _Mask:
 
     def _requirement(self, rule: Requirement, *, fields: bool = False) -> Requirement:
         if fields:  # a node has only one field: its name
-            return Requirement(rule.key, rule.operator, tuple(self.name("node", one) for one in rule.values))
+            return Requirement(rule.key, rule.operator, tuple(self.name("node", value) for value in rule.values))
         if rule.operator in ("Gt", "Lt"):
             self.numeric[rule.key] = True
-        values = tuple(self.value(rule.key, one) for one in rule.values)
+        values = tuple(self.value(rule.key, value) for value in rule.values)
         return Requirement(self.key(rule.key), rule.operator, values)
 
     def _selector(self, rules: Selector) -> Selector:
@@ -141,15 +145,15 @@ class _Mask:
             AffinityTerm(
                 topology_key=self.key(term.topology_key),
                 selector=self._selector(term.selector),
-                namespaces=tuple(self.name("namespace", one) for one in term.namespaces),
+                namespaces=tuple(self.name("namespace", namespace) for namespace in term.namespaces),
                 namespace_selector=self._selector(term.namespace_selector),
             )
             for term in terms
         )
 
-    def _spread(self, one: SpreadConstraint) -> SpreadConstraint:
+    def _spread(self, constraint: SpreadConstraint) -> SpreadConstraint:
         return msgspec.structs.replace(
-            one, topology_key=self.key(one.topology_key), selector=self._selector(one.selector)
+            constraint, topology_key=self.key(constraint.topology_key), selector=self._selector(constraint.selector)
         )
 
     def _pod(self, pod: Pod) -> Pod:
@@ -172,31 +176,34 @@ class _Mask:
             nominated_node=self.name("node", pod.nominated_node),
             node_selector=self.labels(pod.node_selector),
             node_affinity=self._terms(pod.node_affinity),
-            tolerations=tuple(self._toleration(one) for one in pod.tolerations),
-            host_ports=tuple(self._port(one) for one in pod.host_ports),
+            tolerations=tuple(self._toleration(toleration) for toleration in pod.tolerations),
+            host_ports=tuple(self._port(port) for port in pod.host_ports),
             affinity=self._affinity(pod.affinity),
             anti_affinity=self._affinity(pod.anti_affinity),
-            spread=tuple(self._spread(one) for one in pod.spread),
-            claims=tuple(self.name("claim", one) for one in pod.claims),
-            own_claims=tuple(self._own_claim(pod, one) for one in pod.own_claims),
+            spread=tuple(self._spread(constraint) for constraint in pod.spread),
+            claims=tuple(self.name("claim", claim) for claim in pod.claims),
+            own_claims=tuple(self._own_claim(pod, claim) for claim in pod.own_claims),
             queue_label=queue_label(labels),
             application_label=self.name("application", pod.application_label),
             workload=self.name("workload", pod.workload),
             user=self.name("user", pod.user),
-            groups=tuple(self.name("group", one) for one in pod.groups),
+            groups=tuple(self.name("group", group) for group in pod.groups),
         )
 
-    def _port(self, one: HostPort) -> HostPort:
-        return HostPort(one.port, one.protocol, one.ip if one.ip == ANY_ADDRESS else self.name("address", one.ip))
+    def _port(self, port: HostPort) -> HostPort:
+        return HostPort(port.port, port.protocol, port.ip if port.ip == ANY_ADDRESS else self.name("address", port.ip))
 
     def _own_claim(self, pod: Pod, claim: str) -> str:
         volume = self.name("volume", claim.removeprefix(f"{pod.name}-"))
-        own = self._own[pod.namespace, claim] = f"{self.name('pod', pod.name)}-{volume}"
-        return own
+        masked = self._pod_claims[pod.namespace, claim] = f"{self.name('pod', pod.name)}-{volume}"
+        return masked
 
-    def _toleration(self, one: Toleration) -> Toleration:
+    def _toleration(self, toleration: Toleration) -> Toleration:
         return Toleration(
-            self.key(one.key) if one.key else "", one.operator, self.value(one.key, one.value), one.effect
+            self.key(toleration.key) if toleration.key else "",
+            toleration.operator,
+            self.value(toleration.key, toleration.value),
+            toleration.effect,
         )
 
     def _node(self, node: Node) -> Node:
@@ -205,45 +212,49 @@ class _Mask:
             name=self.name("node", node.name),
             uid=self.name("uid", node.uid),
             labels=self.labels(node.labels),
-            taints=tuple(Taint(self.key(one.key), self.value(one.key, one.value), one.effect) for one in node.taints),
+            taints=tuple(
+                Taint(self.key(taint.key), self.value(taint.key, taint.value), taint.effect) for taint in node.taints
+            ),
         )
 
-    def _class(self, one: PriorityClass) -> PriorityClass:
+    def _class(self, priority_class: PriorityClass) -> PriorityClass:
         return msgspec.structs.replace(
-            one,
-            name=self.name("class", one.name),
+            priority_class,
+            name=self.name("class", priority_class.name),
             description="",
             labels={},
-            annotations={key: one.annotations[key] for key in _CLASS_ANNOTATIONS if key in one.annotations},
-            uid=self.name("uid", one.uid),
+            annotations={
+                key: priority_class.annotations[key] for key in _CLASS_ANNOTATIONS if key in priority_class.annotations
+            },
+            uid=self.name("uid", priority_class.uid),
         )
 
-    def _namespace(self, one: Namespace) -> Namespace:
-        return Namespace(name=self.name("namespace", one.name), labels=self.labels(one.labels))
+    def _namespace(self, namespace: Namespace) -> Namespace:
+        return Namespace(name=self.name("namespace", namespace.name), labels=self.labels(namespace.labels))
 
-    def _volume(self, one: Volume) -> Volume:
+    def _volume(self, volume: Volume) -> Volume:
         return Volume(
-            name=self.name("volume", one.name),
-            node_affinity=self._terms(one.node_affinity),
-            zones=tuple(self._requirement(zone) for zone in one.zones),
+            name=self.name("volume", volume.name),
+            node_affinity=self._terms(volume.node_affinity),
+            zones=tuple(self._requirement(zone) for zone in volume.zones),
         )
 
-    def _claim(self, one: Claim) -> Claim:
+    def _claim(self, claim: Claim) -> Claim:
         return msgspec.structs.replace(
-            one,
-            namespace=self.name("namespace", one.namespace),
-            name=self._own.get((one.namespace, one.name)) or self.name("claim", one.name),
-            volume=self.name("volume", one.volume),
-            owner=self.name("uid", one.owner),
+            claim,
+            namespace=self.name("namespace", claim.namespace),
+            name=self._pod_claims.get((claim.namespace, claim.name)) or self.name("claim", claim.name),
+            volume=self.name("volume", claim.volume),
+            owner=self.name("uid", claim.owner),
         )
 
-    def _budget(self, one: DisruptionBudget) -> DisruptionBudget:
+    def _budget(self, budget: DisruptionBudget) -> DisruptionBudget:
         return msgspec.structs.replace(
-            one,
-            namespace=self.name("namespace", one.namespace),
-            name=self.name("budget", one.name),
-            expressions=tuple(self._requirement(rule) if rule.key else rule for rule in one.expressions),
-            disrupted=tuple(sorted(self.name("pod", name) for name in one.disrupted)),
+            budget,
+            namespace=self.name("namespace", budget.namespace),
+            name=self.name("budget", budget.name),
+            expressions=tuple(self._requirement(rule) if rule.key else rule for rule in budget.expressions),
+            disrupted=tuple(sorted(self.name("pod", name) for name in budget.disrupted)),
         )
 
     def _moment(self, moment: PassInputs) -> PassInputs:
@@ -252,32 +263,32 @@ class _Mask:
             scheduler=moment.scheduler,
             protection=msgspec.structs.replace(
                 moment.protection,
-                namespaces=frozenset(self.name("namespace", one) for one in moment.protection.namespaces),
+                namespaces=frozenset(self.name("namespace", namespace) for namespace in moment.protection.namespaces),
             ),
             reservations=tuple(
                 msgspec.structs.replace(
-                    one,
-                    ask_uid=self.name("uid", one.ask_uid),
-                    node=self.name("node", one.node),
-                    queue=self.path(one.queue),
+                    reservation,
+                    ask_uid=self.name("uid", reservation.ask_uid),
+                    node=self.name("node", reservation.node),
+                    queue=self.path(reservation.queue),
                 )
-                for one in moment.reservations
+                for reservation in moment.reservations
             ),
-            going=frozenset(self.name("uid", one) for one in moment.going),
-            quotas={self.name("namespace", one): most for one, most in moment.quotas.items()},
-            notices={self.path(queue): told_ms for queue, told_ms in moment.notices.items()},
+            going=frozenset(self.name("uid", uid) for uid in moment.going),
+            quotas={self.name("namespace", namespace): most for namespace, most in moment.quotas.items()},
+            notices={self.path(queue): notified_ms for queue, notified_ms in moment.notices.items()},
             safeguards=self._safeguards(moment.safeguards),
             holds={self.name("uid", uid): hold for uid, hold in moment.holds.items()},
         )
 
-    def _safeguards(self, given: Safeguards | None) -> Safeguards | None:
+    def _safeguards(self, safeguards: Safeguards | None) -> Safeguards | None:
         return (
             None
-            if given is None
+            if safeguards is None
             else Safeguards(
-                paused=tuple(map(self.path, given.paused)),
-                queues=tuple(map(self.path, given.queues)),
-                namespaces=tuple(self.name("namespace", one) for one in given.namespaces),
+                paused=tuple(map(self.path, safeguards.paused)),
+                queues=tuple(map(self.path, safeguards.queues)),
+                namespaces=tuple(self.name("namespace", namespace) for namespace in safeguards.namespaces),
             )
         )
 
@@ -288,7 +299,7 @@ class _Mask:
         return msgspec.structs.replace(
             queue,
             path=self.path(queue.path),
-            namespaces=tuple(self.name("namespace", one) for one in queue.namespaces),
+            namespaces=tuple(self.name("namespace", namespace) for namespace in queue.namespaces),
             former_paths=(),  # each pod names the queue that it was in
             dynamic=False,
         )

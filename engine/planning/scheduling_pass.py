@@ -17,8 +17,8 @@ from engine.policies import Decide, foreign_dialects
 class ChoosesNextPod(Protocol):
     """A policy that chooses which pod is decided next."""
 
-    def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
-        """Return the pod that is decided next; ``asks`` are in their default order."""
+    def first(self, snapshot: Snapshot, tree: QueueTree, pending: Sequence[Pod]) -> Pod:
+        """Return the pod that is decided next; ``pending`` are in their default order."""
 
 
 class AuditedDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -73,19 +73,19 @@ def plan_steps(
     """Yield the decisions of ``plan`` one by one, each with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
-    asks = sorted((ask for ask in snapshot.asks if ask.uid not in reserved), key=lambda ask: ask.turn)
+    pending = sorted((pod for pod in snapshot.asks if pod.uid not in reserved), key=lambda pod: pod.turn)
     choosing = (
         decide if isinstance(decide, ChoosesNextPod) else None
     )  # checked once, as looking up the protocol is slow
-    while asks:
-        ask = choosing.first(snapshot, tree, asks) if choosing else asks[0]
-        asks.remove(ask)
-        decision = decide(snapshot, tree, ask)
-        found = AuditedDecision(decision=decision, laws=auditor.judge(decision))
-        if decision.evicts and not found.refused:
+    while pending:
+        pod = choosing.first(snapshot, tree, pending) if choosing else pending[0]
+        pending.remove(pod)
+        decision = decide(snapshot, tree, pod)
+        audited = AuditedDecision(decision=decision, laws=auditor.judge(decision))
+        if decision.evicts and not audited.refused:
             lasting = str(decision.safeguard.interlock) if decision.safeguard else ""
-            found = msgspec.structs.replace(found, hold=lasting or hold(found))
-        yield snapshot, found
-        if not found.refused and not found.hold:
+            audited = msgspec.structs.replace(audited, hold=lasting or hold(audited))
+        yield snapshot, audited
+        if not audited.refused and not audited.hold:
             snapshot = apply_decision(snapshot, decision)
             auditor.carry_out(decision, snapshot)

@@ -126,7 +126,7 @@ def test_what_comes_about_besides_comes_in_its_round() -> None:
         ClusterChange(round=5, arrives=(ask("late", queue="prod", cpu=2),)),
     ]
     state = state_of(node("n1", 4), [pod(f"t{i}", queue="test", app="t", node="n1") for i in range(4)])
-    found = forecast(state, MOMENT, shape, DESIGN, happenings=happenings)
+    found = forecast(state, MOMENT, shape, DESIGN, changes=happenings)
     assert [(one.round, one.victim.queue) for one in found.evictions] == [(6, "root.test")]
     assert [(one.round, one.ask.name) for one in found.placed] == [(6, "late")]
     assert found.settles is Settling.QUIET
@@ -175,7 +175,7 @@ def test_no_tree_of_many_loops_and_evictions_are_bounded() -> None:
         random = Random(number)
         shape, objects, happenings = busy_world(random)
         state, sums = state_of(*objects), list[int]()
-        found = forecast(state, MOMENT, shape, watched(sums), passes=LATER, happenings=happenings)
+        found = forecast(state, MOMENT, shape, watched(sums), passes=LATER, changes=happenings)
         assert found.settles is Settling.QUIET, number
         after = sums[1:]
         assert happenings or all(later < before for before, later in zip(sums, after, strict=False)), number

@@ -139,7 +139,7 @@ class TestTheCommand:
         assert found.moment is not None
         terms = {"policy": given.policy, "dialect": given.dialect, "parameters": given.parameters}
         file = tmp_path / "decision.zip"
-        file.write_bytes(pack(state, found.moment, given.tree, terms, found.kept))
+        file.write_bytes(pack(state, found.moment, given.tree, terms, found.saved))
         assert main(["replay", "--json", str(file)]) == SOME_ERRORS
         told = json.loads(capsys.readouterr().out)
         assert (told["same"], told["then"]["outcome"], told["now"]["outcome"]) == (False, "preempt", "no-candidate")

@@ -25,12 +25,12 @@ class ServedPods:
 
     def __init__(self, side: ComparedSide) -> None:
         self._foreign = side.foreign
-        self._asks: set[str] = set()
+        self._served_uids: set[str] = set()
 
-    def hold(self, one: AuditedDecision) -> str:
+    def hold(self, considered: AuditedDecision) -> str:
         """Return what holds a decision back; empty: nothing."""
-        return _SERVED if self._foreign and one.decision.ask.uid in self._asks else ""
+        return _SERVED if self._foreign and considered.decision.ask.uid in self._served_uids else ""
 
     def note(self, decision: Decision) -> None:
         """Record that a decision preempted for its pod."""
-        self._asks.add(decision.ask.uid)
+        self._served_uids.add(decision.ask.uid)

@@ -21,12 +21,12 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """The sum over all pending pods, including those that still wait."""
 
     @classmethod
-    def of(cls, served: Iterable[int], others: Iterable[int]) -> "Waits | None":
-        """Return the waits of placed pods; None where none was placed. ``others`` are pods that waited in vain."""
+    def of(cls, served: Iterable[int], unserved: Iterable[int]) -> "Waits | None":
+        """Return the waits of placed pods; None where none was placed. ``unserved`` are pods that waited in vain."""
         ordered = sorted(served)
         if not ordered:
             return None
-        return cls(half_ms=_rank(ordered, 50), most_ms=_rank(ordered, 95), sum_ms=sum(ordered) + sum(others))
+        return cls(half_ms=_rank(ordered, 50), most_ms=_rank(ordered, 95), sum_ms=sum(ordered) + sum(unserved))
 
 
 def _rank(ordered: list[int], percent: int) -> int:

@@ -17,15 +17,15 @@ def at_moment(state: ClusterState, moment: PassInputs, side: ComparedSide) -> Si
     It has no durations, as the length of a forecast's round is unknown. So the lost work is that of pods which ran at
     the moment, up to then; pods that start later have done none.
     """
-    found = forecast(state, moment, side.tree, side.decide, terms=side.terms, foreign=side.foreign)
+    result = forecast(state, moment, side.tree, side.decide, terms=side.terms, foreign=side.foreign)
     tally = OutcomeCounts()
-    tally.decisions = sum(len(one.preemptions) for one in found.rounds)
-    for eviction in found.evictions:  # pods that start after the moment have done no work by then
+    tally.decisions = sum(len(round_.preemptions) for round_ in result.rounds)
+    for eviction in result.evictions:  # pods that start after the moment have done no work by then
         tally.evict(origin(eviction.victim.uid), eviction.victim, at_ms=moment.now_ms)
-    for placed in found.placed:
+    for placed in result.placed:
         tally.serve(origin(placed.ask.uid))
-    end = PassInputs(now_ms=found.rounds[-1].now_ms, protection=moment.protection).snapshot(found.end, side.tree)
-    waiting = {origin(ask.uid) for ask in end.asks}
+    end = PassInputs(now_ms=result.rounds[-1].now_ms, protection=moment.protection).snapshot(result.end, side.tree)
+    waiting = {origin(pod.uid) for pod in end.asks}
     figures = tally.figures(QueueDemand(end.tree, end.capacity, end.pods), waiting)
-    loop = found.loop.queues if found.loop else ()
-    return msgspec.structs.replace(figures, loop=loop, settles=found.settles is Settling.QUIET)
+    loop = result.loop.queues if result.loop else ()
+    return msgspec.structs.replace(figures, loop=loop, settles=result.settles is Settling.QUIET)

@@ -48,32 +48,32 @@ class OutcomeCounts:
         self._served.add(key)
         self._waited.setdefault(key, 0)
 
-    def stand(self, standing: QueueDemand, waiting: Collection[str], *, at_ms: int, for_ms: int) -> None:
+    def add_state(self, demand: QueueDemand, waiting: Collection[str], *, at_ms: int, for_ms: int) -> None:
         """Add the state from a time on, for a duration. ``waiting``: keys of the pods without a node."""
         self._all_ms += for_ms
         for key in waiting:
             self._waited[key] = self._waited.get(key, 0) + for_ms
-        for path in standing.short:
+        for path in demand.short:
             self._below[path] = self._below.get(path, 0) + for_ms
-        self._below_ms += for_ms if standing.short else 0
-        if standing.jain is not None:
+        self._below_ms += for_ms if demand.short else 0
+        if demand.jain is not None:
             self._jain_ms += for_ms
-            self._jain += standing.jain * for_ms
-        for leaf, share in standing.shares.items():
+            self._jain += demand.jain * for_ms
+        for leaf, share in demand.shares.items():
             self._shares[leaf] = self._shares.get(leaf, 0) + int(share * WHOLE) * for_ms
         point = CoursePoint(
             at_ms=at_ms,
             preempted=len(self.preempted),
             waiting=len(waiting),
-            short=len(standing.short),
-            jain=standing.jain,
+            short=len(demand.short),
+            jain=demand.jain,
         )
         self._course.append(point)
 
-    def figures(self, standing: QueueDemand, waiting: Collection[str]) -> SideFigures:
+    def figures(self, demand: QueueDemand, waiting: Collection[str]) -> SideFigures:
         """Return all figures, with the state at the end."""
-        served = [ms for key, ms in self._waited.items() if key in self._served and key not in waiting]
-        others = [ms for key, ms in self._waited.items() if key not in self._served or key in waiting]
+        served_ms = [ms for key, ms in self._waited.items() if key in self._served and key not in waiting]
+        unserved_ms = [ms for key, ms in self._waited.items() if key not in self._served or key in waiting]
         timed = self._all_ms > 0
         return SideFigures(
             decisions=self.decisions,
@@ -84,12 +84,12 @@ class OutcomeCounts:
             unknown=self._unknown,
             placed=self.placed,
             waiting=len(waiting),
-            waits=Waits.of(served, others) if timed else None,
-            jain=self._mean_jain() if timed else standing.jain,
+            waits=Waits.of(served_ms, unserved_ms) if timed else None,
+            jain=self._mean_jain() if timed else demand.jain,
             below=dict(sorted(self._below.items())),
             below_ms=self._below_ms if timed else None,
-            short=dict(sorted(standing.short.items())),
-            shares=self._mean_shares() if timed else _shares(standing),
+            short=dict(sorted(demand.short.items())),
+            shares=self._mean_shares() if timed else _shares(demand),
             course=sample_points(self._course),
         )
 
@@ -112,8 +112,8 @@ def sample_points(course: Iterable[CoursePoint]) -> tuple[CoursePoint, ...]:
     return tuple(points[place * (len(points) - 1) // (POINTS - 1)] for place in range(POINTS))
 
 
-def _shares(standing: QueueDemand) -> dict[str, int]:
-    return {leaf: int(share * WHOLE) for leaf, share in standing.shares.items()}
+def _shares(demand: QueueDemand) -> dict[str, int]:
+    return {leaf: int(share * WHOLE) for leaf, share in demand.shares.items()}
 
 
 def _time(ms: int) -> datetime:

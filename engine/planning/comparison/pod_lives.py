@@ -53,7 +53,7 @@ class Lives:
         """Record the change from some pods (by uid) to others; removed pods come first, as others replace them."""
         for uid, pod in before.items():
             if uid not in after and uid in self._of and uid not in self._ended:
-                self._gone(pod, at_ms)
+                self._removed(pod, at_ms)
         for uid, pod in after.items():
             if before.get(uid) is not pod and uid in self._of and uid not in self._ended:
                 self._changed(pod, at_ms)
@@ -62,7 +62,7 @@ class Lives:
             if before.get(uid) is not pod and uid not in self._of:
                 self._new(pod, at_ms)
 
-    def _gone(self, pod: Pod, at_ms: int) -> None:
+    def _removed(self, pod: Pod, at_ms: int) -> None:
         if self._forced(pod):
             self._vacate(pod)
         else:

@@ -18,12 +18,12 @@ class QueueDemand:
         self._tree, self._capacity = tree, capacity
         placed = [pod for pod in pods if pod.queue is not None and pod.queue in tree]
         self._bound = [pod for pod in placed if pod.node is not None]
-        self._asks = [pod for pod in placed if pod.node is None and not pod.gated and not pod.terminating]
+        self._pending = [pod for pod in placed if pod.node is None and not pod.gated and not pod.terminating]
 
     @cached_property
     def short(self) -> dict[str, int]:
         """Return the path of each queue -> how many pods wait for what the queue lacks of its guarantee."""
-        return shortfalls(self._tree, self._tree.roll_up(self._by_leaf), self._asks)
+        return shortfalls(self._tree, self._tree.roll_up(self._by_leaf), self._pending)
 
     @cached_property
     def shares(self) -> dict[str, Fraction]:
@@ -31,7 +31,7 @@ class QueueDemand:
 
         Pods themselves are not counted as a resource.
         """
-        leaves = self._by_leaf.keys() | {ask.queue for ask in self._asks if ask.queue is not None}
+        leaves = self._by_leaf.keys() | {pod.queue for pod in self._pending if pod.queue is not None}
         return {leaf: dominant_share(self._by_leaf.get(leaf, {}), self._capacity) for leaf in sorted(leaves)}
 
     @cached_property
@@ -51,7 +51,7 @@ def jain(shares: Sequence[Fraction]) -> int | None:
 
     Source: R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, DEC-TR-301, 1984.
     """
-    squares = sum((one * one for one in shares), Fraction(0))
+    squares = sum((share * share for share in shares), Fraction(0))
     if not squares:
         return None
     return int(sum(shares, Fraction(0)) ** 2 * WHOLE / (len(shares) * squares))

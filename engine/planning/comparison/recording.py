@@ -78,16 +78,16 @@ def record(
         if not step_ms:
             due, step_ms = at_ms, _step_ms(at_ms, until_ms)
         while due < at_ms:
-            recorder.look(due, min(step_ms, until_ms - due))
+            recorder.record_step(due, min(step_ms, until_ms - due))
             due += step_ms
             each()
         if due >= until_ms:  # the last step has begun: sides take no more steps either
             break
-        recorder.go_on(state, moment, at_ms)
+        recorder.advance(state, moment, at_ms)
     if not step_ms:
         raise EmptyRecordError("Nothing was recorded in this time.")
     while due < until_ms:
-        recorder.look(due, min(step_ms, until_ms - due))
+        recorder.record_step(due, min(step_ms, until_ms - due))
         due += step_ms
         each()
     return recorder.recording()
@@ -121,44 +121,44 @@ class _Recorder:
     def __init__(self, tree: QueueTree, evicted: Mapping[str, object]) -> None:
         self._tree, self._evicted = tree, evicted
         self._lives, self._tally = Lives(evicted), OutcomeCounts()
-        self._went: set[str] = set()
+        self._evicted_uids: set[str] = set()
         self._steps: list[RecordedStep] = []
         self._columns: dict[str, dict[Any, Any]] = {}
-        self._begun: tuple[ClusterState, PassInputs] | None = None
+        self._first: tuple[ClusterState, PassInputs] | None = None
         self._state, self._moment = ClusterState(), PassInputs(now_ms=0)
-        self._standing: QueueDemand | None = None
+        self._demand: QueueDemand | None = None
         """The demand of the current state, once it was computed."""
 
-    def go_on(self, state: ClusterState, moment: PassInputs, at_ms: int) -> None:
+    def advance(self, state: ClusterState, moment: PassInputs, at_ms: int) -> None:
         """Continue with another state of the cluster from a time on."""
         before = self._state.pods
-        if self._begun is None:
-            self._begun = state, moment
+        if self._first is None:
+            self._first = state, moment
             before = state.pods  # pods that exist already are neither placed nor evicted
             self._lives.see({}, state.pods, at_ms)
         else:
             self._lives.see(before, state.pods, at_ms)
         for uid in self._evicted:
-            if uid in before and uid not in self._went and _is_ending(before[uid], state.pods.get(uid)):
+            if uid in before and uid not in self._evicted_uids and _is_ending(before[uid], state.pods.get(uid)):
                 self._evict(uid, at_ms)
         for uid, pod in state.pods.items():
             if pod.node is not None and before.get(uid) is not pod and _unbound(before.get(uid)):
                 self._tally.serve(self._lives.key(uid))
-        self._state, self._moment, self._standing = state, moment, None
+        self._state, self._moment, self._demand = state, moment, None
 
     def _evict(self, uid: str, at_ms: int) -> None:
-        self._went.add(uid)
+        self._evicted_uids.add(uid)
         pod = self._state.placed(uid, self._tree)
         assert pod is not None
         self._tally.evict(self._lives.key(uid), PodFacts.of(pod), at_ms=at_ms)
-        self._tally.decisions = len({self._evicted[one] for one in self._went})
+        self._tally.decisions = len({self._evicted[evicted] for evicted in self._evicted_uids})
 
-    def look(self, at_ms: int, for_ms: int) -> None:
+    def record_step(self, at_ms: int, for_ms: int) -> None:
         """Record the state at a time, and for how long it counts."""
-        if self._standing is None:
-            seen = self._moment.snapshot(self._state, self._tree)
-            self._standing = QueueDemand(seen.tree, seen.capacity, seen.pods)
-        self._tally.stand(self._standing, self._waiting(), at_ms=at_ms, for_ms=for_ms)
+        if self._demand is None:
+            snapshot = self._moment.snapshot(self._state, self._tree)
+            self._demand = QueueDemand(snapshot.tree, snapshot.capacity, snapshot.pods)
+        self._tally.add_state(self._demand, self._waiting(), at_ms=at_ms, for_ms=for_ms)
         columns = {name: self._column(name) for name in COLUMNS}
         differing = {name: column for name, column in columns.items() if self._columns.get(name) != column}
         protection = self._moment.protection
@@ -173,14 +173,14 @@ class _Recorder:
 
     def recording(self) -> Recording:
         """Return what was read; there was at least one step."""
-        assert self._begun is not None
-        assert self._standing is not None
+        assert self._first is not None
+        assert self._demand is not None
         return Recording(
-            state=self._begun[0],
-            moment=self._begun[1],
+            state=self._first[0],
+            moment=self._first[1],
             steps=tuple(self._steps),
             lives=tuple(self._lives.lives),
-            figures=self._tally.figures(self._standing, self._waiting()),
+            figures=self._tally.figures(self._demand, self._waiting()),
         )
 
 

@@ -38,7 +38,7 @@ def rerun_recording(
     """Return what would have happened under a side. ``each``: called at every step."""
     run = _Run(recording, side)
     for number, step in enumerate(recording.steps, 1):
-        run.look(step, number)
+        run.run_step(step, number)
         each()
     return run.figures()
 
@@ -48,7 +48,7 @@ class _Run:
         self._side, self._served, self._tally = side, ServedPods(side), OutcomeCounts()
         self._rolling = RollingCluster(recording.state, recording.moment)
         self._lives = {life.key: life for life in recording.lives}
-        self._to_come = deque(life for life in recording.lives if life.key not in recording.state.pods)
+        self._to_create = deque(life for life in recording.lives if life.key not in recording.state.pods)
         self._to_delete = deque(
             sorted((life.deleted_ms, life.key) for life in recording.lives if life.deleted_ms is not None)
         )
@@ -57,23 +57,23 @@ class _Run:
         for life in recording.lives:
             if life.key in recording.state.pods and life.pod.node is not None:
                 self._will_end(life, life.key, life.pod.started_ms or recording.since_ms)
-        self._standing: QueueDemand | None = None
+        self._demand: QueueDemand | None = None
 
-    def look(self, step: RecordedStep, number: int) -> None:
+    def run_step(self, step: RecordedStep, number: int) -> None:
         """Bring the cluster to a time, decide there, and count it until the next step."""
         first = number == 1
         before = self._rolling.moment
         later = PassInputs(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
         now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
-        moved = self._take_over(step, first=first) | self._happen()
+        moved = self._take_over(step, first=first) | self._apply_lives()
         if first:  # the effects of open decisions come before anything else
             moved |= self._decide(number)
         if moved or first or self._waiting():
-            moved |= self._go_on(number)
-        if moved or self._standing is None:
-            self._standing = self._stands()
-        self._tally.stand(self._standing, self._waiting(), at_ms=step.at_ms, for_ms=step.for_ms)
+            moved |= self._schedule_until_settled(number)
+        if moved or self._demand is None:
+            self._demand = self._current_demand()
+        self._tally.add_state(self._demand, self._waiting(), at_ms=step.at_ms, for_ms=step.for_ms)
 
     def _take_over(self, step: RecordedStep, *, first: bool) -> bool:
         """Take over the cluster's objects except pods from the record; remove the pods of removed nodes.
@@ -89,10 +89,10 @@ class _Run:
         for pod in [pod for pod in state.pods.values() if pod.node is not None and pod.node not in state.nodes]:
             del state.pods[pod.uid]
             if pod.controller and not (pod.daemonset or pod.terminating or pod.finished):
-                self._rolling.come_back(pod)
+                self._rolling.recreate(pod)
         return True
 
-    def _happen(self) -> bool:
+    def _apply_lives(self) -> bool:
         """Apply the pods' ends, deletions and creations up to now; return whether there were any."""
         now_ms, pods = self._rolling.moment.now_ms, self._rolling.state.pods
         ended: list[str] = []
@@ -102,17 +102,17 @@ class _Run:
                 ended.append(origin(uid))
         while self._to_delete and self._to_delete[0][0] <= now_ms:
             ended.append(self._to_delete.popleft()[1])
-        gone = set(ended)
-        for uid in [uid for uid in pods if origin(uid) in gone]:
+        ended_origins = set(ended)
+        for uid in [uid for uid in pods if origin(uid) in ended_origins]:
             del pods[uid]
-        came = False
-        while self._to_come and self._to_come[0].came_ms <= now_ms:
-            life, came = self._to_come.popleft(), True
+        created = False
+        while self._to_create and self._to_create[0].came_ms <= now_ms:
+            life, created = self._to_create.popleft(), True
             if life.deleted_ms is None or life.deleted_ms > now_ms:
                 pods[life.key] = _as_pending(life)
-        return bool(ended) or came
+        return bool(ended) or created
 
-    def _go_on(self, number: int) -> bool:
+    def _schedule_until_settled(self, number: int) -> bool:
         """Let the scheduler place pods, then run passes that make room; return whether anything moved."""
         moved = self._schedule()
         for _ in range(PASSES):
@@ -125,38 +125,38 @@ class _Run:
     def _schedule(self) -> bool:
         if not self._waiting():
             return False
-        seen = self._seen()
-        in_turn = sorted(seen.asks, key=lambda ask: ask.turn)
-        bound = self._rolling.bind(placement_attempts(seen, in_turn, self._rolling.state))
+        snapshot = self._snapshot()
+        in_turn = sorted(snapshot.asks, key=lambda pod: pod.turn)
+        bound = self._rolling.bind(placement_attempts(snapshot, in_turn, self._rolling.state))
         self._serve([uid for uid, _ in bound])
         return bool(bound)
 
     def _decide(self, number: int) -> bool:
         """Run a pass and carry it out; return whether anything moved."""
         rolling, side = self._rolling, self._side
-        seen = self._seen()
-        considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
-        left, placed = rolling.carry_out(seen, considered, number)
-        after = rolling.moment  # no decision is open any more
+        snapshot = self._snapshot()
+        considered = plan(snapshot, snapshot.tree, side.decide, terms=side.terms, hold=self._served.hold)
+        exited, placed = rolling.carry_out(snapshot, considered, number)
+        inputs = rolling.moment  # no decision is open any more
         rolling.moment = PassInputs(
-            now_ms=seen.now_ms, protection=after.protection, notices=after.notices, quotas=after.quotas
+            now_ms=snapshot.now_ms, protection=inputs.protection, notices=inputs.notices, quotas=inputs.quotas
         )
-        done = Round(number=number, now_ms=seen.now_ms, considered=tuple(considered), placed=placed, left=left)
-        for decision in done.preemptions:
+        round_ = Round(number=number, now_ms=snapshot.now_ms, considered=tuple(considered), placed=placed, left=exited)
+        for decision in round_.preemptions:
             self._served.note(decision)
             self._tally.decisions += 1
-        for eviction in done.evictions:
-            self._evict(eviction.victim, seen)
-        self._serve([one.ask.uid for one in placed])
-        return done.moves
+        for eviction in round_.evictions:
+            self._evict(eviction.victim, snapshot)
+        self._serve([placed_pod.ask.uid for placed_pod in placed])
+        return round_.moves
 
-    def _evict(self, victim: PodFacts, seen: Snapshot) -> None:
+    def _evict(self, victim: PodFacts, snapshot: Snapshot) -> None:
         key = origin(victim.uid)
         life = self._lives.get(key)
         if life is not None and victim.started_ms is not None:
-            saved_ms = life.checkpoint_ms(victim.started_ms, seen.now_ms)
+            saved_ms = life.checkpoint_ms(victim.started_ms, snapshot.now_ms)
             victim = msgspec.structs.replace(victim, checkpoint_ms=saved_ms)
-        self._tally.evict(key, victim, at_ms=seen.now_ms)
+        self._tally.evict(key, victim, at_ms=snapshot.now_ms)
 
     def _serve(self, uids: Iterable[str]) -> None:
         for uid in uids:
@@ -172,17 +172,17 @@ class _Run:
     def _waiting(self) -> set[str]:
         return {origin(uid) for uid, pod in self._rolling.state.pods.items() if is_pending(pod)}
 
-    def _stands(self) -> QueueDemand:
-        seen = self._seen()
-        return QueueDemand(seen.tree, seen.capacity, seen.pods)
+    def _current_demand(self) -> QueueDemand:
+        snapshot = self._snapshot()
+        return QueueDemand(snapshot.tree, snapshot.capacity, snapshot.pods)
 
-    def _seen(self) -> Snapshot:
+    def _snapshot(self) -> Snapshot:
         return self._rolling.moment.snapshot(self._rolling.state, self._side.tree)
 
     def figures(self) -> SideFigures:
         """Return the figures after the last step."""
-        assert self._standing is not None
-        return self._tally.figures(self._standing, self._waiting())
+        assert self._demand is not None
+        return self._tally.figures(self._demand, self._waiting())
 
 
 def _as_pending(life: Life) -> Pod:

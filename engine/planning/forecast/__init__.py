@@ -4,7 +4,7 @@ A forecast predicts what would happen in the end, not when: between two rounds s
 waited long enough, every victim has exited and every node that was found is taken. It applies the lasting safeguards
 (disruption budgets, pauses of queues) where the pass inputs have them, and no limits that only delay. Victims with a
 controller come back and are pending again; others don't, nor do pods that were terminating at the beginning, as their
-replacements exist already. No pod is started, finished or deleted by anything else, unless ``happenings`` say so.
+replacements exist already. No pod is started, finished or deleted by anything else, unless ``changes`` say so.
 
 Under policy `fence` it ends: what all queues lack of their guarantees (the sum of invariant 8, in integers) falls with
 every decision except those for DaemonSets, which are as many as these have pods to place; victims come back pending, so
@@ -72,39 +72,39 @@ def forecast(
     terms: AuditTerms = AuditTerms(),  # noqa: B008 - frozen
     passes: int = PASSES,
     foreign: bool = False,
-    happenings: Sequence[ClusterChange] = (),
+    changes: Sequence[ClusterChange] = (),
 ) -> Forecast:
     """Roll a cluster forward under a tree, published or not, for at most ``passes`` rounds (1 or more).
 
     The first round is what the next pass would decide if no safeguard held it back. ``foreign``: the dialect is another
-    scheduler's; for one pending pod it preempts only once, as YuniKorn does. ``happenings``: other changes; the
+    scheduler's; for one pending pod it preempts only once, as YuniKorn does. ``changes``: other changes; the
     forecast does not end before the last of them. ``state`` is unchanged.
     """
-    rolling, last = RollingCluster(state, moment), max((one.round for one in happenings), default=0)
+    rolling, last_change = RollingCluster(state, moment), max((change.round for change in changes), default=0)
     rounds: list[Round] = []
     served: set[str] = set()
 
-    def hold(one: AuditedDecision) -> str:
-        return _SERVED if foreign and one.decision.ask.uid in served else ""
+    def hold(considered: AuditedDecision) -> str:
+        return _SERVED if foreign and considered.decision.ask.uid in served else ""
 
-    seen: dict[bytes, int] = {}
+    round_by_signature: dict[bytes, int] = {}
     settles, loop = Settling.UNSETTLED, None
     while len(rounds) < passes:
         number, now = len(rounds) + 1, rolling.moment
-        rolling.happen(one for one in happenings if one.round == number)
+        rolling.apply_changes(change for change in changes if change.round == number)
         snapshot = now.snapshot(rolling.state, tree)
         considered = plan(snapshot, snapshot.tree, decide, terms=terms, hold=hold)
-        left, placed = rolling.move_on(snapshot, considered, number)
-        rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
+        exited, placed = rolling.move_on(snapshot, considered, number)
+        rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=exited))
         served |= {decision.ask.uid for decision in rounds[-1].preemptions}
-        if number <= last:  # a pod that was created in it waits for its delay
+        if number <= last_change:  # a pod that was created in it waits for its delay
             continue
         waits = number == 1 or rolling.moment.notices != now.notices
         if not rounds[-1].moves and not waits:  # no pod is in a delay, and no queue in a grace period
             settles = Settling.QUIET
             break
         if rounds[-1].preemptions:
-            before = seen.setdefault(rolling.signature(), number)
+            before = round_by_signature.setdefault(rolling.signature(), number)
             if before < number:
                 settles, loop = Settling.LOOP, Loop.of(rounds[before:])
                 break

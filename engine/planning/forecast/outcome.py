@@ -70,12 +70,14 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, rounds: Sequence["Round"]) -> "Loop":
         """Return the loop that these rounds form."""
-        evictions = [one for each in rounds for one in each.evictions]
-        asks: dict[str, PodFacts] = {}
-        for one in evictions:
-            asks.setdefault(origin(one.ask.uid), one.ask)
-        queues = dict.fromkeys([*(one.ask.queue for one in evictions), *(one.victim.queue for one in evictions)])
-        return cls(passes=len(rounds), queues=tuple(queues), asks=tuple(asks.values()))
+        evictions = [eviction for round_ in rounds for eviction in round_.evictions]
+        preemptors: dict[str, PodFacts] = {}
+        for eviction in evictions:
+            preemptors.setdefault(origin(eviction.ask.uid), eviction.ask)
+        queues = dict.fromkeys(
+            [*(eviction.ask.queue for eviction in evictions), *(eviction.victim.queue for eviction in evictions)]
+        )
+        return cls(passes=len(rounds), queues=tuple(queues), asks=tuple(preemptors.values()))
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,8 +94,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def preemptions(self) -> tuple[Decision, ...]:
         """Return the decisions that are carried out and evict."""
-        free = (one for one in self.considered if not one.refused and not one.hold)
-        return tuple(one.decision for one in free if one.decision.evicts)
+        free = (considered for considered in self.considered if not considered.refused and not considered.hold)
+        return tuple(considered.decision for considered in free if considered.decision.evicts)
 
     @property
     def evictions(self) -> tuple[Eviction, ...]:
@@ -119,7 +121,7 @@ class EvictionCount(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, evictions: Iterable[Eviction]) -> "EvictionCount":
         """Return the sum of some evictions; a pod that is evicted twice counts twice."""
-        applications = [(one.victim.namespace, one.victim.application) for one in evictions]
+        applications = [(eviction.victim.namespace, eviction.victim.application) for eviction in evictions]
         return cls(len(applications), len(set(applications)))
 
 
@@ -152,24 +154,24 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def passes(self) -> int:
         """Return after how many rounds nothing moves any more, or how many were computed; 0: nothing moves at all."""
-        return max((one.number for one in self.rounds if one.moves), default=0)
+        return max((round_.number for round_ in self.rounds if round_.moves), default=0)
 
     @property
     def evictions(self) -> tuple[Eviction, ...]:
         """Return every evicted pod, in order; a pod that comes back may be evicted again."""
-        return tuple(eviction for one in self.rounds for eviction in one.evictions)
+        return tuple(eviction for round_ in self.rounds for eviction in round_.evictions)
 
     @property
     def placed(self) -> tuple[PlacedPod, ...]:
         """Return every pending pod that gets a node, in order."""
-        return tuple(found for one in self.rounds for found in one.placed)
+        return tuple(placed for round_ in self.rounds for placed in round_.placed)
 
     @property
     def waiting(self) -> tuple[AuditedDecision, ...]:
         """Return the pods that still wait in the end, each with the last decision about it."""
         last = self.rounds[-1]
-        placed = {found.ask.uid for found in last.placed}
-        return tuple(one for one in last.considered if one.decision.ask.uid not in placed)
+        placed = {pod.ask.uid for pod in last.placed}
+        return tuple(considered for considered in last.considered if considered.decision.ask.uid not in placed)
 
     @property
     def first_pass(self) -> EvictionCount:
@@ -189,11 +191,11 @@ def group_evictions(evictions: Iterable[Eviction]) -> tuple[EvictionGroup, ...]:
     """
     counts: dict[tuple[str, str, str, str, str], list[int]] = {}
     began: dict[tuple[str, str, str, str, str], int] = {}
-    for one in evictions:
-        victim = one.victim
-        key = (one.ask.queue, victim.queue, victim.namespace, victim.application, victim.node)
-        counts.setdefault(key, [0, 0])[one.round > 1] += 1
-        began[key] = min(one.round, began.get(key, one.round))
+    for eviction in evictions:
+        victim = eviction.victim
+        key = (eviction.ask.queue, victim.queue, victim.namespace, victim.application, victim.node)
+        counts.setdefault(key, [0, 0])[eviction.round > 1] += 1
+        began[key] = min(eviction.round, began.get(key, eviction.round))
     ordered = sorted(counts, key=lambda key: (began[key], -sum(counts[key]), key))
     return tuple(
         EvictionGroup(
@@ -226,20 +228,20 @@ class ForecastDifference(msgspec.Struct, frozen=True, kw_only=True):
 def difference(first: Forecast, second: Forecast) -> ForecastDifference:
     """Return the pods that are evicted under only one of two trees, whatever their preemptor."""
     before, after = first.evictions, second.evictions
-    placed_before, placed_after = (_by_origin(one.placed) for one in (first, second))
-    gone_before, gone_after = ({one.victim.uid for one in evictions} for evictions in (before, after))
+    placed_before, placed_after = (_by_origin(outcome.placed) for outcome in (first, second))
+    evicted_before, evicted_after = ({eviction.victim.uid for eviction in evictions} for evictions in (before, after))
     return ForecastDifference(
-        caused=tuple(one for one in after if one.victim.uid not in gone_before),
-        spared=tuple(one for one in before if one.victim.uid not in gone_after),
-        served=tuple(one for uid, one in placed_after.items() if uid not in placed_before),
-        unserved=tuple(one for uid, one in placed_before.items() if uid not in placed_after),
+        caused=tuple(eviction for eviction in after if eviction.victim.uid not in evicted_before),
+        spared=tuple(eviction for eviction in before if eviction.victim.uid not in evicted_after),
+        served=tuple(pod for uid, pod in placed_after.items() if uid not in placed_before),
+        unserved=tuple(pod for uid, pod in placed_before.items() if uid not in placed_after),
     )
 
 
 def _by_origin(placed: Iterable[PlacedPod]) -> dict[str, PlacedPod]:
     """Return the first placement of each pod; victims that come back do not count as placed pods."""
-    found: dict[str, PlacedPod] = {}
-    for one in placed:
-        if AGAIN not in one.ask.uid:
-            found.setdefault(one.ask.uid, one)
-    return found
+    first_placements: dict[str, PlacedPod] = {}
+    for pod in placed:
+        if AGAIN not in pod.ask.uid:
+            first_placements.setdefault(pod.ask.uid, pod)
+    return first_placements

@@ -28,8 +28,8 @@ def without_reservations(nodes: Mapping[str, Node]) -> dict[str, Node]:
 
 
 def _unreserved(node: Node) -> Node:
-    kept = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
-    return node if len(kept) == len(node.taints) else msgspec.structs.replace(node, taints=kept)
+    taints = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
+    return node if len(taints) == len(node.taints) else msgspec.structs.replace(node, taints=taints)
 
 
 class RollingCluster:
@@ -46,18 +46,18 @@ class RollingCluster:
         """Disruption budget -> how many fewer of its pods run than at the beginning."""
 
     def move_on(
-        self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
+        self, snapshot: Snapshot, considered: Iterable[AuditedDecision], number: int
     ) -> tuple[int, tuple[PlacedPod, ...]]:
-        """Carry out a round's decisions on the state it had ``seen``; return how many pods exited, and those placed.
+        """Carry out a round's decisions on its ``snapshot``; return how many pods exited, and those placed.
 
         Then enough time passes for every delay and every grace period.
         """
-        left, placed = self.carry_out(seen, considered, number)
-        self._pass_time(seen.tree)
-        return left, placed
+        exited, placed = self.carry_out(snapshot, considered, number)
+        self._pass_time(snapshot.tree)
+        return exited, placed
 
     def carry_out(
-        self, seen: Snapshot, considered: Iterable[AuditedDecision], number: int
+        self, snapshot: Snapshot, considered: Iterable[AuditedDecision], number: int
     ) -> tuple[int, tuple[PlacedPod, ...]]:
         """Carry out the decisions of a round as ``move_on`` does, without letting time pass.
 
@@ -65,58 +65,58 @@ class RollingCluster:
         granted quota run where there is enough room.
         """
         considered = tuple(considered)
-        told = updated_notices(seen.notices, (one.decision for one in considered), seen.now_ms)
-        self.moment = msgspec.structs.replace(self.moment, notices=told)
-        decided = [one.decision for one in considered if not one.refused and not one.hold]
-        taken = [decision for decision in decided if decision.evicts]
-        victims = {verdict.pod.uid for decision in taken for verdict in decision.victims}
-        left = self._leave(victims | self.moment.going)
+        notices = updated_notices(snapshot.notices, (audited.decision for audited in considered), snapshot.now_ms)
+        self.moment = msgspec.structs.replace(self.moment, notices=notices)
+        decided = [audited.decision for audited in considered if not audited.refused and not audited.hold]
+        preemptions = [decision for decision in decided if decision.evicts]
+        victims = {verdict.pod.uid for decision in preemptions for verdict in decision.victims}
+        exited = self._remove_pods(victims | self.moment.going)
         self._release_nodes()
         fitting = [decision for decision in decided if decision.outcome is Outcome.FITS]
-        wanted = [(held.ask_uid, held.node) for held in self.moment.reservations]
-        wanted += [(decision.ask.uid, decision.node or "") for decision in (*taken, *fitting)]
-        asks = {ask.uid: ask for ask in seen.asks}
-        bound = self.bind((uid, node) for uid, node in wanted if uid in asks)
-        admitted = (asks[pod.uid] for decision in decided for pod in decision.admits if pod.uid in asks)
-        bound += self.bind(placement_attempts(self._frozen(), admitted, self.state))
-        self._recount(left, [self.state.pods[uid] for uid, _ in bound])
-        placed = tuple(PlacedPod(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
-        for pod in left:
+        placements = [(held.ask_uid, held.node) for held in self.moment.reservations]
+        placements += [(decision.ask.uid, decision.node or "") for decision in (*preemptions, *fitting)]
+        pending = {pod.uid: pod for pod in snapshot.asks}
+        bound = self.bind((uid, node) for uid, node in placements if uid in pending)
+        admitted = (pending[pod.uid] for decision in decided for pod in decision.admits if pod.uid in pending)
+        bound += self.bind(placement_attempts(self._snapshot(), admitted, self.state))
+        self._recount(exited, [self.state.pods[uid] for uid, _ in bound])
+        placed = tuple(PlacedPod(round=number, ask=PodFacts.of(pending[uid]), node=node) for uid, node in bound)
+        for pod in exited:
             if pod.controller and not (pod.terminating or pod.finished):
-                self.come_back(pod)
-        self._tried()
-        return len(left), placed
+                self.recreate(pod)
+        self._mark_tried()
+        return len(exited), placed
 
-    def _recount(self, left: Iterable[Pod], come: Iterable[Pod]) -> None:
+    def _recount(self, exited: Iterable[Pod], arrived: Iterable[Pod]) -> None:
         """Reduce what budgets allow by their pods that no longer run, as the cluster counts them."""
         if not self._budgets:
             return
-        for pods, more in ((left, 1), (come, -1)):
+        for pods, change in ((exited, 1), (arrived, -1)):
             for pod in pods:
                 if pod.node is None or pod.terminating or pod.finished:
                     continue
                 for key, budget in self._budgets.items():
-                    self._fewer[key] += more * (selects(budget, pod) and pod.name not in budget.disrupted)
+                    self._fewer[key] += change * (selects(budget, pod) and pod.name not in budget.disrupted)
         self.state.budgets.update(
             (key, msgspec.structs.replace(budget, allowed=max(0, budget.allowed - max(0, self._fewer[key]))))
             for key, budget in self._budgets.items()
         )
 
-    def happen(self, happenings: Iterable[ClusterChange]) -> None:
+    def apply_changes(self, changes: Iterable[ClusterChange]) -> None:
         """Apply other changes, before a round reads the cluster."""
-        for one in happenings:
-            ends = set(one.ends)
+        for change in changes:
+            ends = set(change.ends)
             for uid in [uid for uid in self.state.pods if origin(uid) in ends]:
                 del self.state.pods[uid]
-            for pod in one.arrives:
+            for pod in change.arrives:
                 now_ms = self.moment.now_ms
                 self.state.pods[pod.uid] = msgspec.structs.replace(pod, created_ms=now_ms, unschedulable_ms=None)
 
-    def come_back(self, pod: Pod) -> None:
+    def recreate(self, pod: Pod) -> None:
         """Let a pod's controller create it again: the same except for its name, and pending."""
         first = origin(pod.uid)
         self._times[first] = times = self._times.get(first, 0) + 1
-        again = msgspec.structs.replace(
+        recreated = msgspec.structs.replace(
             pod,
             uid=f"{first}{AGAIN}{times}",
             name=f"{origin(pod.name)}{AGAIN}{times}",
@@ -130,27 +130,27 @@ class RollingCluster:
             disrupted_ms=None,
             disruption_message="",
         )
-        self.state.pods[again.uid] = again
+        self.state.pods[recreated.uid] = recreated
 
-    def bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    def bind(self, placements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Bind pods (uid) to the nodes found for them, one after the other; return those bound, as room may run out.
 
         A pod may have several nodes to try.
         """
-        before = self._frozen()
-        come: list[Pod] = []
+        before = self._snapshot()
+        arrived: list[Pod] = []
         placed = []
-        for uid, name in wanted:
-            ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
-            if ask is None or node is None or ask.node is not None or not node.ready:
+        for uid, name in placements:
+            pod, node = self.state.pods.get(uid), self.state.nodes.get(name)
+            if pod is None or node is None or pod.node is not None or not node.ready:
                 continue
-            if refusal(before, ask, node, come=come, nominated=False) is not None:
+            if refusal(before, pod, node, come=arrived, nominated=False) is not None:
                 continue
             bound = msgspec.structs.replace(
-                ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
+                pod, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
             )
             self.state.pods[uid] = bound
-            come.append(bound)
+            arrived.append(bound)
             placed.append((uid, name))
         return placed
 
@@ -158,7 +158,7 @@ class RollingCluster:
         """Return the state's signature: equal signatures continue in the same way."""
         return self._shapes.signature(pod for pod in self.state.pods.values() if not pod.finished)
 
-    def _leave(self, uids: Iterable[str]) -> list[Pod]:
+    def _remove_pods(self, uids: Iterable[str]) -> list[Pod]:
         """Remove the pods that are evicted or already terminating, and return them."""
         pods = self.state.pods
         leaving = {uid for uid, pod in pods.items() if pod.terminating} | {uid for uid in uids if uid in pods}
@@ -168,7 +168,7 @@ class RollingCluster:
         """Remove all reservations: their pods are bound, or never will be."""
         self.state.nodes.update(without_reservations(self.state.nodes))
 
-    def _frozen(self) -> Snapshot:
+    def _snapshot(self) -> Snapshot:
         """Return the part of the state that placement reads."""
         state = self.state
         pods = tuple(pod for pod in state.pods.values() if pod.node is not None and not pod.finished)
@@ -181,7 +181,7 @@ class RollingCluster:
             volumes=state.volumes,
         )
 
-    def _tried(self) -> None:
+    def _mark_tried(self) -> None:
         """Mark every pending pod as tried by the scheduler by now."""
         now_ms = self.moment.now_ms
         for uid, pod in self.state.pods.items():

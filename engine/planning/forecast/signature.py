@@ -62,5 +62,5 @@ def _without_identity(pod: Pod) -> Pod:
 
 def _ranks(times: Sequence[int | None]) -> list[int]:
     """Return the rank of each time, the same for equal ones; -1 for None."""
-    ranks = {moment: rank for rank, moment in enumerate(sorted({one for one in times if one is not None}))}
-    return [-1 if one is None else ranks[one] for one in times]
+    ranks = {moment: rank for rank, moment in enumerate(sorted({time_ms for time_ms in times if time_ms is not None}))}
+    return [-1 if time_ms is None else ranks[time_ms] for time_ms in times]

@@ -17,20 +17,20 @@ class UnreachedGuarantee(msgspec.Struct, frozen=True, order=True):
     """Both amounts are in the resource's integer unit."""
 
 
-def unreached_guarantees(found: Forecast, tree: QueueTree) -> tuple[UnreachedGuarantee, ...]:
+def unreached_guarantees(result: Forecast, tree: QueueTree) -> tuple[UnreachedGuarantee, ...]:
     """Return the guarantees that remain out of reach under the forecast's tree, by queue and resource.
 
     Nothing where the forecast does not reach a stable state: its end is unknown then.
     """
-    if found.settles is not Settling.QUIET:
+    if result.settles is not Settling.QUIET:
         return ()
-    snapshot = found.end.snapshot(tree, now_ms=found.rounds[-1].now_ms)
+    snapshot = result.end.snapshot(tree, now_ms=result.rounds[-1].now_ms)
     tree, used = snapshot.tree, snapshot.usage(snapshot.tree)
-    wanted = tree.usage((one.decision.ask.queue, one.decision.ask.requests) for one in found.waiting)
+    requested = tree.usage((audited.decision.ask.queue, audited.decision.ask.requests) for audited in result.waiting)
     missed = [
         UnreachedGuarantee(path, resource, used[path].get(resource, 0), guaranteed)
         for path in tree.walk()
         for resource, guaranteed in tree[path].guaranteed.items()
-        if resource != PODS and used[path].get(resource, 0) < guaranteed and wanted[path].get(resource, 0)
+        if resource != PODS and used[path].get(resource, 0) < guaranteed and requested[path].get(resource, 0)
     ]
     return tuple(sorted(missed))

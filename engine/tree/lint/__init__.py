@@ -50,14 +50,14 @@ def lint(
     ``form``: the format of the document that the tree is kept in (engine.formats.registry.Format). What YuniKorn or
     Kueue refuses is an error if that scheduler reads the document, or decides.
     """
-    found = errors(tree, policy=policy, dialect=dialect, form=form)
-    return (*found, *remarks(tree, room, policy=policy, dialect=dialect, form=form))
+    notes = errors(tree, policy=policy, dialect=dialect, form=form)
+    return (*notes, *remarks(tree, room, policy=policy, dialect=dialect, form=form))
 
 
 def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, form: str = "") -> tuple[Note, ...]:
     """Return only what keeps the tree from being published, which is found much sooner than all findings."""
-    found = chain(flavors(tree, policy), _refused(tree, policy, dialect, form))
-    return _ordered(tree, chain(found, above_max(tree)) if policy in (GUARANTEES, BY_SHARES) else found)
+    notes = chain(flavors(tree, policy), _refused(tree, policy, dialect, form))
+    return _ordered(tree, chain(notes, above_max(tree)) if policy in (GUARANTEES, BY_SHARES) else notes)
 
 
 def remarks(
@@ -69,13 +69,13 @@ def remarks(
     form: str = "",
 ) -> tuple[Note, ...]:
     """Return all findings except the errors."""
-    found: Iterable[Note] = _remarks(tree, room, policy, dialect)
+    notes: Iterable[Note] = _remarks(tree, room, policy, dialect)
     if is_yunikorns(policy, dialect, form):
-        found = chain(found, yunikorn.dead_ends(tree))
+        notes = chain(notes, yunikorn.dead_ends(tree))
     elif policy == GUARANTEES:
-        found = chain(found, yunikorn.doubts(tree))
+        notes = chain(notes, yunikorn.doubts(tree))
     refused = {_about(note) for note in _refused(tree, policy, dialect, form)}
-    return _ordered(tree, (note for note in found if _about(note) not in refused))
+    return _ordered(tree, (note for note in notes if _about(note) not in refused))
 
 
 def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
@@ -91,9 +91,9 @@ def _about(note: Note) -> tuple[str, ...]:
     return (note.path, note.field or str(note.message.params.get("number", "")) or note.message.id)
 
 
-def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:
+def _ordered(tree: QueueTree, notes: Iterable[Note]) -> tuple[Note, ...]:
     order = list(Severity)
-    return tuple(sorted(found, key=lambda note: (order.index(note.severity), tree.turn[note.path])))
+    return tuple(sorted(notes, key=lambda note: (order.index(note.severity), tree.turn[note.path])))
 
 
 def _refused(tree: QueueTree, policy: str, dialect: str, form: str) -> Iterable[Note]:

@@ -36,23 +36,23 @@ def tightest(tree: QueueTree) -> dict[str, Amounts]:
 
     Nearly every queue needs no closer look than that.
     """
-    found: dict[str, Amounts] = {}
+    limits: dict[str, Amounts] = {}
     queues, parents = tree.queues, tree.parents
     for path in tree.walk():
-        own, parent = queues[path].max, parents[path]
-        above = found[parent] if parent else {}
-        if not own or not above:
-            found[path] = own or above
+        own_max, parent = queues[path].max, parents[path]
+        above = limits[parent] if parent else {}
+        if not own_max or not above:
+            limits[path] = own_max or above
             continue
-        tighter = {resource: limit for resource, limit in own.items() if limit < above.get(resource, limit + 1)}
-        found[path] = above | tighter if tighter else above
-    return found
+        tighter = {resource: limit for resource, limit in own_max.items() if limit < above.get(resource, limit + 1)}
+        limits[path] = above | tighter if tighter else above
+    return limits
 
 
 def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
     """Yield what the cluster's nodes can't keep, queue by queue and together, or that they can keep everything."""
-    wanted = {resource: amount for resource, amount in tree.promised[tree.root].items() if amount}
-    over = sorted(resource for resource, amount in wanted.items() if amount > capacity.get(resource, 0))
+    guaranteed = {resource: amount for resource, amount in tree.promised[tree.root].items() if amount}
+    over = sorted(resource for resource, amount in guaranteed.items() if amount > capacity.get(resource, 0))
     for path in tree.walk():
         for resource, promised in tree[path].guaranteed.items() if path != tree.root else ():
             if promised > capacity.get(resource, 0):
@@ -66,12 +66,12 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
     for resource in over:
         message = gettext_noop("Guarantees don't fit: %(wanted)s %(resource)s of %(capacity)s.")
         remedy = gettext_noop("Lower guarantees until they fit, or add nodes.")
-        params = {"wanted": format_amount(resource, wanted[resource]), **_held(resource, capacity)}
+        params = {"wanted": format_amount(resource, guaranteed[resource]), **_held(resource, capacity)}
         yield make_note(Severity.WARNING, tree.root, message, remedy, "guaranteed", resource, **params)
-    if wanted and not over:
+    if guaranteed and not over:
         shares = ", ".join(
-            f"{format_amount(name, wanted[name])} / {format_amount(name, capacity[name])} {name}"
-            for name in sorted(wanted)
+            f"{format_amount(name, guaranteed[name])} / {format_amount(name, capacity[name])} {name}"
+            for name in sorted(guaranteed)
         )
         yield make_note(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
 
@@ -111,15 +111,15 @@ def _above_max(tree: QueueTree, queue: Queue) -> Iterator[Note]:
 
 def _promised_below(queue: Queue, below: Amounts) -> Iterator[Note]:
     for resource, promised in below.items():
-        own, limit = queue.guaranteed.get(resource), queue.max.get(resource)
+        guaranteed, limit = queue.guaranteed.get(resource), queue.max.get(resource)
         params = {"resource": resource, "below": format_amount(resource, promised)}
-        if own is not None and promised > own:
+        if guaranteed is not None and promised > guaranteed:
             message = gettext_noop(
                 "It is guaranteed %(own)s %(resource)s, and the queues below it %(below)s together: "
                 "they can't all claim what they were promised."
             )
             remedy = gettext_noop("Raise its guarantee to %(below)s, or lower those below it.")
-            params["own"] = format_amount(resource, own)
+            params["own"] = format_amount(resource, guaranteed)
             yield make_note(Severity.WARNING, queue.path, message, remedy, "guaranteed", resource, **params)
         elif limit is not None and promised > limit:
             message = gettext_noop(

@@ -75,7 +75,7 @@ def claims(tree: QueueTree) -> Iterator[Note]:
 
     A leaf that is a fence itself is reported by ``effects``. Leaves that may be created count as queues to preempt in.
     """
-    whole, left = with_samples(tree), _MOST_BORDERS
+    whole, borders_left = with_samples(tree), _MOST_BORDERS
     takeable, guaranteed, claimed = _takeable(whole), _guaranteed(tree), reach.claims_of_all(whole)
     for path in tree.leaves:
         if disabled := tree.disabled_by(path):
@@ -83,9 +83,9 @@ def claims(tree: QueueTree) -> Iterator[Note]:
                 yield make_note(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
         elif path not in guaranteed:
             yield make_note(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
-        elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, claimed[path], takeable):
+        elif tree.fence(path) != path and borders_left > 0 and not _surely_open(whole, path, claimed[path], takeable):
             notes, looked = _judged(whole, path)
-            left -= looked
+            borders_left -= looked
             yield from notes
         yield from _elsewhere(path, claimed[path])
 
@@ -105,11 +105,11 @@ def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
 
 def _guaranteed(tree: QueueTree) -> set[str]:
     """Return the queues to which anything is guaranteed, by themselves or by a queue above."""
-    found: set[str] = set()
+    guaranteed: set[str] = set()
     for path in tree.walk():
-        if tree.parents[path] in found or any(tree.queues[path].guaranteed.values()):
-            found.add(path)
-    return found
+        if tree.parents[path] in guaranteed or any(tree.queues[path].guaranteed.values()):
+            guaranteed.add(path)
+    return guaranteed
 
 
 def _takeable(tree: QueueTree) -> dict[str, int]:
@@ -120,12 +120,12 @@ def _takeable(tree: QueueTree) -> dict[str, int]:
     queues = tree.queues.values()
     if any(PODS in queue.max or queue.priority_policy is PriorityPolicy.FENCE for queue in queues):
         return {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for path in reversed(tree.walk()):
         children = tree.children[path]
         open_leaf = not children and tree.is_leaf(path) and not tree.disabled_by(path)
-        found[path] = sum(found[child] for child in children) if children else int(open_leaf)
-    return found
+        counts[path] = sum(counts[child] for child in children) if children else int(open_leaf)
+    return counts
 
 
 def _surely_open(tree: QueueTree, leaf: str, claimed: Mapping[str, str], takeable: Mapping[str, int]) -> bool:
@@ -147,22 +147,22 @@ def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
         message, remedy = (_NO_PODS, _TAKE_PODS) if pods and not tree[pods].guaranteed[PODS] else (_NOTHING, _RAISE)
         return [make_note(Severity.WARNING, leaf, message, remedy, "guaranteed")], 1
     looked, shut = 0, dict[BorderReason, Border]()
-    for one in _borders(tree, leaf):
+    for crossed in _borders(tree, leaf):
         looked += 1
-        if one.allowed:
+        if crossed.allowed:
             return [], looked
-        shut.setdefault(one.reason, one)
+        shut.setdefault(crossed.reason, crossed)
     if len(shut) > 1:
         return [make_note(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
     fence = tree.fence(leaf)
     if not shut and fence:
         return [make_note(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
-    return [_shut(leaf, one) for one in shut.values()], looked
+    return [_shut(leaf, crossed) for crossed in shut.values()], looked
 
 
-def _shut(leaf: str, one: Border) -> Note:
-    message, remedy = _SHUT[one.reason]
-    return make_note(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=one.queue)
+def _shut(leaf: str, shut_border: Border) -> Note:
+    message, remedy = _SHUT[shut_border.reason]
+    return make_note(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=shut_border.queue)
 
 
 def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
@@ -174,9 +174,9 @@ def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
     for above in tree.lineage(leaf)[1:]:
         beside = (child for child in tree.children[above] if child != below)
         for other in (path for child in beside for path in tree.walk(child) if tree.is_leaf(path)):
-            one = border(tree, leaf, other)
-            yield one
-            if one.reason is BorderReason.SHARED_GUARANTEE:
+            next_border = border(tree, leaf, other)
+            yield next_border
+            if next_border.reason is BorderReason.SHARED_GUARANTEE:
                 break  # this is so for all that branches off here
         if above == fence:
             return

@@ -30,6 +30,6 @@ def _of_other_policies(queue: Queue) -> Iterator[Note]:
         yield make_note(
             Severity.WARNING, queue.path, message, gettext_noop("Take it away."), "lendable", min(queue.lendable)
         )
-    if said := [one.name for one in TAKES if one.is_set(queue)]:
+    if names := [setting.name for setting in TAKES if setting.is_set(queue)]:
         message = gettext_noop("Whom it may preempt has no effect: those give that use more than they deserve.")
-        yield make_note(Severity.WARNING, queue.path, message, gettext_noop("Take it away."), said[0])
+        yield make_note(Severity.WARNING, queue.path, message, gettext_noop("Take it away."), names[0])

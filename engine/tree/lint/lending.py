@@ -13,7 +13,7 @@ from engine.tree.lint.dynamic import may_grow
 from engine.tree.lint.found import make_note
 from engine.tree.lint.kueue import borrows_in_vain, lends_too_much
 
-TAKES = tuple(one for one in LENDING_SETTINGS if one.leaf_only)
+TAKES = tuple(setting for setting in LENDING_SETTINGS if setting.leaf_only)
 """The settings that say which pods a leaf may preempt."""
 
 
@@ -73,15 +73,15 @@ def has_sibling(tree: QueueTree, queue: Queue) -> bool:
     parent = queue.parent
     if parent is None or _is_border(tree, queue):
         return False
-    others = [tree[path] for path in tree.children[parent] if path != queue.path]
-    return any(not _is_border(tree, other) for other in others) or may_grow(tree, parent)
+    siblings = [tree[path] for path in tree.children[parent] if path != queue.path]
+    return any(not _is_border(tree, other) for other in siblings) or may_grow(tree, parent)
 
 
 def _parent(queue: Queue) -> Iterator[Note]:
-    if said := [one.name for one in TAKES if one.is_set(queue)]:
+    if names := [setting.name for setting in TAKES if setting.is_set(queue)]:
         message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
         remedy = gettext_noop("Take it away, and set it on the leaves below.")
-        yield make_note(Severity.WARNING, queue.path, message, remedy, said[0])
+        yield make_note(Severity.WARNING, queue.path, message, remedy, names[0])
 
 
 def _borrowing(queue: Queue) -> Iterator[Note]:

@@ -31,8 +31,8 @@ def templates(tree: QueueTree) -> Iterator[Note]:
 
 
 def _unused(tree: QueueTree, path: str) -> Iterator[Note]:
-    own = {below for below in tree.walk(path) if _nearest(tree, below) == path}
-    if not any(may_grow(tree, below) for below in own if not tree.is_leaf(below)):
+    covered = {below for below in tree.walk(path) if _nearest(tree, below) == path}
+    if not any(may_grow(tree, below) for below in covered if not tree.is_leaf(below)):
         message = gettext_noop("Its template has no effect: no placement rule makes queues below it.")
         remedy = gettext_noop("Add a rule with “create”, or take the template away.")
         yield make_note(Severity.WARNING, path, message, remedy, "template")
@@ -52,17 +52,17 @@ def _hidden(tree: QueueTree, path: str) -> Iterator[Note]:
 
 def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
     for resource, promised in template.guaranteed.items():
-        own = template.max.get(resource)
+        limit_of_template = template.max.get(resource)
         capped = next(
             (above for above in tree.lineage(path) if tree[above].max.get(resource, promised) < promised), None
         )
         params = {"resource": resource, "guaranteed": format_amount(resource, promised)}
-        if own is not None and promised > own:
+        if limit_of_template is not None and promised > limit_of_template:
             message = gettext_noop(
                 "Its template guarantees %(guaranteed)s %(resource)s, above its own max, %(max)s: it can't be kept."
             )
             remedy = gettext_noop("Lower the guarantee in the template, or raise its max to %(guaranteed)s.")
-            params["max"] = format_amount(resource, own)
+            params["max"] = format_amount(resource, limit_of_template)
         elif capped is not None:
             message = gettext_noop(
                 "Its template guarantees %(guaranteed)s %(resource)s, above the max of %(queue)s, %(max)s: "

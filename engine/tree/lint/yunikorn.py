@@ -62,20 +62,20 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
                     "Its max %(resource)s is %(max)s, and the queues above it have %(limit)s: YuniKorn refuses that."
                 )
                 remedy = gettext_noop("Lower it to %(limit)s or take it away.")
-                told = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
-                yield make_note(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
+                params = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
+                yield make_note(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **params)
 
 
-def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:
+def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, amount: int) -> Note:
     """Return an error that the queues below a queue are promised more than its setting."""
     message = gettext_noop(
         "The queues below it are guaranteed %(below)s %(resource)s together, above its %(setting)s of %(own)s: "
         "YuniKorn refuses that."
     )
     remedy = gettext_noop("Raise %(setting)s to %(below)s, or lower the guarantees below.")
-    told = {"below": format_amount(resource, below), "own": format_amount(resource, own)}
-    stands = (setting, resource) if resource in getattr(tree[path], setting) else ()
-    return make_note(Severity.ERROR, path, message, remedy, *stands, resource=resource, setting=setting, **told)
+    params = {"below": format_amount(resource, below), "own": format_amount(resource, amount)}
+    location = (setting, resource) if resource in getattr(tree[path], setting) else ()
+    return make_note(Severity.ERROR, path, message, remedy, *location, resource=resource, setting=setting, **params)
 
 
 class _Missing(Enum):
@@ -128,7 +128,7 @@ class _Look(Protocol):
 
 def _refused_rules(tree: QueueTree) -> Iterator[Note]:
     """Yield errors for the rules whose fixed part YuniKorn refuses."""
-    yield from _rules(tree, Severity.ERROR, _missing_there)
+    yield from _rules(tree, Severity.ERROR, _missing_in_yunikorn)
 
 
 def dead_ends(tree: QueueTree) -> Iterator[Note]:
@@ -154,16 +154,16 @@ def _fixed(rule: Rule) -> tuple[str, bool]:
     while chain[0].parent is not None:
         chain.insert(0, chain[0].parent)
     path = ""
-    for one in chain:
-        if one.name is not RuleName.FIXED:
+    for chained in chain:
+        if chained.name is not RuleName.FIXED:
             return path, True
-        whole = one.value.lower().partition(".")[0] == ROOT
-        path = one.value if whole else f"{path or ROOT}.{one.value}"
+        whole = chained.value.lower().partition(".")[0] == ROOT
+        path = chained.value if whole else f"{path or ROOT}.{chained.value}"
     return path, False
 
 
 def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
-    names, paths = path.lower().split("."), {one.lower(): one for one in tree.queues}
+    names, paths = path.lower().split("."), {queue_path.lower(): queue_path for queue_path in tree.queues}
     for depth in range(1, len(names)):
         above = paths.get(".".join(names[:depth]))
         if above is None:
@@ -178,7 +178,7 @@ def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missin
     return None
 
 
-def _missing_there(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
+def _missing_in_yunikorn(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
     """Return why YuniKorn's checkQueueHierarchyForPlacement refuses a path, or None if it does not.
 
     It looks for the rule's names in small letters among those of the queues as they are written, and takes for a parent
@@ -190,7 +190,7 @@ def _missing_there(tree: QueueTree, path: str, *, create: bool, more: bool) -> _
             return _Missing.BELOW_A_LEAF
         below = f"{at}.{name}"
         if below not in tree.queues:
-            capitals = any(one.lower() == below.lower() for one in tree.children[at])
+            capitals = any(child.lower() == below.lower() for child in tree.children[at])
             return None if create else _Missing.CAPITALS if capitals else _Missing.NOT_THERE
         at = below
     if not more:
