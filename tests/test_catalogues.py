@@ -19,7 +19,7 @@ from django.utils import translation
 from django.utils.translation import trans_real
 
 from engine.explain.decision.sentence_texts import PLAIN, PREEMPTOR_REASON, Tense
-from engine.explain.decision.verdicts import interlock
+from engine.explain.decision.verdicts import hold_message
 from engine.model.message import Message as EngineMessage
 from engine.model.message import Name, plural_message
 from scheduler_admin import translation as messages
@@ -167,7 +167,7 @@ def test_two_sentences_are_apart_as_their_language_sets_them(language: str, said
     """English has a blank between them."""
     names = {"pod": Name("a"), "node": Name("n1"), "queues": "b"}
     with translation.override(language):
-        found = messages.join_sentences([EngineMessage(PREEMPTOR_REASON[Tense.WOULD], names), interlock("")])
+        found = messages.join_sentences([EngineMessage(PREEMPTOR_REASON[Tense.WOULD], names), hold_message("")])
     assert found == said
 
 

@@ -23,7 +23,7 @@ from engine.explain.decision.shares import share_sentence
 from engine.explain.decision.verdicts import (
     allowed,
     held_back,
-    interlock,
+    hold_message,
     node_label,
     node_verdict,
     pod_label,
@@ -36,8 +36,8 @@ from engine.explain.observed.evictions import (
     observed_preemptor,
     observed_reason,
     observed_sentence,
+    observed_verdict,
     observed_victim,
-    taken_verdict,
 )
 from engine.explain.observed.replacements import (
     grace,
@@ -48,7 +48,7 @@ from engine.explain.observed.replacements import (
 )
 from engine.explain.observed.replay import no_counterfactuals_reason, quirk_effects, replay_lines
 from engine.explain.pending.remedies import remedy_sentence
-from engine.explain.pending.shares import kept_pods
+from engine.explain.pending.shares import staying_pods
 from engine.explain.pending.tiers import all_remedies, pods_ahead, rejecting_nodes, tier_label, tier_sentence
 from engine.explain.pending.workloads import workloads_ahead
 from engine.explain.reach import border_clause, border_label, conditions
@@ -74,10 +74,9 @@ __all__ = [
     "grace",
     "held_back",
     "hold_heading",
+    "hold_message",
     "hold_sentence",
-    "interlock",
     "invariant_text",
-    "kept_pods",
     "label",
     "lines",
     "lost_work_sentence",
@@ -91,6 +90,7 @@ __all__ = [
     "observed_preemptor",
     "observed_reason",
     "observed_sentence",
+    "observed_verdict",
     "observed_victim",
     "odd_checkpoint",
     "optimal_messages",
@@ -114,8 +114,8 @@ __all__ = [
     "share_sentence",
     "shares",
     "sort_checks",
+    "staying_pods",
     "stopped_sentence",
-    "taken_verdict",
     "tier_label",
     "tier_sentence",
     "victim_sentence",

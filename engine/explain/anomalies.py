@@ -92,24 +92,24 @@ TAKEN_BY = gettext_noop(
 )
 
 
-def anomaly_sentence(found: Anomaly) -> Message:
+def anomaly_sentence(anomaly: Anomaly) -> Message:
     """Return the sentence about an anomaly, with its numbers."""
-    forms = SENTENCES[found.trouble]
-    fragmented = found.trouble is AnomalyKind.FRAGMENTED
+    forms = SENTENCES[anomaly.trouble]
+    fragmented = anomaly.trouble is AnomalyKind.FRAGMENTED
     params: dict[str, Param] = {
-        "total": format_amount(found.resource, found.total) if fragmented else "",
-        "most": format_amount(found.resource, found.most) if fragmented else str(found.most),
-        "resource": found.resource,
-        "node": Name(found.node),
-        "pods": names(found.pods),
-        "budgets": Name(", ".join(found.names)),
-        "topology": Name("=".join(found.names)),
-        "nodes": Name(", ".join(found.names)),
-        "classes": Name(", ".join(found.names)),
-        "count": found.count,
+        "total": format_amount(anomaly.resource, anomaly.total) if fragmented else "",
+        "most": format_amount(anomaly.resource, anomaly.most) if fragmented else str(anomaly.most),
+        "resource": anomaly.resource,
+        "node": Name(anomaly.node),
+        "pods": names(anomaly.pods),
+        "budgets": Name(", ".join(anomaly.names)),
+        "topology": Name("=".join(anomaly.names)),
+        "nodes": Name(", ".join(anomaly.names)),
+        "classes": Name(", ".join(anomaly.names)),
+        "count": anomaly.count,
     }
-    wanted = {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}
-    return Message(forms[0], wanted, plural=forms[1], count=found.count)
+    used = {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}
+    return Message(forms[0], used, plural=forms[1], count=anomaly.count)
 
 
 def wasted_preemption(ending: str, node: str, came: str = "") -> Message | None:

@@ -128,30 +128,30 @@ LEFT_OUT = ngettext_noop(
 )
 
 
-def change_sentence(one: Counterfactual) -> Message:
+def change_sentence(change: Counterfactual) -> Message:
     """Return the sentence for the effect of a single change."""
     params: dict[str, Param] = {
-        "node": Name(one.node),
-        "pod": Name(one.spared.rpartition("/")[2]),
-        "less": _amounts(one.smaller),
-        "priority": str(one.priority),
-        "queue": short_name(one.queue),
-        "weight": write_weight(one.weight or 0),
-        "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
-        "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
+        "node": Name(change.node),
+        "pod": Name(change.spared.rpartition("/")[2]),
+        "less": _amounts(change.smaller),
+        "priority": str(change.priority),
+        "queue": short_name(change.queue),
+        "weight": write_weight(change.weight or 0),
+        "amounts": _amounts({name: value - 1 for name, value in change.amounts.items()}),
+        "has": _amounts({name: value - change.more.get(name, 0) for name, value in change.amounts.items()}),
     }
-    rounder = one.change is Change.GUARANTEE and is_shorter(one.amounts)
+    rounder = change.change is Change.GUARANTEE and is_shorter(change.amounts)
     if rounder:
-        params["amounts"] = _amounts(one.amounts)
-    if one.unkept:
+        params["amounts"] = _amounts(change.amounts)
+    if change.unkept:
         template = AT_LEAST_UNKEPT if rounder else UNKEPT
-        return Message(template, _used(template, {**params, "above": short_name(one.unkept)}))
-    if one.started_ms is not None:
-        params["moment"] = Timestamp(one.started_ms)
-    if one.change is Change.BUDGET:
-        return _budgets(one, params)
-    template = AT_LEAST if rounder else SIMPLE[one.then, one.change]
-    if one.then is Then.FITS and not one.node:
+        return Message(template, _used(template, {**params, "above": short_name(change.unkept)}))
+    if change.started_ms is not None:
+        params["moment"] = Timestamp(change.started_ms)
+    if change.change is Change.BUDGET:
+        return _budgets(change, params)
+    template = AT_LEAST if rounder else SIMPLE[change.then, change.change]
+    if change.then is Then.FITS and not change.node:
         template = FITS_QUOTA
     return Message(template, _used(template, params))
 
@@ -167,28 +167,28 @@ def _amounts(amounts: Amounts) -> Param:
     return format_amount_list(amounts) if amounts else ""
 
 
-def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
-    if len(one.budgets) > 1:
-        return Message(SEVERAL_BUDGETS, {"budgets": Name(", ".join(f"{key} {n}" for key, n in one.budgets.items()))})
-    ((budget, allowed),) = one.budgets.items()
-    forms = BUDGETS[one.then]
+def _budgets(change: Counterfactual, params: dict[str, Param]) -> Message:
+    if len(change.budgets) > 1:
+        return Message(SEVERAL_BUDGETS, {"budgets": Name(", ".join(f"{key} {n}" for key, n in change.budgets.items()))})
+    ((budget, allowed),) = change.budgets.items()
+    forms = BUDGETS[change.then]
     pod = {"pod": params["pod"]} if "%(pod)s" in forms[0] else {}
     return plural_message(forms, allowed, budget=Name(budget), **pod)
 
 
-def optimal_messages(found: Optimal, decision: Decision) -> tuple[Message, ...]:
+def optimal_messages(optimal: Optimal, decision: Decision) -> tuple[Message, ...]:
     """Return the least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
-    left_out = (plural_message(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
-    if not found.node:
+    left_out = (plural_message(LEFT_OUT, len(optimal.left_out)),) if optimal.left_out else ()
+    if not optimal.node:
         return left_out
-    if found.same:
+    if optimal.same:
         return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
     alone = LEAST_ALONE if decision.policy == priority.POLICY else LEAST_UNTRIED
     forms = LEAST if decision.evicts else alone
-    told = plural_message(forms, len(found.victims), pods=names(found.victims), node=Name(found.node))
-    decisive = next((name for name in DISTANCE if found.distance.get(name, 0) > 0), None)
-    apart = (plural_message(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
-    return (told, *apart, *left_out)
+    least = plural_message(forms, len(optimal.victims), pods=names(optimal.victims), node=Name(optimal.node))
+    decisive = next((name for name in DISTANCE if optimal.distance.get(name, 0) > 0), None)
+    apart = (plural_message(DISTANCE[decisive], optimal.distance[decisive]),) if decisive else ()
+    return (least, *apart, *left_out)
 
 
 def names(keys: tuple[str, ...]) -> Name:

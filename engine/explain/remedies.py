@@ -1,6 +1,6 @@
 """Explains what would make a pending pod eligible to preempt: only what follows exactly from the trace's arithmetic."""
 
-from engine.explain.decision.figures import asked, figures
+from engine.explain.decision.figures import figures, requested_amounts
 from engine.model.decision import Decision, QueueFigures, Reason
 from engine.model.message import Message, gettext_noop, short_name
 from engine.model.quantities import format_amount
@@ -22,24 +22,24 @@ def remedies(decision: Decision) -> tuple[Message, ...]:
     """
     if decision.reason not in (Reason.AT_GUARANTEE, Reason.OVER_MAX) or figures(decision, decision.ask.queue) is None:
         return ()
-    found: list[Message] = []
-    for resource, wanted in asked(decision).items():
+    messages: list[Message] = []
+    for resource, requested in requested_amounts(decision).items():
         entitling = _entitling(decision, resource)
         if entitling is None:
             return ()
-        found += _claim(entitling, resource) + _under_max(decision, resource, wanted)
-    return tuple(found)
+        messages += _claim(entitling, resource) + _under_max(decision, resource, requested)
+    return tuple(messages)
 
 
 def _entitling(decision: Decision, resource: str) -> tuple[QueueFigures, ...] | None:
     """Return the nearest queue upwards with a guarantee in a resource, if any; None where figures are missing."""
     path = decision.ask.queue
     while path:
-        standing = figures(decision, path)
-        if standing is None:
+        queue_figures = figures(decision, path)
+        if queue_figures is None:
             return None
-        if resource in standing.guaranteed:
-            return (standing,)
+        if resource in queue_figures.guaranteed:
+            return (queue_figures,)
         path = path.rpartition(".")[0]
     return ()
 
@@ -50,34 +50,34 @@ def _claim(entitling: tuple[QueueFigures, ...], resource: str) -> list[Message]:
         Message(
             CLAIM_GUARANTEE,
             {
-                "queue": short_name(standing.path),
+                "queue": short_name(queue_figures.path),
                 "resource": resource,
-                "used": format_amount(resource, standing.before.get(resource, 0)),
-                "guaranteed": format_amount(resource, standing.guaranteed[resource]),
+                "used": format_amount(resource, queue_figures.before.get(resource, 0)),
+                "guaranteed": format_amount(resource, queue_figures.guaranteed[resource]),
             },
         )
-        for standing in entitling
-        if standing.before.get(resource, 0) >= standing.guaranteed[resource]
+        for queue_figures in entitling
+        if queue_figures.before.get(resource, 0) >= queue_figures.guaranteed[resource]
     ]
 
 
-def _under_max(decision: Decision, resource: str, wanted: int) -> list[Message]:
+def _under_max(decision: Decision, resource: str, requested: int) -> list[Message]:
     """Return the max to raise: evictions free nothing under the leaf's own max, as no pod of the leaf is evicted."""
-    standing = figures(decision, decision.ask.queue)
-    if standing is None or resource not in standing.max:
+    queue_figures = figures(decision, decision.ask.queue)
+    if queue_figures is None or resource not in queue_figures.max:
         return []
-    used = standing.before.get(resource, 0)
-    if used + wanted <= standing.max[resource]:
+    used = queue_figures.before.get(resource, 0)
+    if used + requested <= queue_figures.max[resource]:
         return []
     return [
         Message(
             MORE_MAX,
             {
-                "queue": short_name(standing.path),
+                "queue": short_name(queue_figures.path),
                 "resource": resource,
                 "used": format_amount(resource, used),
-                "would": format_amount(resource, used + wanted),
-                "max": format_amount(resource, standing.max[resource]),
+                "would": format_amount(resource, used + requested),
+                "max": format_amount(resource, queue_figures.max[resource]),
             },
         )
     ]

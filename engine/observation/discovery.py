@@ -127,7 +127,7 @@ class TreeProposal:
     format."""
 
 
-def propose(survey: ClusterScan) -> TreeProposal:
+def propose(scan: ClusterScan) -> TreeProposal:
     """Return the scheduler's own tree, if any, extended by leaves for queue labels and for the remaining namespaces.
 
     YuniKorn's tree takes precedence over Kueue's, which may run beside any scheduler. Nothing is added to Kueue's tree,
@@ -135,30 +135,30 @@ def propose(survey: ClusterScan) -> TreeProposal:
     Guarantees come only from a scheduler's tree: a ResourceQuota is a limit, and becomes a max. Namespaces without pods
     get a leaf too, as their first pod would otherwise have none, except the namespaces of the cluster itself.
     """
-    kept = {
-        "yunikorn": survey.yunikorn,
-        "kueue": survey.kueue,
-        "volcano": survey.volcano,
-        "consumers": survey.consumers,
+    documents = {
+        "yunikorn": scan.yunikorn,
+        "kueue": scan.kueue,
+        "volcano": scan.volcano,
+        "consumers": scan.consumers,
     }
-    scheduler, text = next((one for one in kept.items() if one[1]), ("", ""))
+    scheduler, text = next((item for item in documents.items() if item[1]), ("", ""))
     imported, notes, refused = _imported(_READ[scheduler], text) if text else (None, (), ())
     if imported and scheduler in ("kueue", "volcano"):
-        terms = _terms(survey.sharing) if scheduler == "kueue" else {}
+        terms = _terms(scan.sharing) if scheduler == "kueue" else {}
         return TreeProposal(tree=imported, origin=scheduler, text=text, notes=notes, scheduler=scheduler, terms=terms)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
-    pods = [pod for pod in survey.pods if not pod.finished]
+    pods = [pod for pod in scan.pods if not pod.finished]
     placement = imported.placement if imported else ()
     known = len(queues)
     if not placement:  # placement rules define what a label means
         _grow_labels(queues, pods)
     labelled = len(queues) > known
     tree = QueueTree(queues.values(), placement)
-    left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
-    quotas = {} if imported else quota_limits(survey.quotas)  # YuniKorn's tree sets the limits
-    empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
-    left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
-    for namespace in sorted(left | set(quotas)):
+    unplaced = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
+    quotas = {} if imported else quota_limits(scan.quotas)  # YuniKorn's tree sets the limits
+    empty = set() if imported else set(scan.namespaces) - {pod.namespace for pod in pods}
+    unplaced |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
+    for namespace in sorted(unplaced | set(quotas)):
         _grow_namespace(queues, namespace, quotas.get(namespace, {}))
     origin = scheduler if imported else "labels" if labelled else "namespaces"
     tree = QueueTree(queues.values(), placement)
@@ -171,8 +171,8 @@ def _terms(sharing: KueueSettings | None) -> dict[str, Any]:
     if sharing is None or not sharing.fair:
         return {}
     strategies = frozenset(sharing.strategies) or frozenset(cohort.STRATEGIES)
-    one = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == strategies), None)
-    return {"policy": cohort.FAIR_SHARE, "parameters": {"strategies": one} if one else {}}
+    strategy_set = next((name for name, some in cohort.STRATEGY_SETS.items() if frozenset(some) == strategies), None)
+    return {"policy": cohort.FAIR_SHARE, "parameters": {"strategies": strategy_set} if strategy_set else {}}
 
 
 _READ: Mapping[str, Callable[[str], Imported]] = {
@@ -197,15 +197,15 @@ def _imported(
 
 def _grow_labels(queues: dict[str, Queue], pods: Iterable[Pod]) -> None:
     """Add a leaf, with its parents, for each queue named by a label; a label that cannot name a leaf is skipped."""
-    wanted = sorted({path for pod in pods if (path := _path(pod.queue_label))}, key=lambda path: path.split("."))
+    paths = sorted({path for pod in pods if (path := _path(pod.queue_label))}, key=lambda path: path.split("."))
     leaves = {path for path in queues if not queues[path].parent_declared and not _has_children(queues, path)}
-    for path in wanted:
+    for path in paths:
         parts = path.split(".")
         above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
-        if path in queues or any(one in leaves and one != ROOT for one in above):
+        if path in queues or any(parent in leaves and parent != ROOT for parent in above):
             continue
-        for one in (*above, path):
-            queues.setdefault(one, Queue(path=one))
+        for ancestor in (*above, path):
+            queues.setdefault(ancestor, Queue(path=ancestor))
 
 
 def _path(label: str) -> str:
@@ -237,26 +237,26 @@ def _runs_the_cluster(namespace: str) -> bool:
     return namespace.startswith("kube-") or namespace.endswith("-system")
 
 
-def facts(survey: ClusterScan, tree: QueueTree) -> ClusterFacts:
+def facts(scan: ClusterScan, tree: QueueTree) -> ClusterFacts:
     """Return the facts of a cluster, with its pods placed in a tree: the proposed tree, or the current one."""
-    pods = [pod for pod in survey.pods if not pod.finished]
+    pods = [pod for pod in scan.pods if not pod.finished]
     in_leaf = Counter(queue_of(pod, tree) for pod in pods)
     tree = add_dynamic_queues(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
     running = sum(1 for pod in pods if pod.node)
     return ClusterFacts(
-        version=survey.version,
-        nodes=len(survey.nodes),
-        capacity=total(node.allocatable for node in survey.nodes),
+        version=scan.version,
+        nodes=len(scan.nodes),
+        capacity=total(node.allocatable for node in scan.nodes),
         running=running,
         pending=len(pods) - running,
-        classes=tuple(sorted(survey.classes, key=lambda one: (-one.value, one.name))),
-        budgets=len(survey.budgets),
-        quotas=len(survey.quotas),
-        schedulers=_schedulers(survey),
+        classes=tuple(sorted(scan.classes, key=lambda priority_class: (-priority_class.value, priority_class.name))),
+        budgets=len(scan.budgets),
+        quotas=len(scan.quotas),
+        schedulers=_schedulers(scan),
         leaves=tuple(Leaf(path=path, pods=in_leaf[path], namespaces=tree[path].namespaces) for path in tree.leaves),
         unplaced=in_leaf[None],
-        unread=survey.unread,
-        odd=survey.odd,
+        unread=scan.unread,
+        odd=scan.odd,
     )
 
 
@@ -265,7 +265,7 @@ class _Traits:
     """How to recognize a scheduler: the schedulerName of pods, the name of its own pods, its API groups."""
 
     scheduler_name: str
-    own: str
+    pod_name: str
     groups: tuple[str, ...] = ()
 
 
@@ -278,19 +278,19 @@ _TRAITS = {
 }
 
 
-def _schedulers(survey: ClusterScan) -> tuple[FoundScheduler, ...]:
-    named = Counter(pod.scheduler for pod in survey.pods if not pod.finished)
-    found = []
+def _schedulers(scan: ClusterScan) -> tuple[FoundScheduler, ...]:
+    named = Counter(pod.scheduler for pod in scan.pods if not pod.finished)
+    schedulers = []
     for name, traits in _TRAITS.items():
-        one = FoundScheduler(
+        scheduler = FoundScheduler(
             name=name,
             named_by=named.pop(traits.scheduler_name, 0),
-            own_pods=tuple(sorted(pod.key for pod in survey.pods if _is_own(pod, traits.own))),
-            groups=tuple(group for group in traits.groups if group in survey.groups),
+            own_pods=tuple(sorted(pod.key for pod in scan.pods if _is_pod_of(pod, traits.pod_name))),
+            groups=tuple(group for group in traits.groups if group in scan.groups),
         )
-        if one.named_by or one.own_pods or one.groups:
-            found.append(one)
-    return (*found, *(FoundScheduler(name=name, named_by=count) for name, count in sorted(named.items())))
+        if scheduler.named_by or scheduler.own_pods or scheduler.groups:
+            schedulers.append(scheduler)
+    return (*schedulers, *(FoundScheduler(name=name, named_by=count) for name, count in sorted(named.items())))
 
 
 def preempting_classes(pods: Iterable[Pod]) -> list[str]:
@@ -298,38 +298,38 @@ def preempting_classes(pods: Iterable[Pod]) -> list[str]:
 
     That scheduler preempts at once and across fences. The pods are those of a snapshot. "" means pods without a class.
     """
-    ours = (pod for pod in pods if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset)
-    return sorted({pod.priority_class for pod in ours})
+    managed = (pod for pod in pods if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset)
+    return sorted({pod.priority_class for pod in managed})
 
 
 def other_schedulers(pods: Iterable[Pod]) -> dict[str, frozenset[str]]:
     """Return the schedulers beside kube-scheduler that run, by name, with the namespaces that they run in."""
-    found: dict[str, set[str]] = {}
+    namespaces_of: dict[str, set[str]] = {}
     for pod in pods:
         if pod.node is None or pod.started_ms is None:
             continue
         for name, traits in _TRAITS.items():
-            if name != "kube-scheduler" and _is_own(pod, traits.own):
-                found.setdefault(name, set()).add(pod.namespace)
-    return {name: frozenset(namespaces) for name, namespaces in sorted(found.items())}
+            if name != "kube-scheduler" and _is_pod_of(pod, traits.pod_name):
+                namespaces_of.setdefault(name, set()).add(pod.namespace)
+    return {name: frozenset(namespaces) for name, namespaces in sorted(namespaces_of.items())}
 
 
 def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
     """Return the namespaces in which YuniKorn runs, and therefore keeps its configuration."""
-    return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))
+    return tuple(sorted({pod.namespace for pod in pods if _is_pod_of(pod, _TRAITS["YuniKorn"].pod_name)}))
 
 
 def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
     """Return a map: name of a scheduler that runs in the cluster -> its own pod, the first by name."""
-    found: dict[str, Pod] = {}
+    scheduler_pods: dict[str, Pod] = {}
     for pod in pods:
         for name, traits in _TRAITS.items():
-            if _is_own(pod, traits.own) and (name not in found or pod.key < found[name].key):
-                found[name] = pod
-    return found
+            if _is_pod_of(pod, traits.pod_name) and (name not in scheduler_pods or pod.key < scheduler_pods[name].key):
+                scheduler_pods[name] = pod
+    return scheduler_pods
 
 
-def _is_own(pod: Pod, name: str) -> bool:
+def _is_pod_of(pod: Pod, name: str) -> bool:
     """Return whether a pod belongs to a scheduler, by its name or by the labels that the scheduler's chart sets.
 
     The name of a static pod ends with its node's name.

@@ -31,5 +31,5 @@ def format_work(done: Mapping[str, int]) -> dict[str, str]:
 
 
 def _decimal(thousandths: int) -> str:
-    whole, rest = divmod(thousandths, 1000)
-    return f"{whole}.{rest:03}".rstrip("0").rstrip(".") if rest else str(whole)
+    whole, remainder = divmod(thousandths, 1000)
+    return f"{whole}.{remainder:03}".rstrip("0").rstrip(".") if remainder else str(whole)

@@ -34,8 +34,8 @@ def loops(times: Mapping[tuple[Member, Member], int]) -> list[Loop]:
         if loser != taker:
             takers[loser].append(taker)
     pairs = ((loser, taker) for loser in takers for taker in takers[loser])
-    found = {_by_name(loop) for loser, taker in pairs if (loop := _smallest(loser, taker, takers))}
-    return sorted(found, key=lambda loop: (len(loop), loop))
+    loops_by_name = {_by_name(loop) for loser, taker in pairs if (loop := _smallest(loser, taker, takers))}
+    return sorted(loops_by_name, key=lambda loop: (len(loop), loop))
 
 
 def named(queues: Sequence[str]) -> str:
@@ -48,13 +48,13 @@ def _smallest(loser: Member, taker: Member, takers: Mapping[Member, Iterable[Mem
     before: dict[Member, Member] = {taker: loser}
     waiting = deque([taker])
     while waiting:
-        here = waiting.popleft()
-        if here == loser:
+        current = waiting.popleft()
+        if current == loser:
             return _walked(before, loser)
-        for there in takers.get(here, ()):
-            if there not in before:
-                before[there] = here
-                waiting.append(there)
+        for following in takers.get(current, ()):
+            if following not in before:
+                before[following] = current
+                waiting.append(following)
     return ()
 
 

@@ -27,22 +27,22 @@ def successors(state: ClusterState, lost: Iterable[EvictedPod], *, taken: Collec
     terminating, so possibly before it is gone; the API server rounds creation times down to whole seconds. A pod that
     was lost twice, because two decisions were about it, has one successor.
     """
-    wanted = defaultdict(list)
-    for one in lost:
-        wanted[one.namespace, one.controller].append(one)
+    lost_by_controller = defaultdict(list)
+    for evicted in lost:
+        lost_by_controller[evicted.namespace, evicted.controller].append(evicted)
     made = defaultdict(list)
-    if wanted:
-        gone = {*taken, *(one.uid for each in wanted.values() for one in each)}
+    if lost_by_controller:
+        excluded = {*taken, *(evicted.uid for group in lost_by_controller.values() for evicted in group)}
         for pod in state.pods.values():
-            if (pod.namespace, pod.controller) in wanted and pod.uid not in gone:
+            if (pod.namespace, pod.controller) in lost_by_controller and pod.uid not in excluded:
                 made[pod.namespace, pod.controller].append(pod)
-    found = {}
-    for owner, each in wanted.items():
+    replacements = {}
+    for owner, group in lost_by_controller.items():
         pods = sorted(made[owner], key=lambda pod: (pod.created_ms, pod.uid))
-        for one in sorted(each, key=lambda one: (one.evicted_ms, one.uid)):
-            since_ms = one.evicted_ms // _SECOND_MS * _SECOND_MS
+        for evicted in sorted(group, key=lambda evicted: (evicted.evicted_ms, evicted.uid)):
+            since_ms = evicted.evicted_ms // _SECOND_MS * _SECOND_MS
             first = next((pod for pod in pods if pod.created_ms >= since_ms), None)
-            if first is not None and one.uid not in found:
+            if first is not None and evicted.uid not in replacements:
                 pods.remove(first)
-                found[one.uid] = first
-    return found
+                replacements[evicted.uid] = first
+    return replacements

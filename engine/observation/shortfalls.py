@@ -7,21 +7,21 @@ from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 
 
-def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], asks: Iterable[Pod]) -> dict[str, int]:
+def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], pending: Iterable[Pod]) -> dict[str, int]:
     """Return a map: path of a queue below its guarantee -> number of pods that wait for a resource it lacks.
 
     Queues without such pods are left out. ``used``: path -> what its bound pods hold, with descendants. A pod counts as
     waiting once the scheduler has found no room for it.
     """
     short = {path: lacking(tree[path].guaranteed, used[path]) for path in tree.queues}
-    found: dict[str, int] = {}
-    for ask in asks:
-        if ask.queue is None or ask.waiting_ms is None:
+    waiting: dict[str, int] = {}
+    for pod in pending:
+        if pod.queue is None or pod.waiting_ms is None:
             continue
-        for path in tree.lineage(ask.queue):
-            if any(ask.requests.get(name) for name in short[path]):
-                found[path] = found.get(path, 0) + 1
-    return found
+        for path in tree.lineage(pod.queue):
+            if any(pod.requests.get(name) for name in short[path]):
+                waiting[path] = waiting.get(path, 0) + 1
+    return waiting
 
 
 def lacking(guaranteed: Mapping[str, int], used: Mapping[str, int]) -> Amounts:

@@ -41,11 +41,11 @@ def estimate(waits: Iterable[ObservedWait]) -> Estimate | None:
     Meier (Nonparametric estimation from incomplete observations, Journal of the American Statistical Association 53,
     1958).
     """
-    found = list(waits)
-    known = sum(wait.bound for wait in found)
+    past_waits = list(waits)
+    known = sum(wait.bound for wait in past_waits)
     if known < FEWEST:
         return None
-    half, most = _within(found, (HALF, MOST))
+    half, most = _within(past_waits, (HALF, MOST))
     return None if half is None else Estimate(half_ms=half, most_ms=most, known=known)
 
 
@@ -56,14 +56,17 @@ def _within(waits: Sequence[ObservedWait], parts: Sequence[Fraction]) -> list[in
     """
     bound = Counter(wait.lasted_ms for wait in waits if wait.bound)
     ended = Counter(wait.lasted_ms for wait in waits)
-    found: list[int | None] = [None] * len(parts)
-    waiting, left = len(waits), Fraction(1)
-    for at in sorted(ended):
-        if bound[at]:
-            left *= Fraction(waiting - bound[at], waiting)
-            found = [at if time is None and 1 - left >= part else time for time, part in zip(found, parts, strict=True)]
-        waiting -= ended[at]
-    return found
+    times: list[int | None] = [None] * len(parts)
+    waiting, still_waiting = len(waits), Fraction(1)
+    for time_ms in sorted(ended):
+        if bound[time_ms]:
+            still_waiting *= Fraction(waiting - bound[time_ms], waiting)
+            times = [
+                time_ms if time is None and 1 - still_waiting >= part else time
+                for time, part in zip(times, parts, strict=True)
+            ]
+        waiting -= ended[time_ms]
+    return times
 
 
 def shape_of(requests: Mapping[str, int]) -> Amounts:
@@ -101,15 +104,17 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     verdict: PredictionVerdict
 
 
-def check(told: Iterable[WaitPrediction], part: Fraction) -> Checked:
+def check(predictions: Iterable[WaitPrediction], part: Fraction) -> Checked:
     """Check whether ``part`` of the pods got room within their estimated time.
 
     Pods whose time is not over are left out, because otherwise those that got room early would count and the rest would
     not. Pods that were deleted before that time are left out too, because their outcome is not known.
     """
-    over = [one for one in told if one.since_ms >= one.within_ms]
-    judged = [one for one in over if one.wait.bound or one.wait.lasted_ms >= one.within_ms]
-    in_time = sum(one.wait.bound and one.wait.lasted_ms <= one.within_ms for one in judged)
+    over = [prediction for prediction in predictions if prediction.since_ms >= prediction.within_ms]
+    judged = [
+        prediction for prediction in over if prediction.wait.bound or prediction.wait.lasted_ms >= prediction.within_ms
+    ]
+    in_time = sum(prediction.wait.bound and prediction.wait.lasted_ms <= prediction.within_ms for prediction in judged)
     return Checked(in_time=in_time, of=len(judged), verdict=_verdict(in_time, len(judged), part))
 
 

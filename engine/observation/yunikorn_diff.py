@@ -44,15 +44,15 @@ def queue_differences(snapshot: Snapshot, tree: QueueTree, theirs: Iterable[Thei
     """
     known = {queue.path: queue for queue in theirs}
     used, leaving = snapshot.usage(tree), _leaving(snapshot, tree)
-    found: list[QueueDifference] = []
+    differences: list[QueueDifference] = []
     for path, queue in known.items():
         if path in tree:
-            found += _in_amounts(queue, tree, used[path], leaving[path])
-            found += _in_settings(queue, tree) if path != tree.root else ()
+            differences += _in_amounts(queue, tree, used[path], leaving[path])
+            differences += _in_settings(queue, tree) if path != tree.root else ()
         else:
-            found.append(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_HERE))
+            differences.append(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_HERE))
     missing = (path for path in tree.walk() if path not in known)
-    return (*found, *(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_THERE) for path in missing))
+    return (*differences, *(QueueDifference(queue=path, aspect=Aspect.UNKNOWN_THERE) for path in missing))
 
 
 def _leaving(snapshot: Snapshot, tree: QueueTree) -> Mapping[str, Amounts]:
@@ -71,14 +71,14 @@ def _in_amounts(theirs: TheirQueue, tree: QueueTree, used: Amounts, leaving: Amo
 
 
 def _amounts(
-    path: str, aspect: Aspect, ours: Amounts, theirs: Amounts, *, limits: bool = False
+    path: str, aspect: Aspect, here: Amounts, theirs: Amounts, *, limits: bool = False
 ) -> Iterable[QueueDifference]:
     """Yield the amounts that differ; ``limits``: a limit of 0 differs from no limit."""
     nothing = None if limits else 0
-    for name in sorted(ours.keys() | theirs.keys()):
-        if ours.get(name, nothing) != theirs.get(name, nothing):
+    for name in sorted(here.keys() | theirs.keys()):
+        if here.get(name, nothing) != theirs.get(name, nothing):
             yield QueueDifference(
-                queue=path, aspect=aspect, resource=name, ours=_text(ours, name), theirs=_text(theirs, name)
+                queue=path, aspect=aspect, resource=name, ours=_text(here, name), theirs=_text(theirs, name)
             )
 
 
@@ -92,9 +92,9 @@ def _in_settings(theirs: TheirQueue, tree: QueueTree) -> Iterable[QueueDifferenc
         (Aspect.FENCE, tree[path].preemption_policy is PreemptionPolicy.FENCE, theirs.fence),
         (Aspect.DISABLED, tree.disabled_by(path) is not None, theirs.disabled),
     )
-    for aspect, ours, others in switches:
-        if ours != others:
-            yield QueueDifference(queue=path, aspect=aspect, ours=_switch(ours), theirs=_switch(others))
+    for aspect, here, there in switches:
+        if here != there:
+            yield QueueDifference(queue=path, aspect=aspect, ours=_switch(here), theirs=_switch(there))
     if theirs.leaf and theirs.delay_ms is not None and tree.delay_ms(path) != theirs.delay_ms:
         delays = format_duration(tree.delay_ms(path)), format_duration(theirs.delay_ms)
         yield QueueDifference(queue=path, aspect=Aspect.DELAY, ours=delays[0], theirs=delays[1])

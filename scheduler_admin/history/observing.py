@@ -66,10 +66,12 @@ def look(
     used = UsedTrees(cluster, revision)
     if (other := used.other(now_ms)) is not None:
         tree = state.past().snapshot(tree_used(other), now_ms=now_ms).tree  # which leaves the pass's own as it is
-    found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
+    found = observe(
+        state, tree, now_ms=now_ms, settled=settled, own_victims=known.ours, events=events, most=MOST_AT_ONCE
+    )
     again = replay_observed(found, state, used.tree)
     others = {number: row for number, seen in enumerate(found) if (row := used.other(seen.at_ms)) is not None}
-    return Seen(again.found, known.unsure, again.before, others)
+    return Seen(again.decisions, known.unsure, again.before, others)
 
 
 def record_others(

@@ -144,7 +144,7 @@ class Others:
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
-        asker = seen.asker or _name_of(seen) or seen.over_max
+        asker = seen.preemptor_uid or _name_of(seen) or seen.over_max
         place = _place(seen.source.value, seen.node, asker, observed_reason(seen))
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
@@ -282,7 +282,7 @@ def _place(source: str, node: str, ask: str, reason: str) -> _Place:
     evidence = EVIDENCE.get(EvictionSource(source))
     if evidence is None:
         return source, node, ask
-    return source, node if evidence.one_node else "", ask if evidence.asks else reason
+    return source, node if evidence.one_node else "", ask if evidence.names_preemptor else reason
 
 
 def _name_of(seen: Observed) -> str:

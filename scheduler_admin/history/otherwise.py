@@ -136,7 +136,7 @@ def untold(row: Decision, victim: Victim) -> tuple[Message, ...]:
     seen = read_observed(row)
     if seen is None or victim.changes is None or victim.changes:
         return ()
-    return no_counterfactuals_reason(seen, kept=rewinding.answers(row, seen))
+    return no_counterfactuals_reason(seen, is_stored=rewinding.answers(row, seen))
 
 
 def _as_it_was(row: Decision) -> tuple[Again, EngineDecision]:

@@ -12,7 +12,7 @@ from engine.explain import (
     Param,
     Tense,
     held_back,
-    interlock,
+    hold_message,
     observed_victim,
     stopped_sentence,
     victim_sentence,
@@ -157,7 +157,7 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
     if of.kind == Step.Kind.DECIDED:
         return Message(_decided(row))
     if of.kind == Step.Kind.HELD:
-        return interlock(of.note)
+        return hold_message(of.note)
     if of.kind == Step.Kind.EXITED:
         gone = next((each for each in victims if str(each) == of.pod and each.evicted_at), None)
         if gone is not None and gone.evicted_at is not None:

@@ -19,6 +19,7 @@ from engine.explain import (
     number,
     observed_causes,
     observed_sentence,
+    observed_verdict,
     pod_label,
     pod_verdict,
     quirk_effects,
@@ -29,7 +30,6 @@ from engine.explain import (
     sentence,
     shares,
     sort_checks,
-    taken_verdict,
     wasted_preemption,
 )
 from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
@@ -241,7 +241,7 @@ def _victims(detail: Detail) -> list[VictimLine]:
         pairs = zip(detail.engine.victims, allowed(detail.engine), strict=True)
         why = {verdict.pod.uid: (message,) for verdict, message in pairs}
     elif detail.observed is not None:
-        why = {one.pod.uid: taken_verdict(detail.observed, one) for one in detail.observed.victims}
+        why = {one.pod.uid: observed_verdict(detail.observed, one) for one in detail.observed.victims}
     return [VictimLine(victim, _ran(detail.row, victim), why.get(victim.uid, ())) for victim in detail.victims]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.explain.decision.figures import asked, figures, queues_of
+from engine.explain.decision.figures import figures, queues_of, requested_amounts
 from engine.model.decision import Decision, QueueFigures
 from engine.model.message import short_name
 from engine.model.quantities import PODS, column
@@ -64,7 +64,7 @@ def lanes_of(decision: Decision, path: str, side: str) -> QueueLanes | None:
     if standing is None or decision.trace.deserved:  # guarantees are not what is measured there: see ShareLine
         return None
     held = {name for verdict in decision.victims for name, amount in verdict.pod.requests.items() if amount > 0}
-    wanted = set(asked(decision)) | (held if side == "gave" else set())
+    wanted = set(requested_amounts(decision)) | (held if side == "gave" else set())
     lanes = [_lane(standing, name, changes=decision.evicts) for name in _ordered(wanted - {PODS})]
     return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
 
@@ -83,7 +83,7 @@ def share_lines(decision: Decision) -> list[ShareLine]:
             hard=one.hard.get(name),
         )
         for one in decision.trace.deserved
-        for name in sorted(asked(decision), key=column)
+        for name in sorted(requested_amounts(decision), key=column)
     ]
 
 

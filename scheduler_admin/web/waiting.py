@@ -13,10 +13,10 @@ from engine.analysis.pending_reasons import NODES, Need, Tier, TierName
 from engine.explain import (
     Message,
     all_remedies,
-    kept_pods,
     pods_ahead,
     rejecting_nodes,
     remedy_sentence,
+    staying_pods,
     tier_label,
     tier_sentence,
     workloads_ahead,
@@ -157,7 +157,7 @@ def _line(tier: Tier, priority: int) -> TierLine:
         sentence=tier_sentence(tier, priority),
         needs=[_need(tier, need) for need in tier.needs if tier.name in _OF_AMOUNTS and need.resource != NODES],
         nodes=rejecting_nodes(tier),
-        staying=kept_pods(tier),
+        staying=staying_pods(tier),
         remedies=[remedy_sentence(remedy) for remedy in tier.remedies],
     )
 

@@ -196,7 +196,7 @@ def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
 
     def seen() -> Observed | None:
         state = watcher.state()
-        found = replay_observed(observe(state, TREE, now_ms=LONG_AFTER), state, lambda _ms: TREE).found
+        found = replay_observed(observe(state, TREE, now_ms=LONG_AFTER), state, lambda _ms: TREE).decisions
         mine = [one for one in found if one.ask and one.ask.name == asker and one.certain and one.ask_known]
         return mine[0] if mine and len(mine[0].victims) >= victims else None
 

@@ -40,7 +40,7 @@ def test_every_source_is_explained() -> None:
     assert schedulers.keys() == set(EVIDENCE)
     for source, evidence in EVIDENCE.items():
         _, _, asks, _, again = schedulers[source]
-        assert (asks != "never told", again != "not yet") == (evidence.asks, evidence.again), source
+        assert (asks != "never told", again != "not yet") == (evidence.names_preemptor, evidence.is_replayed), source
 
 
 def test_a_decision_may_be_made_by_every_source() -> None:

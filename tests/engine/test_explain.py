@@ -13,7 +13,7 @@ from engine.explain import (
     Timestamp,
     allowed,
     held_back,
-    interlock,
+    hold_message,
     invariant_text,
     label,
     lines,
@@ -168,17 +168,17 @@ def test_every_law_has_its_sentences(which, policy):
 @pytest.mark.parametrize("hold", Interlock)
 def test_every_interlock_has_a_sentence(hold):
     """Whatever holds a decision back is named."""
-    assert whole(interlock(hold)).endswith(".")
+    assert whole(hold_message(hold)).endswith(".")
 
 
 def test_a_decision_that_nobody_knows_what_holds_back_is_called_held_back():
     """A sentence as whole as those of the interlocks."""
-    assert whole(interlock("")) == whole(held_back(preempting(), "")) == "The decision is held back."
+    assert whole(hold_message("")) == whole(held_back(preempting(), "")) == "The decision is held back."
 
 
 def test_an_unknown_interlock_is_named_as_it_is():
     """A word that is newer than this list still reaches the reader."""
-    assert whole(interlock("full-moon")) == "Held back by an interlock: full-moon."
+    assert whole(hold_message("full-moon")) == "Held back by an interlock: full-moon."
 
 
 def test_what_is_not_ours_is_shown_as_recorded():

@@ -7,10 +7,10 @@ from engine.analysis.pending_reasons import NODES, Ahead, Need, Reached, Remedy,
 from engine.explain import (
     Timestamp,
     all_remedies,
-    kept_pods,
     pods_ahead,
     rejecting_nodes,
     remedy_sentence,
+    staying_pods,
     tier_label,
     tier_sentence,
 )
@@ -291,7 +291,7 @@ def test_of_deserved_shares_who_gives_who_stays_and_until_when_is_said() -> None
         ({"guarantee": 1, "over-budget": 3}, "each is needed for what is reserved"),
     ):
         assert part in said(TierName.GIVING, [pods(0)], staying=staying)
-    told = kept_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
+    told = staying_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
     assert [(whole(label), count) for label, count in told] == [("beyond its disruption budget", 3), ("reserved", 1)]
 
 

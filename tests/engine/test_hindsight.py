@@ -85,7 +85,7 @@ class Cluster:
 
     def seen(self) -> list[Observed]:
         """All preemptions, with hindsight."""
-        return list(replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found)
+        return list(replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).decisions)
 
     def one(self) -> Observed:
         """The one preemption."""

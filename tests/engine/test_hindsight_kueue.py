@@ -76,7 +76,7 @@ class Kueue:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).decisions
         assert found.source is EvictionSource.KUEUE
         return found
 
@@ -275,7 +275,7 @@ def two_asks() -> Kueue:
 
 
 def again_of(world: Kueue) -> list[Observed]:
-    found = replay_observed(observe(world.state, TREE, now_ms=NOW), world.state, lambda _ms: TREE).found
+    found = replay_observed(observe(world.state, TREE, now_ms=NOW), world.state, lambda _ms: TREE).decisions
     return sorted(found, key=lambda one: one.untold or "")
 
 

@@ -71,7 +71,7 @@ class Volcano:
 
     def seen(self) -> Observed:
         """The one preemption, with hindsight."""
-        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(self.state, TREE, now_ms=NOW), self.state, lambda _ms: TREE).decisions
         assert found.source is EvictionSource.VOLCANO
         return decode(encode(found))
 
@@ -101,7 +101,9 @@ def test_its_own_rules_come_to_the_same_and_say_for_whom() -> None:
     assert volcano.lines()[1:] == [
         "By its rules that makes room for ns/web, of the queue poor, below what it deserves.",
     ]
-    assert "for whom it went, Volcano does not tell" in _text(no_counterfactuals_reason(volcano.seen(), kept=True)[0])
+    assert "for whom it went, Volcano does not tell" in _text(
+        no_counterfactuals_reason(volcano.seen(), is_stored=True)[0]
+    )
 
 
 def test_that_it_looks_at_nodes_by_chance_is_no_other_answer() -> None:

@@ -57,7 +57,7 @@ class Yunikorn(Cluster):
 
     def seen(self) -> list[Observed]:
         return list(
-            replay_observed(observe(self.state, self.tree, now_ms=NOW), self.state, lambda _ms: self.tree).found
+            replay_observed(observe(self.state, self.tree, now_ms=NOW), self.state, lambda _ms: self.tree).decisions
         )
 
 

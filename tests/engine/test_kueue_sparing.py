@@ -29,7 +29,7 @@ def test_what_of_its_own_would_have_spared_a_workload_is_told_of_its_pods() -> N
     assert (one.queue, one.spared) == ("b", found.weighed.theirs[0].key)
     assert change_sentence(one).params["queue"] == "b"
     assert found.weighed.spared_pod("uid-of-another") == ()
-    assert no_counterfactuals_reason(found, kept=False) == ()
+    assert no_counterfactuals_reason(found, is_stored=False) == ()
 
 
 def test_where_ours_differs_nothing_is_said_to_have_spared_it() -> None:
@@ -39,7 +39,7 @@ def test_where_ours_differs_nothing_is_said_to_have_spared_it() -> None:
     found = world.seen()
     assert found.weighed is not None
     assert found.weighed.spared is None
-    assert [one.id for one in no_counterfactuals_reason(found, kept=False)] == [OTHER_ANSWER]
+    assert [one.id for one in no_counterfactuals_reason(found, is_stored=False)] == [OTHER_ANSWER]
 
 
 def test_of_a_large_cluster_it_is_said_not_to_be_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_of_a_large_cluster_it_is_said_not_to_be_worked_out(monkeypatch: pytest.
     monkeypatch.setattr(kueue_counterfactuals, "_WORKLOADS", 3)
     world = borrowed()
     world.preempts("ask", new="InCohortReclamation")
-    assert [one.id for one in no_counterfactuals_reason(world.seen(), kept=False)] == [NOT_SPARED]
+    assert [one.id for one in no_counterfactuals_reason(world.seen(), is_stored=False)] == [NOT_SPARED]
 
 
 @pytest.mark.parametrize("case", list(recorded())[::7])

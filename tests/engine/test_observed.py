@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.explain import observed_causes, observed_flags, observed_sentence, observed_victim, taken_verdict
+from engine.explain import observed_causes, observed_flags, observed_sentence, observed_verdict, observed_victim
 from engine.formats.kubernetes.decode import PREEMPTED_READER, DecodeError
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
@@ -105,7 +105,7 @@ def test_an_event_tells_more_than_the_condition_did():
 def test_a_victim_of_ours_is_left_out_whatever_tells_of_it():
     """By Event or by condition."""
     both = state(event("v1"), going("v2", disruption="EvictionByEvictionAPI"))
-    assert observe(both, TREE, now_ms=NOW, ours={"uid-v1", "uid-v2"}) == ()
+    assert observe(both, TREE, now_ms=NOW, own_victims={"uid-v1", "uid-v2"}) == ()
 
 
 def test_of_many_the_oldest_are_taken_first():
@@ -313,7 +313,7 @@ def test_to_its_tenant_a_victim_is_told_the_askers_queue_alone():
 def test_the_verdict_of_a_victim_compares_priorities():
     """What kube-scheduler went by."""
     (found,) = seen(going("v1", queue="c", priority=3), ask("ask", queue="b", priority=9), event("v1"))
-    assert taken_verdict(found, found.victims[0])[0].params == {"lower": "3", "priority": "9"}
+    assert observed_verdict(found, found.victims[0])[0].params == {"lower": "3", "priority": "9"}
 
 
 @pytest.mark.parametrize(

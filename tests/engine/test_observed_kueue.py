@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.explain import label, observed_causes, observed_flags, observed_sentence, observed_victim, taken_verdict
+from engine.explain import label, observed_causes, observed_flags, observed_sentence, observed_verdict, observed_victim
 from engine.explain.observed.evictions import observed_reason
 from engine.explain.observed.replay import replay_lines
 from engine.model.objects import ClusterQueue, Pod, Preempted, Preemption, Workload
@@ -218,7 +218,7 @@ def test_where_the_clusterqueues_are_not_told_the_rule_is() -> None:
     (found,) = seen(workload("w", preempted=msgspec.structs.replace(told, ask_place="", place="/cq-b")), of("w", "w-0"))
     (said, *_) = observed_causes(found, by="Kueue")
     assert text(said).startswith("Its ClusterQueue had borrowed, and another reclaimed quota")
-    assert [text(one) for one in taken_verdict(found, found.victims[0])][:2] == [
+    assert [text(one) for one in observed_verdict(found, found.victims[0])][:2] == [
         "reclaimed in the cohort",
         "of ClusterQueue cq-b",
     ]
@@ -270,7 +270,7 @@ def test_what_kueue_did_is_judged_by_its_own_rules_alone() -> None:
 def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
     """Nothing is made up."""
     before = state(workload("w"), WEB, of("w", "w-0"))
-    (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
+    (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).decisions
     assert (found.hindsight, found.laws) == (None, ())
     assert "how the cluster was just before was not seen" in text(replay_lines(found)[0])
 

@@ -148,7 +148,7 @@ def test_it_is_not_decided_again_and_that_is_said() -> None:
     told = {}
     for why in ("preempt", "reclaim"):
         before = state(going("v1"), event("v1", why))
-        (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).found
+        (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).decisions
         assert found.hindsight is None
         told[why] = text(replay_lines(found)[0])
     assert "not built in here" in told["preempt"]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain import observed_causes, observed_preemptor, observed_sentence, observed_victim, taken_verdict
+from engine.explain import observed_causes, observed_preemptor, observed_sentence, observed_verdict, observed_victim
 from engine.formats.kubernetes.decode import PREEMPTED_BY_YUNIKORN_READER, DecodeError
 from engine.model.objects import Pod, Preempted
 from engine.model.snapshot import ClusterState
@@ -106,7 +106,7 @@ def test_what_went_against_the_tree_is_flagged_as_for_any_scheduler():
     (found,) = seen(*stays, going("v1", queue="b"), ask("ask", queue="tenant-1.a"), event("v1"))
     assert [each.flag for each in found.victims[0].flags] == [Flag.ACROSS_FENCE, Flag.BELOW_GUARANTEE]
     assert "root.b" not in text(observed_causes(found, by="YuniKorn")[0])
-    assert [verdict.id for verdict in taken_verdict(found, found.victims[0])] == [
+    assert [verdict.id for verdict in observed_verdict(found, found.victims[0])] == [
         "across the fence of %(queue)s",
         "%(queue)s left below its guarantee",
     ]

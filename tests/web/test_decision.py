@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from engine.explain import Tense, interlock
+from engine.explain import Tense, hold_message
 from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -203,7 +203,7 @@ def test_every_step_has_a_sentence(kind):
 @pytest.mark.parametrize("hold", Interlock)
 def test_every_interlock_is_explained(hold):
     """The engine's sentences know each limit that may hold a decision back."""
-    assert text(interlock(hold.value)).startswith("Held back: ")
+    assert text(hold_message(hold.value)).startswith("Held back: ")
 
 
 def test_only_those_who_see_everything_read_it(cluster, client):

@@ -1,6 +1,6 @@
 """The texts of policy ``deserved``: reserved and deserved amounts in place of guarantees."""
 
-from engine.explain.decision.figures import asked, queues_of
+from engine.explain.decision.figures import queues_of, requested_amounts
 from engine.explain.decision.sentence_texts import Forms, Tense
 from engine.model.decision import Decision, DeservedFigures, PodVerdict, Reason
 from engine.model.message import (
@@ -61,17 +61,17 @@ def reason(decision: Decision) -> Message | None:
         return Message(OTHERS_IN_GRACE, {"due": Timestamp(decision.due_ms or 0)})
     template = REASONS.get(decision.reason)
     path, _, resource = decision.detail.partition(" ")
-    one = figures(decision, path or decision.ask.queue)
-    if template is None or one is None:
+    queue_figures = figures(decision, path or decision.ask.queue)
+    if template is None or queue_figures is None:
         return None
-    name = resource or _decisive(decision, one)
+    name = resource or _decisive(decision, queue_figures)
     if name is None or (decision.reason is Reason.GRACE and decision.due_ms is None):
         return None
     params: dict[str, Param] = {
-        "queue": short_name(one.queue),
-        "used": amount(name, one.used.get(name, 0)),
-        "would": amount(name, one.used.get(name, 0) + decision.ask.requests.get(name, 0)),
-        "deserved": amount(name, one.deserved.get(name, 0)),
+        "queue": short_name(queue_figures.queue),
+        "used": amount(name, queue_figures.used.get(name, 0)),
+        "would": amount(name, queue_figures.used.get(name, 0) + decision.ask.requests.get(name, 0)),
+        "deserved": amount(name, queue_figures.deserved.get(name, 0)),
         "due": Timestamp(decision.due_ms or 0),
     }
     return Message(template, _only(template, params))
@@ -81,30 +81,37 @@ def notices(decision: Decision) -> tuple[Message, ...]:
     """Return which queues are notified to give back, how much, and until when."""
     return tuple(
         Message(
-            NOTICE, {"queue": short_name(one.queue), "over": format_amount_list(one.over), "due": Timestamp(one.due_ms)}
+            NOTICE,
+            {
+                "queue": short_name(notice.queue),
+                "over": format_amount_list(notice.over),
+                "due": Timestamp(notice.due_ms),
+            },
         )
-        for one in decision.notices
+        for notice in decision.notices
     )
 
 
 def figures(decision: Decision, path: str) -> DeservedFigures | None:
     """Return the trace's figures of a queue, None if it has none."""
-    return next((one for one in decision.trace.deserved if one.queue == path), None)
+    return next((queue_figures for queue_figures in decision.trace.deserved if queue_figures.queue == path), None)
 
 
-def _decisive(decision: Decision, one: DeservedFigures) -> str | None:
+def _decisive(decision: Decision, queue_figures: DeservedFigures) -> str | None:
     """Return the requested resource of which the queue uses most relative to what it deserves."""
-    return max(sorted(asked(decision), key=column), key=lambda name: _over(one, name), default=None)
+    return max(
+        sorted(requested_amounts(decision), key=column), key=lambda name: _over(queue_figures, name), default=None
+    )
 
 
-def _over(one: DeservedFigures, name: str) -> float:
-    share = one.deserved.get(name, 0)
-    return (one.used.get(name, 0) - share) / share if share else float(one.used.get(name, 0) > 0)
+def _over(queue_figures: DeservedFigures, name: str) -> float:
+    share = queue_figures.deserved.get(name, 0)
+    return (queue_figures.used.get(name, 0) - share) / share if share else float(queue_figures.used.get(name, 0) > 0)
 
 
 def sentence(decision: Decision, tense: Tense) -> Message:
     """Return the sentence that says what happened and why."""
-    name = min(asked(decision), key=column)
+    name = min(requested_amounts(decision), key=column)
     forms = SENTENCE[tense]
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),
@@ -115,20 +122,20 @@ def sentence(decision: Decision, tense: Tense) -> Message:
     return plural_message(forms, len(decision.to_evict), **params)
 
 
-def allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message | None:
+def allowed(decision: Decision, verdict: PodVerdict, evicted: dict[tuple[str, str], int]) -> Message | None:
     """Return what allowed a victim, after the victims before it from its queue; None where there are no numbers."""
-    one = figures(decision, verdict.pod.queue)
-    held = [name for name in asked(decision) if verdict.pod.requests.get(name, 0) > 0]
-    if one is None or not held:
+    queue_figures = figures(decision, verdict.pod.queue)
+    held = [name for name in requested_amounts(decision) if verdict.pod.requests.get(name, 0) > 0]
+    if queue_figures is None or not held:
         return None
-    name = max(sorted(held, key=column), key=lambda each: _over(one, each))
-    before = one.used.get(name, 0) - taken.get((one.queue, name), 0)
+    name = max(sorted(held, key=column), key=lambda resource: _over(queue_figures, resource))
+    before = queue_figures.used.get(name, 0) - evicted.get((queue_figures.queue, name), 0)
     return Message(
         ALLOWED,
         {
-            "queue": short_name(one.queue),
+            "queue": short_name(queue_figures.queue),
             "before": amount(name, before),
-            "deserved": format_amount(name, one.deserved.get(name, 0)),
+            "deserved": format_amount(name, queue_figures.deserved.get(name, 0)),
             "after": format_amount(name, before - verdict.pod.requests[name]),
         },
     )

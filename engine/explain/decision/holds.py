@@ -63,21 +63,21 @@ SENTENCES: dict[Interlock, str] = {
 """The sentences of circuit breakers, with their figures."""
 
 
-def hold_heading(interlock: Interlock, queue: str) -> Message:
+def hold_heading(safeguard: Interlock, queue: str) -> Message:
     """Return the heading of a hold, in a few words."""
-    return _with(HEADINGS[interlock], {"queue": queue})
+    return _with(HEADINGS[safeguard], {"queue": queue})
 
 
-def hold_sentence(interlock: Interlock, queue: str, figures: Mapping[str, int]) -> Message:
+def hold_sentence(safeguard: Interlock, queue: str, figures: Mapping[str, int]) -> Message:
     """Return the sentence that explains a hold, with its numbers."""
-    if interlock in SENTENCES:
-        return _with(SENTENCES[interlock], figures)
-    if interlock in _UNTIL_SOMEBODY:
-        return Message(_UNTIL_SOMEBODY[interlock])
+    if safeguard in SENTENCES:
+        return _with(SENTENCES[safeguard], figures)
+    if safeguard in _UNTIL_SOMEBODY:
+        return Message(_UNTIL_SOMEBODY[safeguard])
     stopped = (Interlock.PAUSED, Interlock.QUEUE_PAUSED, Interlock.DENY_WINDOW, Interlock.ALLOW_WINDOW)
-    if interlock in stopped:
+    if safeguard in stopped:
         return _with(AROUND, {"queue": queue}) if queue else Message(NOTHING)
-    return Message(INTERLOCKS[interlock])
+    return Message(INTERLOCKS[safeguard])
 
 
 def _with(template: str, params: Mapping[str, str | int]) -> Message:

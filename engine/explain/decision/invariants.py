@@ -190,8 +190,8 @@ def _sum(of: Sum) -> str:
     terms = "".join(f" − {written(part)}" for part in parts) + (f" + {written(of.plus)}" if of.plus else "")
     worked = f"{written(of.start)}{terms} = {written(of.result)}" if terms else written(of.start)
     sign = _SIGNS[of.relation]
-    what = " ".join(part for part in (_subject(of.subject), of.resource) if part)
-    return f"{what} {worked} {sign if of.holds else _NOT[sign]} {written(of.bound)}".strip()
+    subject = " ".join(part for part in (_subject(of.subject), of.resource) if part)
+    return f"{subject} {worked} {sign if of.holds else _NOT[sign]} {written(of.bound)}".strip()
 
 
 def _comparison(of: ComparedValues) -> Message:

@@ -54,12 +54,12 @@ def limited_node(limit: JointLimit, candidates: int) -> Message:
 
 def limited_decision(decision: Decision) -> Message | None:
     """Return why no pod is evicted, for the first node where pods together would make room; None: no such node."""
-    first = next((one for one in decision.trace.nodes if one.limit), None)
+    first = next((verdict for verdict in decision.trace.nodes if verdict.limit), None)
     if first is None or not first.limit:
         return None
-    wanted = {name: value for name, value in decision.ask.requests.items() if value > 0}
+    requests = {name: value for name, value in decision.ask.requests.items() if value > 0}
     return _limit_message(
-        first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=format_amount_list(wanted), node=Name(first.node)
+        first.limit, REASON_GUARANTEE, REASON_BUDGET, asked=format_amount_list(requests), node=Name(first.node)
     )
 
 

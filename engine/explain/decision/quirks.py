@@ -133,11 +133,14 @@ def _numbers(which: Quirk, decision: Decision) -> tuple[Message, ...]:
 
 def _left_of_guarantee(decision: Decision) -> tuple[Message, ...]:
     """Return the sentence for the first resource of which the pod requests more than is left of the guarantee."""
-    found = figures(decision, decision.ask.queue)
-    for name, promised in found.guaranteed.items() if found else ():
-        left, wanted = promised - (found.before.get(name, 0) if found else 0), decision.ask.requests.get(name, 0)
-        if 0 < left < wanted:
-            shown = {"left": format_amount(name, left), "asked": format_amount(name, wanted), "resource": name}
+    queue_figures = figures(decision, decision.ask.queue)
+    for name, promised in queue_figures.guaranteed.items() if queue_figures else ():
+        unused, requested = (
+            promised - (queue_figures.before.get(name, 0) if queue_figures else 0),
+            decision.ask.requests.get(name, 0),
+        )
+        if 0 < unused < requested:
+            shown = {"left": format_amount(name, unused), "asked": format_amount(name, requested), "resource": name}
             return (Message(LEFT_OF_GUARANTEE, {"queue": short_name(decision.ask.queue), **shown}),)
     return ()
 
@@ -148,26 +151,26 @@ def _left_below(which: Quirk, decision: Decision) -> tuple[Message, ...]:
     That is a victim's leaf, or an ancestor where the quirk concerns ancestors.
     """
     leaves = {verdict.pod.queue for verdict in decision.victims}
-    for found in decision.trace.queues:
-        if (found.path in leaves) is (which is Quirk.PARENT_BELOW):
+    for queue_figures in decision.trace.queues:
+        if (queue_figures.path in leaves) is (which is Quirk.PARENT_BELOW):
             continue
-        if name := _short_of(found):
+        if name := _short_of(queue_figures):
             numbers = {
-                "after": format_amount(name, found.after.get(name, 0)),
-                "guaranteed": format_amount(name, found.guaranteed[name]),
+                "after": format_amount(name, queue_figures.after.get(name, 0)),
+                "guaranteed": format_amount(name, queue_figures.guaranteed[name]),
                 "resource": name,
             }
-            return (Message(LEFT_BELOW, {"queue": short_name(found.path), **numbers}),)
+            return (Message(LEFT_BELOW, {"queue": short_name(queue_figures.path), **numbers}),)
     return ()
 
 
-def _short_of(found: QueueFigures) -> str | None:
+def _short_of(queue_figures: QueueFigures) -> str | None:
     """Return a resource of which a queue lost something and ends below its guarantee."""
     return next(
         (
             name
-            for name, promised in found.guaranteed.items()
-            if found.after.get(name, 0) < min(promised, found.before.get(name, 0))
+            for name, promised in queue_figures.guaranteed.items()
+            if queue_figures.after.get(name, 0) < min(promised, queue_figures.before.get(name, 0))
         ),
         None,
     )

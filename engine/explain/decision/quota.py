@@ -1,6 +1,6 @@
 """The texts of policies ``cohort`` and ``fair-share``: quota and shares in place of nodes and guarantees."""
 
-from engine.explain.decision.figures import asked
+from engine.explain.decision.figures import requested_amounts
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
 from engine.model.decision import Decision, Outcome, PodReason, QuotaFigures, Reason
 from engine.model.message import (
@@ -98,14 +98,14 @@ def reason(decision: Decision) -> Message | None:
     template, params = REASONS.get(decision.reason), numbers(decision)
     if template is None:
         return None
-    params |= {"asked": format_amount_list(asked(decision)), "queue": short_name(decision.ask.queue)}
+    params |= {"asked": format_amount_list(requested_amounts(decision)), "queue": short_name(decision.ask.queue)}
     return Message(template, _only(template, params))
 
 
 def numbers(decision: Decision) -> dict[str, Param]:
     """Return the figures of the resource in the decision's detail, or of the first one that is short."""
-    told = decision.detail.partition(" ")[2]
-    short = sorted(decision.trace.short, key=lambda one: one.resource != told)
+    resource = decision.detail.partition(" ")[2]
+    short = sorted(decision.trace.short, key=lambda figures: figures.resource != resource)
     return _numbers(short[0]) if short else {}
 
 
@@ -135,10 +135,10 @@ def sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
     """Return the sentence that says why this pod was evicted."""
-    verdict = next(one for one in decision.victims if one.pod.uid == uid)
-    own = verdict.reason is PodReason.IN_QUEUE
+    verdict = next(candidate for candidate in decision.victims if candidate.pod.uid == uid)
+    in_own_queue = verdict.reason is PodReason.IN_QUEUE
     params = {"pod": Name(verdict.pod.name), "queue": short_name(verdict.pod.queue)}
-    return Message((VICTIM_OWN if own else VICTIM_BORROWED)[tense], params)
+    return Message((VICTIM_OWN if in_own_queue else VICTIM_BORROWED)[tense], params)
 
 
 def preemptor_sentence(decision: Decision, queues: list[str], tense: Tense) -> Message:
@@ -160,16 +160,16 @@ def granted(decision: Decision) -> Message | None:
 
 def shares(decision: Decision) -> tuple[Message, ...]:
     """Return the shares on both sides, before and after; nothing where they do not matter."""
-    found = []
-    for one in decision.trace.shares:
-        params: dict[str, Param] = {"queue": short_name(one.queue), "share": one.text, "after": one.after}
-        if one.resource:
-            params["borrowed"] = amount(one.resource, one.borrowed)
-            params["lendable"] = amount(one.resource, one.lendable)
-            params["weight"] = one.weight
-        template = SHARE if one.resource else SHARE_NONE
-        found.append(Message(template, _only(template, params)))
-    return tuple(found)
+    messages = []
+    for share in decision.trace.shares:
+        params: dict[str, Param] = {"queue": short_name(share.queue), "share": share.text, "after": share.after}
+        if share.resource:
+            params["borrowed"] = amount(share.resource, share.borrowed)
+            params["lendable"] = amount(share.resource, share.lendable)
+            params["weight"] = share.weight
+        template = SHARE if share.resource else SHARE_NONE
+        messages.append(Message(template, _only(template, params)))
+    return tuple(messages)
 
 
 def _only(template: str, params: dict[str, Param]) -> dict[str, Param]:

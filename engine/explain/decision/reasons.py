@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.explain.decision import deserved, priority, quota
-from engine.explain.decision.figures import asked, decisive, figures, shortfall
+from engine.explain.decision.figures import decisive, figures, requested_amounts, shortfall
 from engine.explain.decision.joint_limits import limited_decision
 from engine.explain.observed.evictions import LABELS as OBSERVED_LABELS
 from engine.model.decision import Decision, Outcome, Reason
@@ -168,15 +168,15 @@ def label(reason: str) -> Message:
 
 def reason(decision: Decision) -> Message:
     """Return why the decision ended as it did, in a sentence with its numbers."""
-    if decision.by_quota and (told := quota.reason(decision)) is not None:
-        return told
-    if decision.policy == deserved.POLICY and (told := deserved.reason(decision)) is not None:
-        return told
+    if decision.by_quota and (message := quota.reason(decision)) is not None:
+        return message
+    if decision.policy == deserved.POLICY and (message := deserved.reason(decision)) is not None:
+        return message
     special = _WITH_NUMBERS.get(decision.reason)
     if special is not None:
         return special(decision)
     params = {
-        "asked": format_amount_list(asked(decision)),
+        "asked": format_amount_list(requested_amounts(decision)),
         "node": Name(decision.node or decision.detail),
         "namespace": Name(decision.ask.namespace),
         "queue": short_name(decision.detail),
@@ -198,15 +198,15 @@ def scheduler_message(decision: Decision) -> Message | None:
 def _below(decision: Decision) -> Message:
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
-    found = figures(decision, claim[0]) if claim else None
-    if resource is None or claim is None or found is None:
+    queue_figures = figures(decision, claim[0]) if claim else None
+    if resource is None or claim is None or queue_figures is None:
         return Message(BELOW_UNKNOWN)
     return Message(
         SENTENCES[Reason.BELOW_GUARANTEE],
         {
             "queue": short_name(claim[0]),
             "short": format_amount(resource, claim[1]),
-            "guaranteed": format_amount(resource, found.guaranteed[resource]),
+            "guaranteed": format_amount(resource, queue_figures.guaranteed[resource]),
             "resource": resource,
         },
     )
@@ -214,15 +214,15 @@ def _below(decision: Decision) -> Message:
 
 def _at(decision: Decision) -> Message:
     path, _, resource = decision.detail.partition(" ")
-    found = figures(decision, path)
-    if found is None or resource not in found.guaranteed:
+    queue_figures = figures(decision, path)
+    if queue_figures is None or resource not in queue_figures.guaranteed:
         return Message(AT_UNKNOWN)
     return Message(
         SENTENCES[Reason.AT_GUARANTEE],
         {
             "queue": short_name(path),
-            "used": format_amount(resource, found.before.get(resource, 0)),
-            "guaranteed": format_amount(resource, found.guaranteed[resource]),
+            "used": format_amount(resource, queue_figures.before.get(resource, 0)),
+            "guaranteed": format_amount(resource, queue_figures.guaranteed[resource]),
             "resource": resource,
         },
     )
@@ -230,16 +230,16 @@ def _at(decision: Decision) -> Message:
 
 def _over_max(decision: Decision) -> Message:
     path, _, resource = decision.detail.partition(" ")
-    found = figures(decision, path)
-    if found is None or resource not in found.max:
+    queue_figures = figures(decision, path)
+    if queue_figures is None or resource not in queue_figures.max:
         return Message(MAX_UNKNOWN)
-    would = found.before.get(resource, 0) + decision.ask.requests.get(resource, 0)
+    would = queue_figures.before.get(resource, 0) + decision.ask.requests.get(resource, 0)
     return Message(
         SENTENCES[Reason.OVER_MAX],
         {
             "queue": short_name(path),
             "would": format_amount(resource, would),
-            "max": format_amount(resource, found.max[resource]),
+            "max": format_amount(resource, queue_figures.max[resource]),
             "resource": resource,
         },
     )
@@ -248,16 +248,16 @@ def _over_max(decision: Decision) -> Message:
 def _fits(decision: Decision) -> Message:
     """Return why the pod fits. Under ``design`` a max that it exceeds stops nothing where a node has room."""
     params: dict[str, Param] = {
-        "asked": format_amount_list(asked(decision)),
+        "asked": format_amount_list(requested_amounts(decision)),
         "node": Name(decision.node or decision.detail),
     }
-    for found in decision.trace.queues if decision.dialect == fence.DIALECT else ():
-        for resource, most in sorted(found.max.items()):
-            wanted = decision.ask.requests.get(resource, 0)
-            would = found.before.get(resource, 0) + wanted
-            if wanted > 0 and would > most:
+    for queue_figures in decision.trace.queues if decision.dialect == fence.DIALECT else ():
+        for resource, most in sorted(queue_figures.max.items()):
+            requested = decision.ask.requests.get(resource, 0)
+            would = queue_figures.before.get(resource, 0) + requested
+            if requested > 0 and would > most:
                 over = {"would": format_amount(resource, would), "max": format_amount(resource, most)}
-                queue = short_name(found.path)
+                queue = short_name(queue_figures.path)
                 return Message(FITS_OVER_MAX, {**params, "queue": queue, "resource": resource, **over})
     return Message(SENTENCES[Reason.FITS], params)
 
@@ -278,17 +278,17 @@ def _no_candidates(decision: Decision) -> Message:
     counts = decision.trace.excluded_counts
     if decision.policy == priority.POLICY:
         return _none_lower(decision)
-    others = sum(counts.values()) - counts.get("same-queue", 0)
-    return plural_message(NO_CANDIDATES_COUNTED, others) if others else Message(SENTENCES[Reason.NO_CANDIDATES])
+    excluded = sum(counts.values()) - counts.get("same-queue", 0)
+    return plural_message(NO_CANDIDATES_COUNTED, excluded) if excluded else Message(SENTENCES[Reason.NO_CANDIDATES])
 
 
 def _none_lower(decision: Decision) -> Message:
-    counts, own = decision.trace.excluded_counts, str(decision.ask.priority)
+    counts, preemptor_priority = decision.trace.excluded_counts, str(decision.ask.priority)
     if protected := counts.get("shielded", 0):
-        return plural_message(priority.ALL_PROTECTED, protected, priority=own)
+        return plural_message(priority.ALL_PROTECTED, protected, priority=preemptor_priority)
     if not counts:
-        return Message(REASONS[Reason.NO_CANDIDATES], {"priority": own})
-    return plural_message(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=own)
+        return Message(REASONS[Reason.NO_CANDIDATES], {"priority": preemptor_priority})
+    return plural_message(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=preemptor_priority)
 
 
 def _waiting(decision: Decision) -> Message:
@@ -298,10 +298,10 @@ def _waiting(decision: Decision) -> Message:
 def _no_room(decision: Decision) -> Message:
     if (limited := limited_decision(decision)) is not None:
         return limited
-    wanted = format_amount_list(asked(decision))
+    requests = format_amount_list(requested_amounts(decision))
     if not decision.trace.candidates:
-        return Message(SENTENCES[Reason.NO_ROOM], {"asked": wanted})
-    return plural_message(NO_ROOM_COUNTED, decision.trace.candidates, asked=wanted)
+        return Message(SENTENCES[Reason.NO_ROOM], {"asked": requests})
+    return plural_message(NO_ROOM_COUNTED, decision.trace.candidates, asked=requests)
 
 
 _WITH_NUMBERS: dict[Reason, Callable[[Decision], Message]] = {

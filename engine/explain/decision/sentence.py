@@ -4,7 +4,7 @@ A tenant's version names the other side's queue and nothing else of it: no pod, 
 """
 
 from engine.explain.decision import deserved, priority, quota
-from engine.explain.decision.figures import asked, decisive, figures, queues_of, shortfall, surplus
+from engine.explain.decision.figures import decisive, figures, queues_of, requested_amounts, shortfall, surplus
 from engine.explain.decision.sentence_texts import (
     ABOVE,
     BELOW,
@@ -53,7 +53,7 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         return plural_message(NO_PREEMPTOR, count, **_only(params, NO_PREEMPTOR))
     if resource is None:
         return plural_message(PLAIN[tense], count, **_only(params, PLAIN[tense]))
-    params |= {"needed": amount(resource, asked(decision)[resource]), "resource": resource}
+    params |= {"needed": amount(resource, requested_amounts(decision)[resource]), "resource": resource}
     forms, numbers = _shape(decision, resource, tense)
     params |= numbers
     return plural_message(forms, count, **_only(params, forms))
@@ -97,8 +97,8 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: 
         plain = (VICTIM_PRIORITY if decision.policy == priority.POLICY else VICTIM_PLAIN)[tense]
         return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
     names = ("pod", "node", "asker", "queue") if tells_queue else ("pod", "node", "queue")
-    told = {name: params[name] for name in names}
-    return Message((VICTIM if tells_queue else VICTIM_UNDISCLOSED)[tense], {**told, "over": amount(*chosen)})
+    disclosed = {name: params[name] for name in names}
+    return Message((VICTIM if tells_queue else VICTIM_UNDISCLOSED)[tense], {**disclosed, "over": amount(*chosen)})
 
 
 def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
@@ -121,7 +121,7 @@ def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
         return Message(PREEMPTOR_PRIORITY[tense], {name: params[name] for name in ("pod", "node")})
     if resource is None or claim is None or claim[1] <= 0:
         return Message(PREEMPTOR_REASON[tense], params)
-    needed = amount(resource, asked(decision)[resource])
+    needed = amount(resource, requested_amounts(decision)[resource])
     numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
     return Message(PREEMPTOR[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
 

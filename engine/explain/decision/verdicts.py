@@ -259,35 +259,37 @@ def _pod_sentence(verdict: PodVerdict, policy: str) -> str:
 
 def allowed(decision: Decision) -> tuple[Message, ...]:
     """Return what allowed each victim, in the victims' order: each counts on what the victims before it left."""
-    taken: dict[tuple[str, str], int] = {}
-    found = []
+    evicted: dict[tuple[str, str], int] = {}
+    messages = []
     for verdict in decision.victims:
-        found.append(_allowed(decision, verdict, taken))
+        messages.append(_allowed(decision, verdict, evicted))
         for resource, held in verdict.pod.requests.items():
             key = (verdict.pod.queue, resource)
-            taken[key] = taken.get(key, 0) + held
-    return tuple(found)
+            evicted[key] = evicted.get(key, 0) + held
+    return tuple(messages)
 
 
-def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message:
+def _allowed(decision: Decision, verdict: PodVerdict, evicted: dict[tuple[str, str], int]) -> Message:
     pod = verdict.pod
-    if verdict.reason is PodReason.OVER_DESERVED and (why := deserved.allowed(decision, verdict, taken)):
+    if verdict.reason is PodReason.OVER_DESERVED and (why := deserved.allowed(decision, verdict, evicted)):
         return why
-    standing = figures(decision, pod.queue)
-    if verdict.reason is not PodReason.OVER_GUARANTEE or standing is None:
+    queue_figures = figures(decision, pod.queue)
+    if verdict.reason is not PodReason.OVER_GUARANTEE or queue_figures is None:
         return pod_verdict(verdict, decision.policy)
     held = [name for name, value in pod.requests.items() if value > 0 and name != PODS]
-    told = decisive(decision)
-    resource = narrowest(standing, [name for name in held if name == told]) or narrowest(standing, held)
+    decisive_resource = decisive(decision)
+    resource = narrowest(queue_figures, [name for name in held if name == decisive_resource]) or narrowest(
+        queue_figures, held
+    )
     if resource is None:
         return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
-    before = standing.before.get(resource, 0) - taken.get((pod.queue, resource), 0)
+    before = queue_figures.before.get(resource, 0) - evicted.get((pod.queue, resource), 0)
     return Message(
         ALLOWED_THEIRS if decision.dialect in foreign_dialects() else ALLOWED,
         {
             "queue": short_name(pod.queue),
             "before": format_amount(resource, before),
-            "guaranteed": format_amount(resource, standing.guaranteed[resource]),
+            "guaranteed": format_amount(resource, queue_figures.guaranteed[resource]),
             "resource": resource,
             "after": format_amount(resource, before - pod.requests[resource]),
         },
@@ -317,17 +319,17 @@ def held_back(decision: Decision | None, hold: str) -> Message:
     """Return why a decision is held back, with the budget or the queue where no other choice was allowed."""
     safeguard = decision.safeguard if decision is not None else None
     if decision is None or not safeguard or safeguard.interlock != hold:
-        return interlock(hold)
+        return hold_message(hold)
     if hold == Interlock.DISRUPTION_BUDGET:
         return Message(_ALL_BUDGETS, {"budget": Name(safeguard.detail)})
     queue = safeguard.detail
     if hold == Interlock.SCOPE:
         return Message(_OUTSIDE, {"queue": short_name(queue)})
-    own = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
-    return Message(_PAUSED if own else _ALL_PAUSED, {"queue": short_name(queue)})
+    in_that_queue = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
+    return Message(_PAUSED if in_that_queue else _ALL_PAUSED, {"queue": short_name(queue)})
 
 
-def interlock(hold: str) -> Message:
+def hold_message(hold: str) -> Message:
     """Return that a decision is held back, and by which safeguard: the sentence that follows those of the decision."""
     if not hold:
         return Message(HELD_BACK)

@@ -153,117 +153,126 @@ PREEMPTOR_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes
 _NAMED_UP_TO = 3
 
 
-def observed_sentence(seen: Observed, *, by: str) -> Message:
+def observed_sentence(observed: Observed, *, by: str) -> Message:
     """Return which pods were preempted for which, for readers who may see all of it; ``by`` names the source."""
-    count = len(seen.victims)
-    params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
-    if seen.source in EVICTED:
-        return plural_message(EVICTED[seen.source], count, node=Name(seen.node))
-    if seen.source is EvictionSource.KUEUE:
-        return kueue.sentence(seen, by)
-    if seen.source is EvictionSource.VOLCANO:
-        return volcano.sentence(seen, by)
-    if seen.over_max:
-        return plural_message(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
-    if seen.ask is None:
+    count = len(observed.victims)
+    params: dict[str, Param] = {"by": by, "node": Name(observed.node)}
+    if observed.source in EVICTED:
+        return plural_message(EVICTED[observed.source], count, node=Name(observed.node))
+    if observed.source is EvictionSource.KUEUE:
+        return kueue.sentence(observed, by)
+    if observed.source is EvictionSource.VOLCANO:
+        return volcano.sentence(observed, by)
+    if observed.over_max:
+        return plural_message(FOR_MAX, count, by=by, queue=short_name(observed.over_max))
+    if observed.ask is None:
         return plural_message(FOR_UNKNOWN, count, **params)
-    params["ask"] = Name(seen.ask.name or seen.ask.uid)
-    if seen.ask_kind != "Pod":
+    params["ask"] = Name(observed.ask.name or observed.ask.uid)
+    if observed.ask_kind != "Pod":
         return plural_message(FOR_GROUP, count, **params)
-    if not seen.node:
+    if not observed.node:
         return plural_message(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
-    named = Name(", ".join(one.pod.name for one in seen.victims))
-    by_priority = seen.source is EvictionSource.KUBE_SCHEDULER
-    if not (by_priority and seen.ask_known and all(one.known for one in seen.victims)):
+    named = Name(", ".join(victim.pod.name for victim in observed.victims))
+    by_priority = observed.source is EvictionSource.KUBE_SCHEDULER
+    if not (by_priority and observed.ask_known and all(victim.known for victim in observed.victims)):
         if count > _NAMED_UP_TO:
             return plural_message(FOR_NAMED_MANY, count, **params)
         return Message(FOR_NAMED, {**params, "victims": named})
-    params |= {"lower": str(max(one.pod.priority for one in seen.victims)), "priority": str(seen.ask.priority)}
+    params |= {
+        "lower": str(max(victim.pod.priority for victim in observed.victims)),
+        "priority": str(observed.ask.priority),
+    }
     if count > _NAMED_UP_TO:
         return plural_message(FOR_ASK_MANY, count, **params)
     return Message(FOR_ASK[0], {**params, "victims": named}, plural=FOR_ASK[1], count=count)
 
 
-def observed_reason(seen: Observed) -> str:
+def observed_reason(observed: Observed) -> str:
     """Return the decision's reason; LABELS and Reason have its text."""
-    if seen.source is EvictionSource.KUBE_SCHEDULER:
+    if observed.source is EvictionSource.KUBE_SCHEDULER:
         return HIGHER_PRIORITY
-    if seen.source is EvictionSource.KUEUE:
-        return seen.victims[0].why or seen.source.value
-    if seen.source is EvictionSource.VOLCANO:
-        return volcano.reason(seen.victims[0].why)
-    return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
+    if observed.source is EvictionSource.KUEUE:
+        return observed.victims[0].why or observed.source.value
+    if observed.source is EvictionSource.VOLCANO:
+        return volcano.reason(observed.victims[0].why)
+    return Reason.LOWERED_MAX.value if observed.over_max else observed.source.value
 
 
-def observed_causes(seen: Observed, *, by: str) -> tuple[Message, ...]:
+def observed_causes(observed: Observed, *, by: str) -> tuple[Message, ...]:
     """Return what the sentence omits: the rules and invariants that it broke, and what is not known."""
-    rules = kueue.causes(seen) if seen.source is EvictionSource.KUEUE else ()
-    found = [*rules, *_flags(seen, by), *_against(seen), *_node_messages(seen)]
-    if seen.ask and seen.ask_inferred:
-        found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
-    if seen.nominated:
-        asks, node = Name(", ".join(seen.nominated)), Name(seen.node)
-        count = len(seen.nominated)
-        found.append(Message(NOMINATED[0], {"asks": asks, "node": node}, plural=NOMINATED[1], count=count))
-    unseen = sum(not one.known for one in seen.victims)
-    return (*found, plural_message(UNSEEN, unseen)) if unseen else tuple(found)
+    rules = kueue.causes(observed) if observed.source is EvictionSource.KUEUE else ()
+    messages = [*rules, *_flags(observed, by), *_against(observed), *_node_messages(observed)]
+    if observed.ask and observed.ask_inferred:
+        messages.append(Message(INFERRED, {"ask": Name(observed.ask.name), "node": Name(observed.node)}))
+    if observed.nominated:
+        nominated, node = Name(", ".join(observed.nominated)), Name(observed.node)
+        count = len(observed.nominated)
+        messages.append(Message(NOMINATED[0], {"asks": nominated, "node": node}, plural=NOMINATED[1], count=count))
+    unseen = sum(not victim.known for victim in observed.victims)
+    return (*messages, plural_message(UNSEEN, unseen)) if unseen else tuple(messages)
 
 
-def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
+def observed_flags(observed: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
     """Return the notes on one victim for its own tenant: numbers only of queues that ``sees`` allows."""
-    taken = tuple(one for one in seen.victims if one.pod.uid == uid)
-    told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
-    victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
-    own = msgspec.structs.replace(seen, victims=victims)
-    rules = kueue.tenant_causes(taken[0]) if taken and seen.source is EvictionSource.KUEUE else ()
-    return (*rules, *_flags(own, by), *_node_messages(own))
+    victims_of_pod = tuple(victim for victim in observed.victims if victim.pod.uid == uid)
+    visible_flags = (
+        [flag for flag in victims_of_pod[0].flags if flag.flag is not Flag.BELOW_GUARANTEE or sees(flag.queue)]
+        if victims_of_pod
+        else []
+    )
+    victims = tuple(msgspec.structs.replace(victim, flags=tuple(visible_flags)) for victim in victims_of_pod)
+    for_tenant = msgspec.structs.replace(observed, victims=victims)
+    rules = kueue.tenant_causes(victims_of_pod[0]) if victims_of_pod and observed.source is EvictionSource.KUEUE else ()
+    return (*rules, *_flags(for_tenant, by), *_node_messages(for_tenant))
 
 
-def _node_messages(seen: Observed) -> Iterable[Message]:
+def _node_messages(observed: Observed) -> Iterable[Message]:
     """Return the reasons in the words of the node, each once."""
-    words = dict.fromkeys(one.said for one in seen.victims if one.said)
-    return (Message(NODE_MESSAGE, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
+    node_messages = dict.fromkeys(victim.said for victim in observed.victims if victim.said)
+    return (Message(NODE_MESSAGE, {"said": message}) for message in list(node_messages)[:_NAMED_UP_TO])
 
 
-def _against(seen: Observed) -> Iterable[Message]:
+def _against(observed: Observed) -> Iterable[Message]:
     """Return the invariants that it broke, except those that its flags report with numbers."""
-    flags = {each.flag for one in seen.victims for each in one.flags}
+    flags = {flagged.flag for victim in observed.victims for flagged in victim.flags}
     return (
-        broken_invariant_text(one.law) for one in failed_checks(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags
+        broken_invariant_text(check.law)
+        for check in failed_checks(observed.laws)
+        if SAID_BY_FLAG.get(check.law) not in flags
     )
 
 
-def _flags(seen: Observed, by: str) -> Iterable[Message]:
+def _flags(observed: Observed, by: str) -> Iterable[Message]:
     counts: dict[tuple[Flag, str, str], int] = {}
-    for each in (flag for one in seen.victims for flag in one.flags):
-        key = (each.flag, each.queue, each.resource)
+    for flagged in (flag for victim in observed.victims for flag in victim.flags):
+        key = (flagged.flag, flagged.queue, flagged.resource)
         counts[key] = counts.get(key, 0) + 1
     for (flag, queue, resource), count in sorted(counts.items()):
         if flag is Flag.BELOW_GUARANTEE:
-            yield from _below(seen, queue, resource, by)
+            yield from _below(observed, queue, resource, by)
         else:
             yield plural_message(FLAGS[flag], count, by=by, queue=short_name(queue))
 
 
-def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Message]:
-    for standing in seen.queues:
-        if standing.path == queue:
-            guaranteed, left = standing.guaranteed[resource], standing.after.get(resource, 0)
-            numbers = {"short": format_amount(resource, guaranteed - left), "resource": resource}
+def _below(observed: Observed, queue: str, resource: str, by: str) -> Iterable[Message]:
+    for queue_figures in observed.queues:
+        if queue_figures.path == queue:
+            guaranteed, remaining = queue_figures.guaranteed[resource], queue_figures.after.get(resource, 0)
+            numbers = {"short": format_amount(resource, guaranteed - remaining), "resource": resource}
             promised = {"queue": short_name(queue), "guaranteed": format_amount(resource, guaranteed)}
             yield Message(BELOW, {"by": by, **numbers, **promised})
 
 
-def taken_verdict(seen: Observed, taken: ObservedVictim) -> tuple[Message, ...]:
+def observed_verdict(observed: Observed, victim: ObservedVictim) -> tuple[Message, ...]:
     """Return why a victim could be evicted, and what speaks against it, as a table shows it beside the pod's name."""
-    if not taken.known:
+    if not victim.known:
         return (Message(UNSEEN_ONE),)
-    rules = kueue.verdict(taken) if seen.source is EvictionSource.KUEUE else ()
-    found = [*rules, *(flag_verdict(flag) for flag in taken.flags)]
-    if seen.ask and seen.ask_known and seen.source is EvictionSource.KUBE_SCHEDULER:
-        priorities = {"lower": str(taken.pod.priority), "priority": str(seen.ask.priority)}
-        return (Message(LOWER, priorities), *found)
-    return tuple(found)
+    rules = kueue.verdict(victim) if observed.source is EvictionSource.KUEUE else ()
+    messages = [*rules, *(flag_verdict(flag) for flag in victim.flags)]
+    if observed.ask and observed.ask_known and observed.source is EvictionSource.KUBE_SCHEDULER:
+        priorities = {"lower": str(victim.pod.priority), "priority": str(observed.ask.priority)}
+        return (Message(LOWER, priorities), *messages)
+    return tuple(messages)
 
 
 def flag_verdict(flagged: Flagged) -> Message:
@@ -274,31 +283,31 @@ def flag_verdict(flagged: Flagged) -> Message:
     return Message(template, {"queue": short_name(flagged.queue)})
 
 
-def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
+def observed_victim(observed: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
     """Return why this pod was evicted, for its own tenant: of the preemptor at most its queue's name."""
-    taken = next(one for one in seen.victims if one.pod.uid == uid)
-    pod = taken.pod
-    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
-    if seen.source in VICTIM_EVICTED:
-        return Message(VICTIM_EVICTED[seen.source], params)
-    if seen.over_max:
+    victim = next(candidate for candidate in observed.victims if candidate.pod.uid == uid)
+    pod = victim.pod
+    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(observed.node or pod.node)}
+    if observed.source in VICTIM_EVICTED:
+        return Message(VICTIM_EVICTED[observed.source], params)
+    if observed.over_max:
         return Message(VICTIM_OVER_MAX, {**params, "by": by})
-    if seen.source is EvictionSource.VOLCANO:
-        return volcano.victim(pod.name, taken.why, by)
-    asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known and tells_queue else ""
-    if seen.source is EvictionSource.KUEUE:
-        return kueue.victim(pod.name, asker, by)
-    if not asker:
+    if observed.source is EvictionSource.VOLCANO:
+        return volcano.victim(pod.name, victim.why, by)
+    preemptor_queue = short_name(observed.ask.queue) if observed.ask and observed.ask_known and tells_queue else ""
+    if observed.source is EvictionSource.KUEUE:
+        return kueue.victim(pod.name, preemptor_queue, by)
+    if not preemptor_queue:
         return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
-    template = VICTIM if seen.source is EvictionSource.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
-    return Message(template, {**params, "by": by, "asker": asker})
+    template = VICTIM if observed.source is EvictionSource.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
+    return Message(template, {**params, "by": by, "asker": preemptor_queue})
 
 
-def observed_preemptor(seen: Observed, *, by: str) -> Message:
+def observed_preemptor(observed: Observed, *, by: str) -> Message:
     """Return at whose cost a pod got room, for its own tenant: of the others only the queues' names."""
-    name = seen.ask.name if seen.ask else ""
-    params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
-    queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)
-    if not seen.node:
+    name = observed.ask.name if observed.ask else ""
+    params: dict[str, Param] = {"pod": Name(name), "node": Name(observed.node), "by": by}
+    queues = short_names(victim.pod.queue for victim in observed.victims if victim.pod.queue)
+    if not observed.node:
         return Message(PREEMPTOR_SEVERAL, {"pod": params["pod"], "by": by, "queues": queues})
     return Message(PREEMPTOR, {**params, "queues": queues}) if queues else Message(PREEMPTOR_PLAIN, params)

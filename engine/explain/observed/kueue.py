@@ -80,44 +80,46 @@ VICTIM = gettext_noop("%(pod)s was preempted by %(by)s, so that a workload of %(
 VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted by %(by)s, so that another workload gets its quota.")
 
 
-def sentence(seen: Observed, by: str) -> Message:
+def sentence(observed: Observed, by: str) -> Message:
     """Return which pods were preempted for which workload; Kueue does not consider nodes."""
-    count = len(seen.victims)
-    if seen.ask is None:
+    count = len(observed.victims)
+    if observed.ask is None:
         return plural_message(FOR_UNKNOWN, count, by=by)
-    return plural_message(FOR_WORKLOAD, count, by=by, ask=Name(seen.ask.name or seen.ask.uid))
+    return plural_message(FOR_WORKLOAD, count, by=by, ask=Name(observed.ask.name or observed.ask.uid))
 
 
-def causes(seen: Observed) -> Iterable[Message]:
+def causes(observed: Observed) -> Iterable[Message]:
     """Yield what is known of the preemptor, and the rules, each once for each ClusterQueue of victims."""
-    if seen.ask and seen.ask_known:
-        of = {"owner": Name(seen.ask.application), "namespace": Name(seen.ask.namespace)}
-        yield Message(PREEMPTOR, {**of, "priority": str(seen.ask.priority)})
-    for why, place in dict.fromkeys((one.why, one.place) for one in seen.victims):
-        if why in WHY and place and seen.ask_place:
-            template = WITHIN_BY_SETTING.get(seen.ask_takes, WHY[why]) if why == WITHIN else WHY[why]
-            yield Message(template, {"asker": Name(_own_name(seen.ask_place)), "victim": Name(_own_name(place))})
+    if observed.ask and observed.ask_known:
+        params = {"owner": Name(observed.ask.application), "namespace": Name(observed.ask.namespace)}
+        yield Message(PREEMPTOR, {**params, "priority": str(observed.ask.priority)})
+    for why, place in dict.fromkeys((evicted.why, evicted.place) for evicted in observed.victims):
+        if why in WHY and place and observed.ask_place:
+            template = WITHIN_BY_SETTING.get(observed.ask_takes, WHY[why]) if why == WITHIN else WHY[why]
+            yield Message(template, {"asker": Name(_last_part(observed.ask_place)), "victim": Name(_last_part(place))})
         else:
             yield from _plain(why)
 
 
-def tenant_causes(taken: ObservedVictim) -> Iterable[Message]:
+def tenant_causes(evicted: ObservedVictim) -> Iterable[Message]:
     """Return why a victim was evicted, for its own tenant."""
-    return _plain(taken.why)
+    return _plain(evicted.why)
 
 
-def verdict(taken: ObservedVictim) -> Iterable[Message]:
+def verdict(evicted: ObservedVictim) -> Iterable[Message]:
     """Yield by which rule a victim was evicted, and from where, as a table shows it."""
-    if taken.why in LABELS:
-        yield Message(LABELS[taken.why])
-    if taken.place:
-        yield Message(PLACE, {"queue": Name(_own_name(taken.place))})
+    if evicted.why in LABELS:
+        yield Message(LABELS[evicted.why])
+    if evicted.place:
+        yield Message(PLACE, {"queue": Name(_last_part(evicted.place))})
 
 
-def victim(pod: str, asker: str, by: str) -> Message:
-    """Return why this pod was preempted, for its own tenant; ``asker``: the preemptor's queue, if disclosed."""
+def victim(pod: str, preemptor_queue: str, by: str) -> Message:
+    """Return why this pod was preempted, for its own tenant; ``preemptor_queue``: empty unless disclosed."""
     params: dict[str, Param] = {"pod": Name(pod), "by": by}
-    return Message(VICTIM, {**params, "asker": asker}) if asker else Message(VICTIM_OF_UNKNOWN, params)
+    return (
+        Message(VICTIM, {**params, "asker": preemptor_queue}) if preemptor_queue else Message(VICTIM_OF_UNKNOWN, params)
+    )
 
 
 def _plain(why: str) -> Iterable[Message]:
@@ -125,5 +127,5 @@ def _plain(why: str) -> Iterable[Message]:
         yield Message(WHY_PLAIN[why]) if why in WHY_PLAIN else Message(WORD, {"why": Name(why)})
 
 
-def _own_name(place: str) -> str:
+def _last_part(place: str) -> str:
     return place.rpartition("/")[2]

@@ -50,38 +50,40 @@ NOT_SPARED = gettext_noop("What would have spared it is not worked out: there we
 _NAMED_UP_TO = 5
 
 
-def kueue_replay_lines(weighed: WorkloadReplay) -> Iterator[Message]:
+def kueue_replay_lines(replay: WorkloadReplay) -> Iterator[Message]:
     """Yield the replay's answer, how its rules are known, its victims with their reasons, and where the two differ."""
-    yield _answer(weighed)
-    yield Message(KNOWN[weighed.known_by])
-    for one in weighed.ours[:_NAMED_UP_TO]:
-        of = {"workload": Name(one.key), "queue": Name(one.queue), "why": one.why}
-        yield Message(GOES_ON if one.leaving else GOES, of)
-    more = len(weighed.ours) - _NAMED_UP_TO
+    yield _answer(replay)
+    yield Message(KNOWN[replay.known_by])
+    for workload in replay.ours[:_NAMED_UP_TO]:
+        params = {"workload": Name(workload.key), "queue": Name(workload.queue), "why": workload.why}
+        yield Message(GOES_ON if workload.leaving else GOES, params)
+    more = len(replay.ours) - _NAMED_UP_TO
     if more > 0:
         yield Message(AND_MORE[0], {"count": more}, plural=AND_MORE[1], count=more)
-    if weighed.flavors and (weighed.ours or weighed.mode == "Fit"):
-        yield Message(FLAVORS, {"flavors": Name(", ".join(_flavors(weighed)))})
-    if weighed.shares:
-        yield Message(SHARES, {"shares": _shares(weighed)})
-    yield from _differing(weighed)
+    if replay.flavors and (replay.ours or replay.mode == "Fit"):
+        yield Message(FLAVORS, {"flavors": Name(", ".join(_flavors(replay)))})
+    if replay.shares:
+        yield Message(SHARES, {"shares": _shares(replay)})
+    yield from _differing(replay)
 
 
-def _answer(weighed: WorkloadReplay) -> Message:
-    if not weighed.ours:
-        return Message(NOBODY, {"policy": weighed.policy, "mode": weighed.mode})
-    if weighed.only_theirs or weighed.only_ours:
-        return Message(OTHERS, {"policy": weighed.policy})
-    return Message(OTHER_REASONS if weighed.other_reasons else SAME, {"policy": weighed.policy})
+def _answer(replay: WorkloadReplay) -> Message:
+    if not replay.ours:
+        return Message(NOBODY, {"policy": replay.policy, "mode": replay.mode})
+    if replay.only_theirs or replay.only_ours:
+        return Message(OTHERS, {"policy": replay.policy})
+    return Message(OTHER_REASONS if replay.other_reasons else SAME, {"policy": replay.policy})
 
 
-def _differing(weighed: WorkloadReplay) -> Iterator[Message]:
-    if weighed.agrees:
+def _differing(replay: WorkloadReplay) -> Iterator[Message]:
+    if replay.agrees:
         return
-    if weighed.ours and (left := weighed.only_theirs):
-        yield Message(ONLY_THEIRS[0], {"workloads": _names(left)}, plural=ONLY_THEIRS[1], count=len(left))
-    if weighed.only_ours:
-        yield Message(ONLY_OURS, {"workloads": _names(weighed.only_ours)})
+    if replay.ours and (only_preempted := replay.only_theirs):
+        yield Message(
+            ONLY_THEIRS[0], {"workloads": _names(only_preempted)}, plural=ONLY_THEIRS[1], count=len(only_preempted)
+        )
+    if replay.only_ours:
+        yield Message(ONLY_OURS, {"workloads": _names(replay.only_ours)})
     yield Message(WHY_NOT_KNOWN)
 
 
@@ -89,13 +91,13 @@ def _shares(weighed: WorkloadReplay) -> Name:
     return Name(", ".join(f"{name} {readable(text)}" for name, text in weighed.shares.items()))
 
 
-def _flavors(weighed: WorkloadReplay) -> Iterable[str]:
+def _flavors(replay: WorkloadReplay) -> Iterable[str]:
     """Yield the flavor of each resource, by pod set if there are several."""
-    for name, granted in weighed.flavors.items():
-        told = " ".join(f"{resource}={flavor}" for resource, flavor in granted.items())
-        yield f"{name}: {told}" if len(weighed.flavors) > 1 else told
+    for name, granted in replay.flavors.items():
+        flavors = " ".join(f"{resource}={flavor}" for resource, flavor in granted.items())
+        yield f"{name}: {flavors}" if len(replay.flavors) > 1 else flavors
 
 
-def _names(gone: Sequence[PreemptedWorkload]) -> Name:
-    shown = [one.key for one in gone[:_NAMED_UP_TO]]
-    return Name(", ".join([*shown, "…"] if len(gone) > len(shown) else shown))
+def _names(workloads: Sequence[PreemptedWorkload]) -> Name:
+    shown = [workload.key for workload in workloads[:_NAMED_UP_TO]]
+    return Name(", ".join([*shown, "…"] if len(workloads) > len(shown) else shown))

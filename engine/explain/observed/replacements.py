@@ -37,13 +37,13 @@ RUNS = gettext_noop(
 )
 
 
-def grace(given_s: int, took_s: float | None, took: str) -> Message:
+def grace(grace_s: int, took_s: float | None, took: str) -> Message:
     """Return how the grace period was used; ``took_s``: None while the pod still stops, else ``took`` in seconds."""
     if took_s is None:
-        return plural_message(STOPPING, given_s)
-    if took_s >= given_s:
-        return plural_message(CUT_SHORT, given_s)
-    return plural_message(IN_TIME, given_s, took=took)
+        return plural_message(STOPPING, grace_s)
+    if took_s >= grace_s:
+        return plural_message(CUT_SHORT, grace_s)
+    return plural_message(IN_TIME, grace_s, took=took)
 
 
 def lost_work_sentence(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
@@ -56,9 +56,9 @@ def lost_work_sentence(unsaved_s: int, *, saved: bool, time: str, held: str, wor
     return Message(SINCE_CHECKPOINT if saved else SINCE_START, {"time": time, "held": held, "work": work})
 
 
-def odd_checkpoint(annotation: str, said: str) -> Message:
+def odd_checkpoint(annotation: str, value: str) -> Message:
     """Return the sentence that an annotation's value for the last checkpoint is not a time."""
-    return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": said})
+    return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": value})
 
 
 def repeated_preemptions(application: str, times: int) -> Message:

@@ -155,36 +155,38 @@ NOT_KEPT = gettext_noop(
 _NAMED_UP_TO = 5
 
 
-def replay_lines(seen: Observed) -> tuple[Message, ...]:
+def replay_lines(observed: Observed) -> tuple[Message, ...]:
     """Return the scheduler's own message, its rules' answer, and where the two differ, with the cause if it is known.
 
     Nothing for evictions by other components than schedulers.
     """
-    if seen.weighed is not None:
-        return tuple(kueue_replay_lines(seen.weighed))
-    found = compare_with_replay(seen)
-    if seen.hindsight is None or found is None:
-        return (Message(NOT_REPLAYED[seen.untold]),) if seen.untold else ()
-    said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
-    return (*said, *_differing(found, seen, seen.hindsight))
+    if observed.weighed is not None:
+        return tuple(kueue_replay_lines(observed.weighed))
+    comparison = compare_with_replay(observed)
+    if observed.hindsight is None or comparison is None:
+        return (Message(NOT_REPLAYED[observed.untold]),) if observed.untold else ()
+    scheduler_message = (
+        [Message(SCHEDULER_SAYS, {"message": observed.hindsight.said})] if observed.hindsight.said else []
+    )
+    return (*scheduler_message, *_differing(comparison, observed, observed.hindsight))
 
 
-def no_counterfactuals_reason(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
+def no_counterfactuals_reason(observed: Observed, *, is_stored: bool) -> tuple[Message, ...]:
     """Return why no change that would have spared a scheduler's victim is shown; nothing where one can be computed.
 
-    ``kept``: whether the cluster as it was just before is still stored.
+    ``is_stored``: whether the cluster as it was just before is still stored.
     """
-    if seen.over_max:
+    if observed.over_max:
         return (Message(OF_A_MAX),)
-    if seen.weighed is not None:
-        return _unspared_by_quota(seen.weighed)
-    if seen.hindsight is None:
-        return (Message(NOT_REPLAYED[seen.untold]),) if seen.untold else ()
-    if seen.source is EvictionSource.VOLCANO:
+    if observed.weighed is not None:
+        return _unspared_by_quota(observed.weighed)
+    if observed.hindsight is None:
+        return (Message(NOT_REPLAYED[observed.untold]),) if observed.untold else ()
+    if observed.source is EvictionSource.VOLCANO:
         return (Message(NOBODY_NAMED),)
-    if not agrees(seen):
+    if not agrees(observed):
         return (Message(OTHER_ANSWER),)
-    return () if kept else (Message(NOT_KEPT),)
+    return () if is_stored else (Message(NOT_KEPT),)
 
 
 def _unspared_by_quota(weighed: WorkloadReplay) -> tuple[Message, ...]:
@@ -193,32 +195,32 @@ def _unspared_by_quota(weighed: WorkloadReplay) -> tuple[Message, ...]:
     return (Message(NOT_SPARED),) if weighed.spared is None else ()
 
 
-def quirk_effects(seen: Observed) -> tuple[tuple[Message, ...], ...]:
+def quirk_effects(observed: Observed) -> tuple[tuple[Message, ...], ...]:
     """Return where YuniKorn's departures from its own design changed its answer, each in one or more sentences."""
-    hindsight = seen.hindsight
-    if hindsight is None or seen.source is not EvictionSource.YUNIKORN:
+    replay = observed.hindsight
+    if replay is None or observed.source is not EvictionSource.YUNIKORN:
         return ()
-    if hindsight.quirks is None:
+    if replay.quirks is None:
         return ((Message(QUIRKS_UNKNOWN),),)
-    return tuple(quirk_messages(effect, hindsight.decision) for effect in hindsight.quirks)
+    return tuple(quirk_messages(effect, replay.decision) for effect in replay.quirks)
 
 
-def _differing(found: Compared, seen: Observed, hindsight: DecisionReplay) -> list[Message]:
-    source, lines = seen.source, [_answer(found, seen.source, hindsight)]
-    if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
-        lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
-    elif source is EvictionSource.VOLCANO and hindsight.decision.evicts:
-        lines.append(_preemptors(hindsight.decision))
-    elif found.agreement is Agreement.NO_PREEMPTION and source is not EvictionSource.VOLCANO:
-        lines.append(reason(hindsight.decision))
-    if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
-        count, pods = len(found.only_theirs), _names(found.only_theirs)
+def _differing(comparison: Compared, observed: Observed, replay: DecisionReplay) -> list[Message]:
+    source, lines = observed.source, [_answer(comparison, observed.source, replay)]
+    if comparison.agreement is Agreement.NO_PREEMPTION and observed.over_max:
+        lines.append(Message(NOT_OVER_MAX, {"queue": short_name(observed.over_max)}))
+    elif source is EvictionSource.VOLCANO and replay.decision.evicts:
+        lines.append(_preemptors(replay.decision))
+    elif comparison.agreement is Agreement.NO_PREEMPTION and source is not EvictionSource.VOLCANO:
+        lines.append(reason(replay.decision))
+    if comparison.agreement is Agreement.OTHER_VICTIMS and comparison.only_theirs:
+        count, pods = len(comparison.only_theirs), _names(comparison.only_theirs)
         lines.append(Message(ONLY_THEIRS[0], {"pods": pods}, plural=ONLY_THEIRS[1], count=count))
-    if found.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and found.only_ours:
-        lines.append(Message(ONLY_OURS, {"pods": _names(found.only_ours)}))
-    if found.cause is not None:
-        template = _CAUSES.get(source, CAUSES)[found.cause]
-        params: dict[str, Param] = {"nodes": str(hindsight.nodes)} if "%(nodes)s" in template else {}
+    if comparison.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and comparison.only_ours:
+        lines.append(Message(ONLY_OURS, {"pods": _names(comparison.only_ours)}))
+    if comparison.cause is not None:
+        template = _CAUSES.get(source, CAUSES)[comparison.cause]
+        params: dict[str, Param] = {"nodes": str(replay.nodes)} if "%(nodes)s" in template else {}
         lines.append(Message(template, params))
     return lines
 
@@ -229,11 +231,11 @@ def _preemptors(decision: Decision) -> Message:
     return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
 
 
-def _answer(found: Compared, source: EvictionSource, hindsight: DecisionReplay) -> Message:
-    if found.agreement is Agreement.OTHER_NODE:
-        decision = hindsight.decision
+def _answer(comparison: Compared, source: EvictionSource, replay: DecisionReplay) -> Message:
+    if comparison.agreement is Agreement.OTHER_NODE:
+        decision = replay.decision
         return plural_message(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
-    return Message(ANSWERS[source][found.agreement])
+    return Message(ANSWERS[source][comparison.agreement])
 
 
 def _names(pods: Sequence[PodFacts]) -> Name:

@@ -40,9 +40,9 @@ def reason(why: str) -> str:
     return f"{EvictionSource.VOLCANO}-{why}"
 
 
-def sentence(seen: Observed, by: str) -> Message:
+def sentence(observed: Observed, by: str) -> Message:
     """Return what Volcano did; all victims of a decision were evicted by the same action."""
-    why, count = seen.victims[0].why, len(seen.victims)
+    why, count = observed.victims[0].why, len(observed.victims)
     if why in SENTENCES:
         return plural_message(SENTENCES[why], count, by=by)
     return plural_message(OTHER, count, by=by, why=Name(why))

@@ -87,7 +87,7 @@ def _overused(tier: Tier, _priority: int) -> Message:
     if tier.passes:
         if not tier.needs:
             return Message(OVERUSED_SOMEBODY)
-        queues = short_names(one.queue for one in tier.reached)
+        queues = short_names(need.queue for need in tier.reached)
         return plural_message(OVERUSED_COUNTED, len(tier.reached), queues=queues)
     fence = tier.needs[0].where if tier.needs else ""
     return Message(OVERUSED_FENCE, {"queue": short_name(fence)}) if fence else Message(OVERUSED_NOBODY)
@@ -126,7 +126,7 @@ SENTENCES = {
 }
 
 
-def kept_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
+def staying_pods(tier: Tier) -> tuple[tuple[Message, int], ...]:
     """Return why pods of the queues that could give back are kept, with counts, the most frequent reason first."""
-    ordered = sorted(tier.staying.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(tier.staying.items(), key=lambda item: (-item[1], item[0]))
     return tuple((Message(_STAYING[PodReason(reason)]), count) for reason, count in ordered)

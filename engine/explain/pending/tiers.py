@@ -257,13 +257,17 @@ _SENTENCES = {
 
 def rejecting_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
     """Return why nodes can't take the pod, with the number of nodes, the most frequent reason first."""
-    ordered = sorted(tier.refusing.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(tier.refusing.items(), key=lambda item: (-item[1], item[0]))
     return tuple((Message(NODE_LABELS[NodeReason(reason)]), count) for reason, count in ordered)
 
 
-def pods_ahead(found: Ahead) -> Message:
+def pods_ahead(pods_before: Ahead) -> Message:
     """Return how many pods are considered earlier, without saying whose they are."""
-    return plural_message(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
+    return (
+        plural_message(AHEAD, pods_before.cluster, own=str(pods_before.queue))
+        if pods_before.cluster
+        else Message(FIRST)
+    )
 
 
 def all_remedies() -> Message:

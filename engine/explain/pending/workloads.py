@@ -49,6 +49,8 @@ def preemptable_workloads(tier: Tier, priority: int) -> Message:
     return plural_message(WORKLOADS_COUNTED, tier.needs[0].available, held=format_amount_list(tier.held), **params)
 
 
-def workloads_ahead(found: Ahead) -> Message:
+def workloads_ahead(workloads_before: Ahead) -> Message:
     """Return how many of Kueue's workloads come before one in its own queue."""
-    return plural_message(WORKLOADS_AHEAD, found.queue) if found.queue else Message(WORKLOADS_FIRST)
+    return (
+        plural_message(WORKLOADS_AHEAD, workloads_before.queue) if workloads_before.queue else Message(WORKLOADS_FIRST)
+    )

@@ -50,31 +50,33 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     only_ours: tuple[PodFacts, ...] = ()
 
 
-def compare_with_replay(seen: Observed) -> Compared | None:
+def compare_with_replay(observed: Observed) -> Compared | None:
     """Compare an observed decision with its replay. Returns None if it was not replayed."""
-    if seen.hindsight is None:
+    if observed.hindsight is None:
         return None
-    ours = seen.hindsight.decision
-    theirs, own = [one.pod for one in seen.victims], [one.pod for one in ours.victims]
-    told = [one.pod for one in ours.to_evict]  # pods that terminate already are neither evicted again nor in an Event
-    only_theirs, only_ours = _without(theirs, own), _without(told, theirs)
-    if ours.outcome is not Outcome.PREEMPT:
-        return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
-    if seen.node and not seen.over_max and ours.node != seen.node:
-        verdict = next((one for one in ours.trace.nodes if one.node == seen.node), None)
-        agreement, cause = Agreement.OTHER_NODE, _elsewhere(seen, ours, verdict)
-    elif only_theirs or only_ours:
-        tie = _is_tie(seen, only_theirs, only_ours)
+    replayed = observed.hindsight.decision
+    evicted, chosen = [victim.pod for victim in observed.victims], [victim.pod for victim in replayed.victims]
+    to_evict = [
+        verdict.pod for verdict in replayed.to_evict
+    ]  # pods that terminate already are neither evicted again nor in an Event
+    only_evicted, only_replayed = _without(evicted, chosen), _without(to_evict, evicted)
+    if replayed.outcome is not Outcome.PREEMPT:
+        return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_evicted)
+    if observed.node and not observed.over_max and replayed.node != observed.node:
+        verdict = next((candidate for candidate in replayed.trace.nodes if candidate.node == observed.node), None)
+        agreement, cause = Agreement.OTHER_NODE, _elsewhere(observed, replayed, verdict)
+    elif only_evicted or only_replayed:
+        tie = _is_tie(observed, only_evicted, only_replayed)
         agreement, cause = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT
     else:
         return Compared(agreement=Agreement.SAME)
-    return Compared(agreement=agreement, cause=cause, only_theirs=only_theirs, only_ours=only_ours)
+    return Compared(agreement=agreement, cause=cause, only_theirs=only_evicted, only_ours=only_replayed)
 
 
-def agrees(seen: Observed) -> bool:
+def agrees(observed: Observed) -> bool:
     """Return whether the replay of the scheduler's own rules leads to the same decision for the same pod."""
-    found = compare_with_replay(seen)
-    return found is not None and found.agreement is Agreement.SAME and seen.ask is not None
+    comparison = compare_with_replay(observed)
+    return comparison is not None and comparison.agreement is Agreement.SAME and observed.ask is not None
 
 
 def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodFacts, ...]:
@@ -82,15 +84,15 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
     return tuple(pod for pod in pods if pod.uid not in uids)
 
 
-def _is_tie(seen: Observed, theirs: Iterable[PodFacts], ours: Iterable[PodFacts]) -> bool:
+def _is_tie(observed: Observed, evicted: Iterable[PodFacts], replayed: Iterable[PodFacts]) -> bool:
     """Return whether both sets of victims are equally good to the scheduler, or differ by chance.
 
     Volcano looks at nodes, and at the pods of a node, in random order. Its victims reveal the order of the pods;
     nothing reveals which nodes it looked at before.
     """
-    if seen.source is EvictionSource.VOLCANO:
-        return seen.hindsight is not None and seen.hindsight.nodes > 1
-    return _worth(seen.source, theirs) == _worth(seen.source, ours)
+    if observed.source is EvictionSource.VOLCANO:
+        return observed.hindsight is not None and observed.hindsight.nodes > 1
+    return _worth(observed.source, evicted) == _worth(observed.source, replayed)
 
 
 def _worth(source: EvictionSource, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
@@ -100,18 +102,18 @@ def _worth(source: EvictionSource, pods: Iterable[PodFacts]) -> Counter[tuple[in
     return Counter((pod.priority, pod.started_ms) for pod in pods)
 
 
-def _elsewhere(seen: Observed, ours: Decision, verdict: NodeVerdict | None) -> Cause:
+def _elsewhere(observed: Observed, replayed: Decision, verdict: NodeVerdict | None) -> Cause:
     """Return why the scheduler took another node.
 
     ``verdict``: what the replay's trace reports of the node that the scheduler took, if anything.
     """
-    if seen.source is EvictionSource.VOLCANO:
+    if observed.source is EvictionSource.VOLCANO:
         return Cause.TIE
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
-    if seen.source is EvictionSource.YUNIKORN:  # takes the first node checked of those with equally many victims
-        alike = verdict is not None and dearer and verdict.victims == len(ours.victims)
-        return Cause.TIE if alike else Cause.MOMENT
+    if observed.source is EvictionSource.YUNIKORN:  # takes the first node checked of those with equally many victims
+        equally_many = verdict is not None and dearer and verdict.victims == len(replayed.victims)
+        return Cause.TIE if equally_many else Cause.MOMENT
     if verdict is not None and dearer and verdict.detail == _ANY:
         return Cause.TIE
-    nodes = seen.hindsight.nodes if seen.hindsight else 0
+    nodes = observed.hindsight.nodes if observed.hindsight else 0
     return Cause.SAMPLE if dearer and nodes > SAMPLED_FROM else Cause.MOMENT

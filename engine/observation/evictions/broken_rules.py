@@ -36,14 +36,16 @@ class ObservedUsage:
 
     def figures(self, victims: list[PodFacts], paths: Iterable[str]) -> dict[str, QueueFigures]:
         """Return the queues of ``paths`` and all queues above, with usage before and after; empty without victims."""
-        wanted = {above for path in paths if path in self._tree for above in self._tree.lineage(path)}
-        if not wanted or not victims:
+        relevant_paths = {above for path in paths if path in self._tree for above in self._tree.lineage(path)}
+        if not relevant_paths or not victims:
             return {}
         freed = self._by_queue(victims)
-        counted = self._by_queue(one for one in victims if _stays(self._state.pods.get(one.uid)))
-        return {path: self._standing(path, freed.get(path, {}), counted.get(path, {})) for path in wanted}
+        counted = self._by_queue(
+            victim for victim in victims if _is_bound_and_staying(self._state.pods.get(victim.uid))
+        )
+        return {path: self._queue_figures(path, freed.get(path, {}), counted.get(path, {})) for path in relevant_paths}
 
-    def _standing(self, path: str, freed: Amounts, counted: Amounts) -> QueueFigures:
+    def _queue_figures(self, path: str, freed: Amounts, counted: Amounts) -> QueueFigures:
         """Return a queue's usage before and after; ``counted``: freed amounts that the current usage still includes."""
         after, queue = subtract(self._staying[path], counted), self._tree[path]
         return QueueFigures(
@@ -51,67 +53,74 @@ class ObservedUsage:
         )
 
     def _by_queue(self, pods: Iterable[PodFacts]) -> dict[str, Amounts]:
-        found: dict[str, Amounts] = {}  # of the queues above victims alone: there may be thousands of others
+        freed: dict[str, Amounts] = {}  # of the queues above victims alone: there may be thousands of others
         for leaf, amounts in self._tree.held_by_leaf((pod.queue, pod.requests) for pod in pods).items():
             for path in self._tree.lineage(leaf):
-                found[path] = add(found.get(path, {}), amounts)
-        return found
+                freed[path] = add(freed.get(path, {}), amounts)
+        return freed
 
     @cached_property
     def _staying(self) -> dict[str, Amounts]:
-        staying = (pod for pod in self._state.pods.values() if _stays(pod))
+        staying = (pod for pod in self._state.pods.values() if _is_bound_and_staying(pod))
         return self._tree.usage((self._state.queue_of(pod, self._tree), pod.requests) for pod in staying)
 
 
-def _stays(pod: Pod | None) -> bool:
+def _is_bound_and_staying(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.node) and not pod.finished and not pod.terminating
 
 
-def with_broken_rules(found: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
+def with_broken_rules(observed: Observed, usage: ObservedUsage, fresh: list[PodFacts]) -> Observed:
     """Return the decision with the queues' figures and, for some schedulers, the rules of the tree that it broke.
 
     ``fresh``: the victims that the usage knows of.
     """
-    paths = [*([found.ask.queue] if found.ask else []), *(one.pod.queue for one in found.victims)]
+    paths = [*([observed.ask.queue] if observed.ask else []), *(victim.pod.queue for victim in observed.victims)]
     figures = usage.figures(fresh, paths)
-    victims = found.victims
-    if found.source in BY_GUARANTEES:
-        asker = found.ask if found.ask_known else None
-        told = [flags(usage.tree, asker, one.pod, figures.get) if one.known else () for one in victims]
-        victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))
-    paths += [each.queue for one in victims for each in one.flags]
+    victims = observed.victims
+    if observed.source in BY_GUARANTEES:
+        preemptor = observed.ask if observed.ask_known else None
+        flags_of_victims = [
+            flags(usage.tree, preemptor, victim.pod, figures.get) if victim.known else () for victim in victims
+        ]
+        victims = tuple(
+            msgspec.structs.replace(victim, flags=victim_flags)
+            for victim, victim_flags in zip(victims, flags_of_victims, strict=True)
+        )
+    paths += [broken.queue for victim in victims for broken in victim.flags]
     queues = tuple(figures[path] for path in dict.fromkeys(paths) if path in figures)
-    return msgspec.structs.replace(found, victims=victims, queues=queues, ask_takes=usage.takes_within(found.ask_place))
+    return msgspec.structs.replace(
+        observed, victims=victims, queues=queues, ask_takes=usage.takes_within(observed.ask_place)
+    )
 
 
 def flags(
-    tree: QueueTree, ask: PodFacts | None, pod: PodFacts, figures: Callable[[str], QueueFigures | None]
+    tree: QueueTree, preemptor: PodFacts | None, pod: PodFacts, figures: Callable[[str], QueueFigures | None]
 ) -> tuple[Flagged, ...]:
     """Return the tree's rules that evicting this pod for this preemptor breaks, as far as the facts are known."""
     if pod.queue not in tree:
         return ()
-    found = []
-    asker = ask.queue if ask and ask.queue in tree else ""
-    if asker and asker == pod.queue:
-        found.append(Flagged(flag=Flag.SAME_QUEUE, queue=asker))
-    fence = tree.fence(asker) if asker else None
+    broken = []
+    queue = preemptor.queue if preemptor and preemptor.queue in tree else ""
+    if queue and queue == pod.queue:
+        broken.append(Flagged(flag=Flag.SAME_QUEUE, queue=queue))
+    fence = tree.fence(queue) if queue else None
     if fence and not tree.contains(fence, pod.queue):
-        found.append(Flagged(flag=Flag.ACROSS_FENCE, queue=fence))
+        broken.append(Flagged(flag=Flag.ACROSS_FENCE, queue=fence))
     for path in tree.lineage(pod.queue):
-        if asker and tree.contains(path, asker):
+        if queue and tree.contains(path, queue):
             break  # the preemptor gets what is taken here, under the same guarantee
-        standing = figures(path)
-        resource = _short_of(standing, pod.requests) if standing else None
+        queue_figures = figures(path)
+        resource = _short_of(queue_figures, pod.requests) if queue_figures else None
         if resource:
-            found.append(Flagged(flag=Flag.BELOW_GUARANTEE, queue=path, resource=resource))
+            broken.append(Flagged(flag=Flag.BELOW_GUARANTEE, queue=path, resource=resource))
             break
-    return tuple(found)
+    return tuple(broken)
 
 
-def _short_of(standing: QueueFigures, taken: Amounts) -> str | None:
+def _short_of(queue_figures: QueueFigures, taken: Amounts) -> str | None:
     """Return the taken resource of which the queue has the smallest part of its guarantee left, or None."""
-    missing = subtract(standing.guaranteed, standing.after)
-    short = [name for name, amount in taken.items() if amount > 0 and name != PODS and name in standing.guaranteed]
+    missing = subtract(queue_figures.guaranteed, queue_figures.after)
+    short = [name for name, amount in taken.items() if amount > 0 and name != PODS and name in queue_figures.guaranteed]
     short = [name for name in short if missing[name] > 0]
-    parts = [(Fraction(standing.after.get(name, 0), standing.guaranteed[name]), name) for name in short]
+    parts = [(Fraction(queue_figures.after.get(name, 0), queue_figures.guaranteed[name]), name) for name in short]
     return min(parts)[1] if parts else None

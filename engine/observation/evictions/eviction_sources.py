@@ -23,23 +23,23 @@ class EvictionSource(StrEnum):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """How much the evidence that a scheduler leaves of a preemption shows."""
 
-    asks: bool
+    names_preemptor: bool
     """Whether it normally names the preemptor."""
     one_node: bool
     """Whether the victims of one decision are on one node."""
-    again: bool
+    is_replayed: bool
     """Whether the scheduler's rules are implemented here, so that its decision is replayed."""
 
 
 EVIDENCE: dict[EvictionSource, Evidence] = {
     # The Event Preempted on the pod; without one, its condition DisruptionTarget.
-    EvictionSource.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
+    EvictionSource.KUBE_SCHEDULER: Evidence(names_preemptor=True, one_node=True, is_replayed=True),
     # The conditions Preempted and Evicted of the pod's Workload.
-    EvictionSource.KUEUE: Evidence(asks=True, one_node=False, again=True),
+    EvictionSource.KUEUE: Evidence(names_preemptor=True, one_node=False, is_replayed=True),
     # The Event Informational on the pod, or what YuniKorn's own REST API returns.
-    EvictionSource.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
+    EvictionSource.YUNIKORN: Evidence(names_preemptor=True, one_node=False, is_replayed=True),
     # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves no evidence.
-    EvictionSource.VOLCANO: Evidence(asks=False, one_node=True, again=True),
+    EvictionSource.VOLCANO: Evidence(names_preemptor=False, one_node=True, is_replayed=True),
 }
 """The sources that preempt. The others evict for other reasons, for example a drain, and leave only a condition."""
 SCHEDULERS = tuple(EVIDENCE)
@@ -69,7 +69,7 @@ class RulesOf(msgspec.Struct, frozen=True, kw_only=True):
 
     def cover(self, running: str) -> bool:
         """Return whether the rules were verified for a release, for example ``v1.36.3``."""
-        return any(running.removeprefix("v").startswith(one) for one in self.releases)
+        return any(running.removeprefix("v").startswith(release) for release in self.releases)
 
 
 RULES: dict[EvictionSource, RulesOf] = {

@@ -26,31 +26,32 @@ def observe(
     *,
     now_ms: int,
     settled: Collection[Key] = (),
-    ours: Collection[str] = (),
+    own_victims: Collection[str] = (),
     events: bool = True,
     most: int | None = None,
 ) -> tuple[Observed, ...]:
     """Return the decisions of others that the state shows, oldest first, from at most the ``most`` oldest victims.
 
-    Sightings in ``settled`` are left out, and so are victims (uids) in ``ours``. ``events``: whether Events can be
-    read. The function is pure: the same state gives the same result, in whatever order its objects came.
+    Sightings in ``settled`` are left out, and so are victims (uids) in ``own_victims``. ``events``: whether Events can
+    be read. The function is pure: the same state gives the same result, in whatever order its objects came.
     """
-    found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
+    recorded = sightings(state, now_ms=now_ms, settled=settled, own_victims=own_victims, events=events)[:most]
     scene = _Scene(state, tree, now_ms)
     groups = [
-        scene.observed(group) for group in _together(sorted(found, key=lambda one: (*one.shared, one.at_ms, one.uid)))
+        scene.observed(group)
+        for group in _together(sorted(recorded, key=lambda sighting: (*sighting.shared, sighting.at_ms, sighting.uid)))
     ]
-    return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
+    return tuple(sorted(groups, key=lambda decision: (decision.at_ms, decision.victims[0].pod.uid)))
 
 
 def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
     groups: list[list[Sighting]] = []
-    for one in ordered:
+    for sighting in ordered:
         first = groups[-1][0] if groups else None
-        if first and first.shared == one.shared and one.at_ms - first.at_ms <= TOGETHER_MS:
-            groups[-1].append(one)
+        if first and first.shared == sighting.shared and sighting.at_ms - first.at_ms <= TOGETHER_MS:
+            groups[-1].append(sighting)
         else:
-            groups.append([one])
+            groups.append([sighting])
     return groups
 
 
@@ -64,53 +65,61 @@ class _Scene:
     def observed(self, group: list[Sighting]) -> Observed:
         """Return a group of sightings as one decision."""
         first = group[0]
-        found = Observed(
+        observed = Observed(
             source=first.source,
             at_ms=first.at_ms,
-            node=first.node if len({one.node for one in group}) == 1 else "",
-            victims=tuple(self._taken(one) for one in group),
+            node=first.node if len({sighting.node for sighting in group}) == 1 else "",
+            victims=tuple(self._victim(sighting) for sighting in group),
             ask_kind=first.event.ask_kind if first.event else "Pod",
             ask_place=first.event.ask_place if first.event else "",
             over_max=first.over_max,
         )
-        fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
-        return with_broken_rules(self._asked(found, first.event), self._usage, fresh)
+        fresh = [victim.pod for victim in observed.victims if victim.known and self._now_ms - victim.at_ms <= FRESH_MS]
+        return with_broken_rules(self._with_preemptor(observed, first.event), self._usage, fresh)
 
-    def _taken(self, one: Sighting) -> ObservedVictim:
-        pod = self._state.placed(one.uid, self._tree)
+    def _victim(self, sighting: Sighting) -> ObservedVictim:
+        pod = self._state.placed(sighting.uid, self._tree)
         if pod is None:
-            facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
-            return ObservedVictim(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
-        said = pod.disruption_message if one.source is EvictionSource.KUBELET else ""
-        place = one.event.place if one.event else ""
-        return ObservedVictim(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
+            facts = msgspec.structs.replace(
+                self._named(sighting.uid, sighting.namespace, sighting.name), node=sighting.node
+            )
+            return ObservedVictim(pod=facts, at_ms=sighting.at_ms, known=False, why=sighting.why)
+        message = pod.disruption_message if sighting.source is EvictionSource.KUBELET else ""
+        place = sighting.event.place if sighting.event else ""
+        return ObservedVictim(pod=PodFacts.of(pod), at_ms=sighting.at_ms, said=message, why=sighting.why, place=place)
 
-    def _asked(self, found: Observed, event: Preempted | None) -> Observed:
+    def _with_preemptor(self, observed: Observed, event: Preempted | None) -> Observed:
         """Return the decision with its preemptor, or with the pods that may have been the preemptor."""
         if event is not None and (event.ask_uid or event.ask_name):
-            ask = self._workload(event.ask_uid) if found.source is EvictionSource.KUEUE else self._ask(event.ask_uid)
-            named = ask or self._named_ask(event)
-            return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
-        if found.source is not EvictionSource.KUBE_SCHEDULER:
-            return found
-        nominated = self._nominated(found)
-        if len(nominated) == 1 and all(one.known and one.pod.priority < nominated[0].priority for one in found.victims):
-            return msgspec.structs.replace(found, ask=self._ask(nominated[0].uid), ask_inferred=True)
-        return msgspec.structs.replace(found, nominated=tuple(sorted(pod.key for pod in nominated)))
+            preemptor = (
+                self._preempting_workload(event.ask_uid)
+                if observed.source is EvictionSource.KUEUE
+                else self._preemptor(event.ask_uid)
+            )
+            named = preemptor or self._named_preemptor(event)
+            return msgspec.structs.replace(observed, ask=named, ask_known=preemptor is not None)
+        if observed.source is not EvictionSource.KUBE_SCHEDULER:
+            return observed
+        nominated = self._nominated(observed)
+        if len(nominated) == 1 and all(
+            victim.known and victim.pod.priority < nominated[0].priority for victim in observed.victims
+        ):
+            return msgspec.structs.replace(observed, ask=self._preemptor(nominated[0].uid), ask_inferred=True)
+        return msgspec.structs.replace(observed, nominated=tuple(sorted(pod.key for pod in nominated)))
 
-    def _ask(self, uid: str) -> PodFacts | None:
+    def _preemptor(self, uid: str) -> PodFacts | None:
         pod = self._state.placed(uid, self._tree)
         return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
 
-    def _workload(self, uid: str) -> PodFacts | None:
+    def _preempting_workload(self, uid: str) -> PodFacts | None:
         """Return the Workload that preempted, as facts of a pod; its pods are created later, if at all."""
-        asked = self._state.workloads.get(uid)
-        if asked is None:
+        workload = self._state.workloads.get(uid)
+        if workload is None:
             return None
-        named = self._named(uid, asked.namespace, asked.name)
-        return msgspec.structs.replace(named, application=asked.owner or asked.name, priority=asked.priority)
+        named = self._named(uid, workload.namespace, workload.name)
+        return msgspec.structs.replace(named, application=workload.owner or workload.name, priority=workload.priority)
 
-    def _named_ask(self, event: Preempted) -> PodFacts:
+    def _named_preemptor(self, event: Preempted) -> PodFacts:
         named = self._named(event.ask_uid, event.ask_namespace, event.ask_name)
         queue = event.ask_queue or named.queue
         return msgspec.structs.replace(named, queue=queue, application=event.ask_application)
@@ -120,10 +129,10 @@ class _Scene:
         queue = self._tree.leaf_by_namespace.get(namespace, "")
         return PodFacts(uid=uid, namespace=namespace, name=name, queue=queue, application="", priority=0, requests={})
 
-    def _nominated(self, found: Observed) -> list[Pod]:
+    def _nominated(self, observed: Observed) -> list[Pod]:
         """Return the pods that may be the preemptor: nominated to the node, with a higher priority than a victim."""
-        lowest = min((one.pod.priority for one in found.victims if one.known), default=None)
-        waiting = self._nominees.get(found.node, ())
+        lowest = min((victim.pod.priority for victim in observed.victims if victim.known), default=None)
+        waiting = self._nominees.get(observed.node, ())
         return [pod for pod in waiting if lowest is not None and pod.priority > lowest]
 
     @cached_property

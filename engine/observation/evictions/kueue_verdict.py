@@ -62,20 +62,20 @@ class WorkloadReplay(msgspec.Struct, frozen=True, kw_only=True):
 
     def spared_pod(self, uid: str) -> tuple[Counterfactual, ...]:
         """Return the changes that would have kept the Workload that a pod (uid) belongs to."""
-        key = next((one.key for one in self.theirs if uid in one.pods), None)
-        return tuple(one for one in self.spared or () if one.spared == key)
+        key = next((workload.key for workload in self.theirs if uid in workload.pods), None)
+        return tuple(change for change in self.spared or () if change.spared == key)
 
     @property
     def only_theirs(self) -> tuple[PreemptedWorkload, ...]:
         """Return the Workloads that were preempted, but not in the replay."""
-        ours = {one.uid for one in self.ours}
-        return tuple(one for one in self.theirs if one.uid not in ours)
+        replayed = {workload.uid for workload in self.ours}
+        return tuple(workload for workload in self.theirs if workload.uid not in replayed)
 
     @property
     def only_ours(self) -> tuple[PreemptedWorkload, ...]:
         """Return the Workloads that the replay preempts, but that were not preempted."""
-        theirs = {one.uid for one in self.theirs}
-        return tuple(one for one in self.ours if one.uid not in theirs and not one.leaving)
+        preempted = {workload.uid for workload in self.theirs}
+        return tuple(workload for workload in self.ours if workload.uid not in preempted and not workload.leaving)
 
     @property
     def other_reasons(self) -> tuple[PreemptedWorkload, ...]:
@@ -83,8 +83,8 @@ class WorkloadReplay(msgspec.Struct, frozen=True, kw_only=True):
 
         A reason that Kueue did not report does not count as another reason.
         """
-        said = {one.uid: one.why for one in self.theirs if one.why}
-        return tuple(one for one in self.ours if said.get(one.uid, one.why) != one.why)
+        reasons = {workload.uid: workload.why for workload in self.theirs if workload.why}
+        return tuple(workload for workload in self.ours if reasons.get(workload.uid, workload.why) != workload.why)
 
     @property
     def agrees(self) -> bool:

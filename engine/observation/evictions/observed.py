@@ -115,12 +115,12 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
         return self.ask is not None and not self.ask_inferred
 
     @property
-    def told_again(self) -> bool:
+    def is_replayed(self) -> bool:
         """Return whether the decision was replayed."""
         return self.hindsight is not None or self.weighed is not None
 
     @property
-    def asker(self) -> str:
+    def preemptor_uid(self) -> str:
         """Return the preemptor's uid, or an empty string if it is not known."""
         return self.ask.uid if self.ask else ""
 
@@ -130,42 +130,45 @@ def merge_observed(former: Observed, later: Observed) -> Observed:
 
     A victim of both parts is reported as in ``later``, and so is the preemptor, unless ``later`` knows less of it.
     """
-    again = {one.pod.uid for one in later.victims}
-    victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
-    asks = max((later, former), key=lambda one: (one.certain, one.ask is not None, one.ask_known))
-    told = next((one for one in (former, later) if one.told_again and one.asker == asks.asker), asks)
-    held = next((one for one in (later, former) if one.laws and len(one.victims) == len(victims)), None)
+    seen_again = {victim.pod.uid for victim in later.victims}
+    victims = (*(victim for victim in former.victims if victim.pod.uid not in seen_again), *later.victims)
+    best_known = max((later, former), key=lambda part: (part.certain, part.ask is not None, part.ask_known))
+    replayed = next(
+        (part for part in (former, later) if part.is_replayed and part.preemptor_uid == best_known.preemptor_uid),
+        best_known,
+    )
+    audited = next((part for part in (later, former) if part.laws and len(part.victims) == len(victims)), None)
     return msgspec.structs.replace(
         former,
         node=former.node if former.node == later.node else "",
         victims=victims,
-        ask=asks.ask,
-        ask_known=asks.ask_known,
-        ask_inferred=asks.ask_inferred,
-        ask_kind=asks.ask_kind,
-        ask_place=asks.ask_place,
-        ask_takes=asks.ask_takes,
-        nominated=asks.nominated,
+        ask=best_known.ask,
+        ask_known=best_known.ask_known,
+        ask_inferred=best_known.ask_inferred,
+        ask_kind=best_known.ask_kind,
+        ask_place=best_known.ask_place,
+        ask_takes=best_known.ask_takes,
+        nominated=best_known.nominated,
         queues=_spanning(former.queues, later.queues),
-        hindsight=told.hindsight,
-        weighed=told.weighed,
-        untold=told.untold,
-        laws=held.laws if held else (),  # checks of a part do not apply to the whole
+        hindsight=replayed.hindsight,
+        weighed=replayed.weighed,
+        untold=replayed.untold,
+        laws=audited.laws if audited else (),  # checks of a part do not apply to the whole
     )
 
 
 def _spanning(former: Collection[QueueFigures], later: Collection[QueueFigures]) -> tuple[QueueFigures, ...]:
-    began, ended = {one.path: one for one in former}, {one.path: one for one in later}
+    began, ended = {figures.path: figures for figures in former}, {figures.path: figures for figures in later}
     return tuple(
-        msgspec.structs.replace(ended.get(path, one), before=began.get(path, one).before)
-        for path, one in (began | ended).items()
+        msgspec.structs.replace(ended.get(path, figures), before=began.get(path, figures).before)
+        for path, figures in (began | ended).items()
     )
 
 
-def without_victims(seen: Observed, uids: Collection[str]) -> Observed:
+def without_victims(observed: Observed, uids: Collection[str]) -> Observed:
     """Return what remains of a decision once it is known that these victims (uids) were evicted for another pod."""
-    left = tuple(one for one in seen.victims if one.pod.uid not in uids)
-    return msgspec.structs.replace(seen, victims=left, laws=())
+    remaining = tuple(victim for victim in observed.victims if victim.pod.uid not in uids)
+    return msgspec.structs.replace(observed, victims=remaining, laws=())
 
 
 def encode(observed: Observed) -> bytes:

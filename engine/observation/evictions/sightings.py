@@ -50,7 +50,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         """Return what the victims of one decision have in common; some schedulers evict from several nodes at once."""
         evidence = EVIDENCE.get(self.source)
         place = self.node if evidence is None or evidence.one_node else self.over_max
-        nameless = self.why if evidence and not evidence.asks else ""
+        nameless = self.why if evidence and not evidence.names_preemptor else ""
         return self.source, self.ask_uid, place, nameless
 
     @property
@@ -69,54 +69,75 @@ def sighting_keys(state: ClusterState, *, now_ms: int, events: bool = True) -> t
 
     ``events``: whether Events can be read.
     """
-    return tuple(one.key for one in sightings(state, now_ms=now_ms, events=events))
+    return tuple(sighting.key for sighting in sightings(state, now_ms=now_ms, events=events))
 
 
 def sightings(
-    state: ClusterState, *, now_ms: int, settled: Collection[Key] = (), ours: Collection[str] = (), events: bool = True
+    state: ClusterState,
+    *,
+    now_ms: int,
+    settled: Collection[Key] = (),
+    own_victims: Collection[str] = (),
+    events: bool = True,
 ) -> list[Sighting]:
-    """Return the sightings that are not ``settled`` and whose victims (uids) are not ``ours``, oldest first.
+    """Return the sightings that are not ``settled`` and whose victims (uids) are not ``own_victims``, oldest first.
 
     ``events``: whether Events can be read; if not, no condition waits for an Event.
     """
-    told = _scheduler_reports(state)
-    found = [*told.values(), *_of_conditions(state, told)]
+    reports = _scheduler_reports(state)
+    candidates = [*reports.values(), *_of_conditions(state, reports)]
     wait_ms = EVENT_WAIT_MS if events else 0
-    left = (one for one in found if one.key not in settled and one.uid not in ours)
-    left = (one for one in left if _is_complete(one) or now_ms - one.at_ms >= wait_ms)
-    return sorted(left, key=lambda one: (one.at_ms, one.uid))
+    pending = (sighting for sighting in candidates if sighting.key not in settled and sighting.uid not in own_victims)
+    pending = (sighting for sighting in pending if _is_complete(sighting) or now_ms - sighting.at_ms >= wait_ms)
+    return sorted(pending, key=lambda sighting: (sighting.at_ms, sighting.uid))
 
 
-def _is_complete(one: Sighting) -> bool:
+def _is_complete(sighting: Sighting) -> bool:
     """Return whether no further Event is expected that adds to the sighting or names another victim."""
-    return one.source not in SCHEDULERS or (one.source is EvictionSource.KUBE_SCHEDULER and one.event is not None)
+    return sighting.source not in SCHEDULERS or (
+        sighting.source is EvictionSource.KUBE_SCHEDULER and sighting.event is not None
+    )
 
 
 def _scheduler_reports(state: ClusterState) -> dict[str, Sighting]:
     """Return a map: victim's uid -> what its scheduler reports; of several reports the first, which has the time."""
-    found: dict[str, Sighting] = {}
-    words = (
+    sightings_by_uid: dict[str, Sighting] = {}
+    sources = (
         (EvictionSource.KUBE_SCHEDULER, state.preempted.items()),
         (EvictionSource.YUNIKORN, (*state.yunikorn.items(), *state.yunikorn_records.items())),
         (EvictionSource.VOLCANO, state.volcano.items()),
         (EvictionSource.KUEUE, _of_workloads(state)),
     )
-    for source, told in words:
-        for _, event in sorted(told, key=lambda each: each[0]):
-            if event.by_scheduler and (event.uid not in found or event.at_ms < found[event.uid].at_ms):
-                found[event.uid] = _of_event(state, event, source)
-    return found
+    for source, reports in sources:
+        for _, event in sorted(reports, key=lambda item: item[0]):
+            if event.by_scheduler and (
+                event.uid not in sightings_by_uid or event.at_ms < sightings_by_uid[event.uid].at_ms
+            ):
+                sightings_by_uid[event.uid] = _of_event(state, event, source)
+    return sightings_by_uid
 
 
 def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
     """Yield each pod's uid with what Kueue reports of its Workload, for pods that began to terminate at that time."""
-    gone = (one for uid, one in state.departed_workloads.items() if uid not in state.workloads)
-    workloads = (*gone, *state.workloads.values())
-    told = {(one.namespace, name): one for one in workloads if one.preempted for name in _names(one)}
-    for pod in _terminating_or_left(state) if told else ():
-        one = next((told[pod.namespace, name] for name in _named(pod) if (pod.namespace, name) in told), None)
-        if one is not None and one.preempted is not None and _deleted_with(pod, one.preempted.at_ms):
-            yield pod.uid, msgspec.structs.replace(one.preempted, uid=pod.uid, name=pod.name)
+    departed = (workload for uid, workload in state.departed_workloads.items() if uid not in state.workloads)
+    workloads = (*departed, *state.workloads.values())
+    preempted_by_pod = {
+        (workload.namespace, name): workload
+        for workload in workloads
+        if workload.preempted
+        for name in _names(workload)
+    }
+    for pod in _terminating_or_departed(state) if preempted_by_pod else ():
+        preempted = next(
+            (
+                preempted_by_pod[pod.namespace, name]
+                for name in _named(pod)
+                if (pod.namespace, name) in preempted_by_pod
+            ),
+            None,
+        )
+        if preempted is not None and preempted.preempted is not None and _deleted_with(pod, preempted.preempted.at_ms):
+            yield pod.uid, msgspec.structs.replace(preempted.preempted, uid=pod.uid, name=pod.name)
 
 
 def is_of(pod: Pod, workload: Workload) -> bool:
@@ -134,7 +155,7 @@ def _names(workload: Workload) -> tuple[str, ...]:
     return *workload.owners, f"Workload/{workload.name}"
 
 
-def _terminating_or_left(state: ClusterState) -> Iterable[Pod]:
+def _terminating_or_departed(state: ClusterState) -> Iterable[Pod]:
     """Yield the pods on a node that are terminating, or that have just left."""
     yield from (pod for pod in state.pods.values() if pod.terminating and pod.node)
     yield from (pod for uid, pod in state.departed.items() if pod.node and uid not in state.pods)
@@ -150,28 +171,28 @@ def _deleted_with(pod: Pod, at_ms: int) -> bool:
 
 def _of_event(state: ClusterState, event: Preempted, source: EvictionSource) -> Sighting:
     pod = state.pods.get(event.uid) or state.departed.get(event.uid)
-    told = event.node if event.ask_kind == "Pod" else ""  # for a group, it is not a node's name
+    reported_node = event.node if event.ask_kind == "Pod" else ""  # for a group, it is not a node's name
     return Sighting(
         source=source,
         at_ms=event.at_ms,
         uid=event.uid,
         namespace=event.namespace,
         name=event.name,
-        node=(pod.node if pod else None) or told,
+        node=(pod.node if pod else None) or reported_node,
         event=event,
     )
 
 
-def _of_conditions(state: ClusterState, told: Collection[str]) -> Iterable[Sighting]:
-    for pod in _gone_or_going(state):
+def _of_conditions(state: ClusterState, reported: Collection[str]) -> Iterable[Sighting]:
+    for pod in _disrupted(state):
         source, at_ms = REASONS.get(pod.disruption), pod.disrupted_ms
-        if source is None or at_ms is None or not pod.node or pod.uid in told:
+        if source is None or at_ms is None or not pod.node or pod.uid in reported:
             continue
         named = Sighting(source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node)
         yield msgspec.structs.replace(named, word=pod.disruption_message) if source is EvictionSource.VOLCANO else named
 
 
-def _gone_or_going(state: ClusterState) -> Iterable[Pod]:
+def _disrupted(state: ClusterState) -> Iterable[Pod]:
     """Yield disrupted pods that are terminating, finished or gone.
 
     The condition is set before the deletion: a pod whose deletion failed has it too, and continues to run.

@@ -42,13 +42,13 @@ _RULES: dict[EvictionSource, Decide] = {
 class ReplayedDecisions(NamedTuple):
     """Observed decisions with their replays."""
 
-    found: tuple[Observed, ...]
+    decisions: tuple[Observed, ...]
     before: dict[int, ClusterState]
-    """Index in ``found`` -> the cluster just before, for each decision that was replayed for a pending pod."""
+    """Index in ``decisions`` -> the cluster just before, for each decision that was replayed for a pending pod."""
 
 
 def replay_observed(
-    found: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]
+    observed: Iterable[Observed], state: ClusterState, tree_at: Callable[[int], QueueTree]
 ) -> ReplayedDecisions:
     """Return the observed decisions, each scheduler's with its replay, or with the reason why there is none.
 
@@ -56,78 +56,84 @@ def replay_observed(
 
     If replaying all decisions would take too long, only the oldest are replayed, at least one.
     """
-    told, log = list(found), ChangeIndex(state)
+    decisions, log = list(observed), ChangeIndex(state)
     began: dict[int, int] = {}
-    for number, seen in enumerate(told):
-        if seen.source in SCHEDULERS:
-            untold = _untold(seen)
-            place = None if untold else log.began(seen)
+    for number, decision in enumerate(decisions):
+        if decision.source in SCHEDULERS:
+            untold = _reason_without_replay(decision)
+            place = None if untold else log.began(decision)
             if place is not None:
                 began[number] = place
-            told[number] = msgspec.structs.replace(seen, untold=untold or NotReplayedReason.NOT_SEEN)
-    most = max(1, PODS_AT_ONCE // max(1, len(state.pods) + len(state.workloads)))
-    for number in list(began)[most:]:
+            decisions[number] = msgspec.structs.replace(decision, untold=untold or NotReplayedReason.NOT_SEEN)
+    limit = max(1, PODS_AT_ONCE // max(1, len(state.pods) + len(state.workloads)))
+    for number in list(began)[limit:]:
         del began[number]
-        told[number] = msgspec.structs.replace(told[number], untold=NotReplayedReason.TOO_MANY)
-    weighed = sum(told[number].source is EvictionSource.KUEUE for number in began)
+        decisions[number] = msgspec.structs.replace(decisions[number], untold=NotReplayedReason.TOO_MANY)
+    weighed = sum(decisions[number].source is EvictionSource.KUEUE for number in began)
     past, before = state.past() if began else state, dict[int, ClusterState]()
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
-    for number, place in sorted(began.items(), key=lambda one: -one[1]):
+    for number, place in sorted(began.items(), key=lambda item: -item[1]):
         past.rewind(place)
-        tree = tree_at(told[number].at_ms)
-        again = _again(told[number], past, state, tree, quirks=quirks, weighed=weighed)
-        if again.hindsight is not None and (said := log.said(told[number], place)):
-            again = msgspec.structs.replace(again, hindsight=msgspec.structs.replace(again.hindsight, said=said))
-        told[number] = again
-        if again.hindsight is not None and again.ask is not None:
+        tree = tree_at(decisions[number].at_ms)
+        replayed = _replayed(decisions[number], past, state, tree, quirks=quirks, weighed=weighed)
+        if replayed.hindsight is not None and (message := log.unschedulable_message(decisions[number], place)):
+            replayed = msgspec.structs.replace(
+                replayed, hindsight=msgspec.structs.replace(replayed.hindsight, said=message)
+            )
+        decisions[number] = replayed
+        if replayed.hindsight is not None and replayed.ask is not None:
             before[number] = past.copy()
-    return ReplayedDecisions(tuple(told), before)
+    return ReplayedDecisions(tuple(decisions), before)
 
 
-def repeated_decision(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
+def repeated_decision(observed: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
     """Return a scheduler's decision on the cluster just before, to be decided again by the scheduler's own rules.
 
     Returns None if the pending pod did not exist or was not pending, or if there was none.
     """
-    snapshot = before.snapshot(tree, now_ms=seen.at_ms)
-    ask = next((pod for pod in snapshot.asks if pod.uid == seen.asker), None)
-    if ask is None:
+    snapshot = before.snapshot(tree, now_ms=observed.at_ms)
+    preemptor = next((pod for pod in snapshot.asks if pod.uid == observed.preemptor_uid), None)
+    if preemptor is None:
         return None
     # Ignore an earlier nomination: had the pod been waiting for victims on that node, it would not have preempted.
-    return Again(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""), _RULES[seen.source])
+    return Again(
+        snapshot, snapshot.tree, msgspec.structs.replace(preemptor, nominated_node=""), _RULES[observed.source]
+    )
 
 
-def _untold(seen: Observed) -> NotReplayedReason | None:
-    if not EVIDENCE[seen.source].again:
+def _reason_without_replay(observed: Observed) -> NotReplayedReason | None:
+    if not EVIDENCE[observed.source].is_replayed:
         return NotReplayedReason.OTHER_RULES
-    if seen.source is EvictionSource.KUEUE:
-        return None if seen.asker else NotReplayedReason.NO_ASK
-    if seen.source is EvictionSource.VOLCANO:
-        return None if volcano.reclaimed(seen) else NotReplayedReason.OTHER_RULES
-    if seen.ask_kind != "Pod":
+    if observed.source is EvictionSource.KUEUE:
+        return None if observed.preemptor_uid else NotReplayedReason.NO_ASK
+    if observed.source is EvictionSource.VOLCANO:
+        return None if volcano.reclaimed(observed) else NotReplayedReason.OTHER_RULES
+    if observed.ask_kind != "Pod":
         return NotReplayedReason.GROUP
-    return None if seen.over_max or (seen.ask and seen.ask_known) else NotReplayedReason.NO_ASK
+    return None if observed.over_max or (observed.ask and observed.ask_known) else NotReplayedReason.NO_ASK
 
 
-def _again(
-    seen: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool, weighed: int
+def _replayed(
+    observed: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool, weighed: int
 ) -> Observed:
     """Return the decision with its replay; unchanged if the pending pod did not exist or was not pending.
 
     ``past``: the cluster just before; ``state``: the cluster now; ``quirks``: whether to calculate YuniKorn's
     departures from its design; ``weighed``: how many of Kueue's decisions are replayed in one run.
     """
-    if seen.source is EvictionSource.KUEUE:
-        return kueue.replay_kueue(seen, past, state, among=weighed)
-    if seen.source is EvictionSource.VOLCANO:
-        return volcano.replay_volcano(seen, past, tree)
-    if seen.over_max:
-        return yunikorn.replay_quota_enforcement(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
-    again = repeated_decision(seen, past, tree)
-    if again is None:
-        return seen
-    if seen.source is EvictionSource.YUNIKORN:
-        return yunikorn.replay_yunikorn(seen, again, past, quirks=quirks)
-    said, nodes = again.ask.unschedulable_message, len(again.snapshot.nodes)
-    hindsight = DecisionReplay(decision=again.as_it_was(), nodes=nodes, said=said)
-    return msgspec.structs.replace(seen, hindsight=hindsight, untold=None)
+    if observed.source is EvictionSource.KUEUE:
+        return kueue.replay_kueue(observed, past, state, among=weighed)
+    if observed.source is EvictionSource.VOLCANO:
+        return volcano.replay_volcano(observed, past, tree)
+    if observed.over_max:
+        return yunikorn.replay_quota_enforcement(
+            observed, past.snapshot(tree, now_ms=observed.at_ms), past, quirks=quirks
+        )
+    rerun = repeated_decision(observed, past, tree)
+    if rerun is None:
+        return observed
+    if observed.source is EvictionSource.YUNIKORN:
+        return yunikorn.replay_yunikorn(observed, rerun, past, quirks=quirks)
+    message, nodes = rerun.ask.unschedulable_message, len(rerun.snapshot.nodes)
+    replay = DecisionReplay(decision=rerun.as_it_was(), nodes=nodes, said=message)
+    return msgspec.structs.replace(observed, hindsight=replay, untold=None)

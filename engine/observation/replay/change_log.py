@@ -18,19 +18,19 @@ class ChangeIndex:
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        self._told: dict[str, int] = {}
+        self._evicted: dict[str, int] = {}
         """Victim's uid -> index of the change in which kube-scheduler evicted it."""
-        self._told_on: dict[str, list[int]] = {}
+        self._evicted_on: dict[str, list[int]] = {}
         """Node -> indexes of the changes in which kube-scheduler evicted its pods."""
         self._deleted: dict[str, int] = {}
         """Pod's uid -> index of the change in which it began to terminate, whatever deleted it."""
-        self._asks: dict[str, list[tuple[int, ObjectChange]]] = {}
+        self._pending: dict[str, list[tuple[int, ObjectChange]]] = {}
         """Pod's uid -> the changes to it while it had no node, with their indexes."""
         self._preempted: dict[tuple[str, str], int] = {}
         """Uids of a Workload and of its preemptor -> index of the change in which Kueue reported that preemption."""
         for place, change in enumerate(state.changes):
             if isinstance(change.after, Workload) and isinstance(change.before, Workload):
-                self._read_word(place, change.before, change.after)
+                self._read_workload(place, change.before, change.after)
             if isinstance(change.after, Pod):
                 self._read(place, change)
             if isinstance(change.before, Pod) and not change.before.terminating:
@@ -39,49 +39,52 @@ class ChangeIndex:
     def _read(self, place: int, change: ObjectChange) -> None:
         before, after = change.before, change.after
         if after.node is None:
-            self._asks.setdefault(after.uid, []).append((place, change))
+            self._pending.setdefault(after.uid, []).append((place, change))
         elif _by_scheduler(after) and before is not None and not _by_scheduler(before):
-            self._told[after.uid] = place
-            self._told_on.setdefault(after.node, []).append(place)
+            self._evicted[after.uid] = place
+            self._evicted_on.setdefault(after.node, []).append(place)
 
-    def _read_word(self, place: int, before: Workload, after: Workload) -> None:
-        told = after.preempted
-        if told is not None and (before.preempted is None or before.preempted.ask_uid != told.ask_uid):
-            self._preempted[after.uid, told.ask_uid] = place
+    def _read_workload(self, place: int, before: Workload, after: Workload) -> None:
+        report = after.preempted
+        if report is not None and (before.preempted is None or before.preempted.ask_uid != report.ask_uid):
+            self._preempted[after.uid, report.ask_uid] = place
 
     def _read_end(self, place: int, change: ObjectChange) -> None:
         if change.after is None or change.after.terminating:
             self._deleted[change.before.uid] = place
 
-    def began(self, seen: Observed) -> int | None:
+    def began(self, observed: Observed) -> int | None:
         """Return the index of the first change of a preemption, or None if that was not seen."""
-        if seen.source is EvictionSource.KUEUE:
-            return self._first_word(seen)
-        find = self._place_told if seen.source is EvictionSource.KUBE_SCHEDULER else self._place_deleted
-        told = [find(one.pod.uid) for one in seen.victims if one.known]
-        places = [place for place in told if place is not None]
-        if not places or len(places) < len(told):
+        if observed.source is EvictionSource.KUEUE:
+            return self._first_report(observed)
+        find_place = self._place_evicted if observed.source is EvictionSource.KUBE_SCHEDULER else self._place_deleted
+        found_places = [find_place(victim.pod.uid) for victim in observed.victims if victim.known]
+        places = [place for place in found_places if place is not None]
+        if not places or len(places) < len(found_places):
             return None
         first = min(places)
-        nominated = max((place for place, _ in self._nominations(seen) if place < first), default=first)
-        others = (nominated < place < first for place in self._told_on.get(seen.node, ()))
+        nominated = max((place for place, _ in self._nominations(observed) if place < first), default=first)
+        others = (nominated < place < first for place in self._evicted_on.get(observed.node, ()))
         # If other pods were evicted in between, the nomination is left over from an earlier preemption on that node.
         return first if any(others) else nominated
 
-    def _first_word(self, seen: Observed) -> int | None:
+    def _first_report(self, observed: Observed) -> int | None:
         """Return the index of Kueue's first report on Workloads preempted for one preemptor.
 
         Returns None unless the reports on all of them were seen.
         """
-        places = [self._preempted.get((one.uid, seen.asker)) for one in preempted_workloads_for(seen, self._state)]
+        places = [
+            self._preempted.get((workload.uid, observed.preemptor_uid))
+            for workload in preempted_workloads_for(observed, self._state)
+        ]
         known = [place for place in places if place is not None]
         return min(known) if known and len(known) == len(places) else None
 
-    def _place_told(self, victim: str) -> int | None:
+    def _place_evicted(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
-        if victim not in self._told and pod is not None and not _by_scheduler(pod):
+        if victim not in self._evicted and pod is not None and not _by_scheduler(pod):
             return len(self._state.changes)  # its Event arrived before the pod's own update
-        return self._told.get(victim)
+        return self._evicted.get(victim)
 
     def _place_deleted(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
@@ -89,13 +92,13 @@ class ChangeIndex:
             return len(self._state.changes)  # its report arrived before its deletion
         return self._deleted.get(victim)
 
-    def _nominations(self, seen: Observed) -> Iterable[tuple[int, ObjectChange]]:
-        for place, change in self._asks.get(seen.asker, ()):
+    def _nominations(self, observed: Observed) -> Iterable[tuple[int, ObjectChange]]:
+        for place, change in self._pending.get(observed.preemptor_uid, ()):
             former = change.before.nominated_node if change.before is not None else ""
-            if change.after.nominated_node == seen.node != former:
+            if change.after.nominated_node == observed.node != former:
                 yield place, change
 
-    def said(self, seen: Observed, place: int) -> str:
+    def unschedulable_message(self, observed: Observed, place: int) -> str:
         """Return why the scheduler found no node for the pod, as it reported at that time, or an empty string."""
-        since = (change.after for at, change in self._asks.get(seen.asker, ()) if at >= place)
+        since = (change.after for at, change in self._pending.get(observed.preemptor_uid, ()) if at >= place)
         return next((pod.unschedulable_message for pod in since if pod.unschedulable_message), "")

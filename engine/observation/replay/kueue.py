@@ -25,33 +25,44 @@ class _SetTo(NamedTuple):
     known_by: KnownBy
 
 
-def preempted_workloads_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
+def preempted_workloads_for(observed: Observed, state: ClusterState) -> tuple[Workload, ...]:
     """Return the Workloads that Kueue reported as preempted for the same preemptor at about that time."""
-    every = {**state.departed_workloads, **state.workloads}.values()
-    found = (one for one in every if one.preempted is not None and one.preempted.ask_uid == seen.asker)
-    near = (one for one in found if one.preempted and abs(one.preempted.at_ms - seen.at_ms) <= TOGETHER_MS)
-    return tuple(sorted(near, key=lambda one: (one.key, one.uid)))
+    workloads = {**state.departed_workloads, **state.workloads}.values()
+    preempted = (
+        workload
+        for workload in workloads
+        if workload.preempted is not None and workload.preempted.ask_uid == observed.preemptor_uid
+    )
+    at_that_time = (
+        workload
+        for workload in preempted
+        if workload.preempted and abs(workload.preempted.at_ms - observed.at_ms) <= TOGETHER_MS
+    )
+    return tuple(sorted(at_that_time, key=lambda workload: (workload.key, workload.uid)))
 
 
-def replay_kueue(seen: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
+def replay_kueue(observed: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
     """Return the decision with what Kueue's rules decide; unchanged if the preemptor did not exist or was not pending.
 
     It is also unchanged if Kueue's rules would not admit the queue at all: Kueue then knew more of it than was read,
     for example its flavors. ``past``: the cluster just before; ``state``: the cluster now; ``among``: how many
     decisions are replayed in one run.
     """
-    cluster = past.quota(now_ms=seen.at_ms)
-    ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
-    queue = cluster.queues.get(ask.queue) if ask is not None and not ask.holds else None
-    if ask is None or queue is None or cohort.inadmissible(cluster, ask):
-        return seen
-    theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in preempted_workloads_for(seen, state))
-    set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
+    cluster = past.quota(now_ms=observed.at_ms)
+    preemptor = next((workload for workload in cluster.workloads if workload.uid == observed.preemptor_uid), None)
+    queue = cluster.queues.get(preemptor.queue) if preemptor is not None and not preemptor.holds else None
+    if preemptor is None or queue is None or cohort.inadmissible(cluster, preemptor):
+        return observed
+    preempted = tuple(
+        _preempted(workload, past, _pods_of(workload, observed, state))
+        for workload in preempted_workloads_for(observed, state)
+    )
+    set_to = _set_to(past.sharing.values(), {preempted_workload.why for preempted_workload in preempted})
     try:
-        weighed = _weighed(cluster, ask, set_to, theirs, among)
+        weighed = _workload_replay(cluster, preemptor, set_to, preempted, among)
     except QuotaError:  # cohorts form a cycle: Kueue does not decide there either
-        return seen
-    return msgspec.structs.replace(seen, weighed=weighed, untold=None)
+        return observed
+    return msgspec.structs.replace(observed, weighed=weighed, untold=None)
 
 
 def _set_to(sharings: Iterable[KueueSettings], reasons: set[str]) -> _SetTo:
@@ -64,47 +75,54 @@ def _set_to(sharings: Iterable[KueueSettings], reasons: set[str]) -> _SetTo:
     return _SetTo(None, KnownBy.REASONS if PreemptionReason.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
 
 
-def _weighed(
-    cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[PreemptedWorkload, ...], among: int
+def _workload_replay(
+    cluster: QuotaCluster, preemptor: Workload, set_to: _SetTo, preempted: tuple[PreemptedWorkload, ...], among: int
 ) -> WorkloadReplay:
     fair = set_to.strategies is not None
-    verdict = cohort.decide(cluster, ask, set_to.strategies)
+    verdict = cohort.decide(cluster, preemptor, set_to.strategies)
     figures = cohort.figures(cluster, verdict, fair=fair)
-    going = [one.workload for one in verdict.search.targets]
-    ours = tuple(_as_gone(one.workload, one.why) for one in verdict.search.targets)
-    sides = dict.fromkeys([ask.queue, *(one.queue for one in (*ours, *theirs))])
+    victims = [target.workload for target in verdict.search.targets]
+    replayed = tuple(_as_preempted(target.workload, target.why) for target in verdict.search.targets)
+    sides = dict.fromkeys([preemptor.queue, *(workload.queue for workload in (*replayed, *preempted))])
     shares = figures["shares"]["clusterQueues"] if fair else {}
-    weighed = WorkloadReplay(
+    replay = WorkloadReplay(
         policy=cohort.FAIR_SHARE if fair else cohort.POLICY,
         strategies=tuple(set_to.strategies or ()),
         known_by=set_to.known_by,
         mode=verdict.mode.value,
         flavors=figures["flavors"],
-        queue=ask.queue,
-        ours=ours,
-        theirs=theirs,
+        queue=preemptor.queue,
+        ours=replayed,
+        theirs=preempted,
         shares={name: shares[name]["weightedShare"] for name in sides if name in shares},
     )
-    if not weighed.agrees:
-        return weighed
+    if not replay.agrees:
+        return replay
     return msgspec.structs.replace(
-        weighed, spared=workload_counterfactuals(cluster, ask, set_to.strategies, going, among=among)
+        replay, spared=workload_counterfactuals(cluster, preemptor, set_to.strategies, victims, among=among)
     )
 
 
-def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> PreemptedWorkload:
+def _preempted(workload: Workload, past: ClusterState, pods: tuple[str, ...]) -> PreemptedWorkload:
     """Return a Workload as it was then, because an evicted Workload may no longer hold anything."""
-    gone = _as_gone(past.workloads.get(one.uid, one), one.preempted.why if one.preempted else "")
-    return msgspec.structs.replace(gone, pods=pods)
+    preempted = _as_preempted(
+        past.workloads.get(workload.uid, workload), workload.preempted.why if workload.preempted else ""
+    )
+    return msgspec.structs.replace(preempted, pods=pods)
 
 
-def _pods_of(workload: Workload, seen: Observed, state: ClusterState) -> tuple[str, ...]:
+def _pods_of(workload: Workload, observed: Observed, state: ClusterState) -> tuple[str, ...]:
     """Return the uids of the victims that belong to a Workload."""
-    pods = (state.pods.get(one.pod.uid) or state.departed.get(one.pod.uid) for one in seen.victims)
+    pods = (state.pods.get(victim.pod.uid) or state.departed.get(victim.pod.uid) for victim in observed.victims)
     return tuple(pod.uid for pod in pods if pod is not None and is_of(pod, workload))
 
 
-def _as_gone(one: Workload, why: str) -> PreemptedWorkload:
+def _as_preempted(workload: Workload, why: str) -> PreemptedWorkload:
     return PreemptedWorkload(
-        uid=one.uid, namespace=one.namespace, name=one.name, queue=one.queue, why=why, leaving=one.evicted
+        uid=workload.uid,
+        namespace=workload.namespace,
+        name=workload.name,
+        queue=workload.queue,
+        why=why,
+        leaving=workload.evicted,
     )

@@ -29,9 +29,9 @@ _MOST_WEIGHT = 1_000_000
 
 def workload_counterfactuals(
     cluster: QuotaCluster,
-    ask: Workload,
+    preemptor: Workload,
     strategies: Sequence[Strategy] | None,
-    going: Sequence[Workload],
+    victims: Sequence[Workload],
     *,
     among: int = 1,
 ) -> tuple[Counterfactual, ...] | None:
@@ -42,19 +42,29 @@ def workload_counterfactuals(
     tries = min(_TRIES, _WORKLOADS // max(1, len(cluster.workloads) * among))
     if tries < _FEW:
         return None
-    return tuple(found for one in going[:FIRST] for found in _Own(cluster, ask, strategies, one, tries).changes())
+    return tuple(
+        change
+        for victim in victims[:FIRST]
+        for change in _VictimChanges(cluster, preemptor, strategies, victim, tries).changes()
+    )
 
 
-class _Own:
+class _VictimChanges:
     def __init__(
         self,
         cluster: QuotaCluster,
-        ask: Workload,
+        preemptor: Workload,
         strategies: Sequence[Strategy] | None,
         victim: Workload,
         tries: int,
     ) -> None:
-        self._cluster, self._ask, self._strategies, self._victim, self._tries = cluster, ask, strategies, victim, tries
+        self._cluster, self._preemptor, self._strategies, self._victim, self._tries = (
+            cluster,
+            preemptor,
+            strategies,
+            victim,
+            tries,
+        )
         self._queue = cluster.queues[victim.queue]
 
     def changes(self) -> Iterator[Counterfactual]:
@@ -67,18 +77,20 @@ class _Own:
         """Yield, for each flavor and resource, the least nominal quota that keeps the Workload, up to its usage."""
         for of in sorted(self._victim.usage):
             quota = self._queue.quotas.get(of, FlavorQuota(0))
-            used = sum(one.usage.get(of, 0) for one in self._cluster.workloads if one.queue == self._queue.name)
+            used = sum(
+                workload.usage.get(of, 0) for workload in self._cluster.workloads if workload.queue == self._queue.name
+            )
 
             def decided(nominal: int, of: FlavorResource = of, quota: FlavorQuota = quota) -> WorkloadVerdict:
                 changed = msgspec.structs.replace(quota, nominal=nominal)
                 return self._with_queue(quotas={**self._queue.quotas, of: changed})
 
             guess = used - self._victim.usage[of] + 1
-            found = least(quota.nominal, used, decided, self._spares, Tries(self._tries), guess)
-            if found is not None:
+            least_quota = least(quota.nominal, used, decided, self._spares, Tries(self._tries), guess)
+            if least_quota is not None:
                 name = self._named(of)
-                told = {"amounts": {name: found}, "more": {name: found - quota.nominal}}
-                yield self._spared(decided(found), Change.GUARANTEE, queue=self._queue.name, **told)
+                amounts = {"amounts": {name: least_quota}, "more": {name: least_quota - quota.nominal}}
+                yield self._spared(decided(least_quota), Change.GUARANTEE, queue=self._queue.name, **amounts)
 
     def _weight(self) -> Iterator[Counterfactual]:
         """Yield the least weight of the queue, in thousandths; a higher weight makes its borrowing count less."""
@@ -87,19 +99,27 @@ class _Own:
         def decided(weight: int) -> WorkloadVerdict:
             return self._with_queue(weight=Fraction(weight, 1000))
 
-        found = least(low, low + _MOST_WEIGHT, decided, self._spares, Tries(self._tries), guess=2 * low)
-        if found is not None:
-            yield self._spared(decided(found), Change.WEIGHT, queue=self._queue.name, weight=found * _STEP)
+        least_weight = least(low, low + _MOST_WEIGHT, decided, self._spares, Tries(self._tries), guess=2 * low)
+        if least_weight is not None:
+            yield self._spared(
+                decided(least_weight), Change.WEIGHT, queue=self._queue.name, weight=least_weight * _STEP
+            )
 
     def _priority(self) -> Iterator[Counterfactual]:
         """Yield the lowest priority that keeps the Workload, up to just above the preemptor's."""
-        own, most, tries = self._victim.priority, self._ask.priority + 1, Tries(self._tries)
-        others = {one.priority for one in self._cluster.workloads if one.holds} | {self._ask.priority}
-        for priority in sorted({turn for one in others for turn in (one, one + 1) if own < turn <= most}):
+        current, most, tries = self._victim.priority, self._preemptor.priority + 1, Tries(self._tries)
+        others = {workload.priority for workload in self._cluster.workloads if workload.holds} | {
+            self._preemptor.priority
+        }
+        for priority in sorted(
+            {candidate for other in others for candidate in (other, other + 1) if current < candidate <= most}
+        ):
             if not tries.take():
                 return
             changed = msgspec.structs.replace(self._victim, priority=priority)
-            workloads = tuple(changed if one.uid == changed.uid else one for one in self._cluster.workloads)
+            workloads = tuple(
+                changed if workload.uid == changed.uid else workload for workload in self._cluster.workloads
+            )
             decided = self._decided(msgspec.structs.replace(self._cluster, workloads=workloads))
             if self._spares(decided):
                 yield self._spared(decided, Change.PRIORITY, pod=self._victim.key, priority=priority)
@@ -111,7 +131,7 @@ class _Own:
         return self._decided(msgspec.structs.replace(self._cluster, queues=queues))
 
     def _decided(self, cluster: QuotaCluster) -> WorkloadVerdict:
-        return cohort.decide(cluster, self._ask, self._strategies)
+        return cohort.decide(cluster, self._preemptor, self._strategies)
 
     def _spares(self, decided: WorkloadVerdict) -> bool:
         return all(target.workload.uid != self._victim.uid for target in decided.search.targets)

@@ -18,57 +18,61 @@ _MOST = 25_000
 """Number of pairs of pending and running pods in a session that can be evaluated in a few seconds at worst."""
 
 
-def reclaimed(seen: Observed) -> bool:
+def reclaimed(observed: Observed) -> bool:
     """Return whether Volcano evicted by the action ``reclaim``, the only one that is implemented here."""
-    return all(one.why == _RECLAIM for one in seen.victims)
+    return all(victim.why == _RECLAIM for victim in observed.victims)
 
 
-def replay_volcano(seen: Observed, past: ClusterState, tree: QueueTree) -> Observed:
+def replay_volcano(observed: Observed, past: ClusterState, tree: QueueTree) -> Observed:
     """Return the decision with what a session of Volcano decides; unchanged if Volcano's configuration is not known.
 
-    Volcano looks at nodes, and at the pods of a node, in random order: ``seen`` shows which order it was.
+    Volcano looks at nodes, and at the pods of a node, in random order: ``observed`` shows which order it was.
     """
     cluster = past.volcano_session()
     if cluster is None:
-        return seen
+        return observed
     if _work(cluster) > _MOST:
-        return msgspec.structs.replace(seen, untold=NotReplayedReason.TOO_MANY)
-    at = _Placing(past.snapshot(tree, now_ms=seen.at_ms))
+        return msgspec.structs.replace(observed, untold=NotReplayedReason.TOO_MANY)
+    at = _Placing(past.snapshot(tree, now_ms=observed.at_ms))
     try:
-        chance = FirstConsidered(node=seen.node, pods=frozenset(one.pod.uid for one in seen.victims))
+        chance = FirstConsidered(node=observed.node, pods=frozenset(victim.pod.uid for victim in observed.victims))
         turns = volcano.reclaim(cluster, chance=chance, may_run=at.may_run)
     except HierarchyError:  # with these queues, Volcano does not decide either
-        return seen
-    told = _as_decision(_there([turn for turn in turns if turn.victims], seen.node), cluster)
-    return msgspec.structs.replace(seen, hindsight=DecisionReplay(decision=told, nodes=len(past.nodes)), untold=None)
+        return observed
+    decision = _as_decision(_turns_on_node([turn for turn in turns if turn.victims], observed.node), cluster)
+    return msgspec.structs.replace(
+        observed, hindsight=DecisionReplay(decision=decision, nodes=len(past.nodes)), untold=None
+    )
 
 
 def _work(cluster: VolcanoCluster) -> int:
-    standing = Counter(one.task for one in cluster.pods if one.group)
-    return standing[Task.PENDING] * standing[Task.RUNNING]
+    tasks = Counter(pod.task for pod in cluster.pods if pod.group)
+    return tasks[Task.PENDING] * tasks[Task.RUNNING]
 
 
-def _there(turns: list[Reclaim], node: str) -> list[Reclaim]:
+def _turns_on_node(turns: list[Reclaim], node: str) -> list[Reclaim]:
     """Return the turns that take pods from the node, or else from the first node from which any turn takes pods."""
     return [turn for turn in turns if turn.node == node] or [turn for turn in turns if turn.node == turns[0].node]
 
 
 def _as_decision(turns: list[Reclaim], cluster: VolcanoCluster) -> Decision:
     """Return the evictions on one node as a decision for the first pod that gets room, ``together`` with the rest."""
-    asks = [PodFacts.of(turn.ask.pod) for turn in turns]
+    preemptors = [PodFacts.of(turn.ask.pod) for turn in turns]
     return Decision(
         policy=deserved.POLICY,
         dialect=volcano.DIALECT,
-        ask=asks[0] if asks else _NOBODY,
-        together=tuple(asks[1:]),
+        ask=preemptors[0] if preemptors else _NOBODY,
+        together=tuple(preemptors[1:]),
         outcome=Outcome.PREEMPT if turns else Outcome.NO_CANDIDATE,
         reason=Reason.BELOW_DESERVED if turns else Reason.NO_CANDIDATES,
         detail=", ".join(dict.fromkeys(cluster.groups[turn.ask.group].queue for turn in turns)),
         node=turns[0].node if turns else None,
         victims=tuple(
-            PodVerdict(pod=PodFacts.of(one.pod), reason=PodReason.OVER_DESERVED, detail=cluster.groups[one.group].queue)
+            PodVerdict(
+                pod=PodFacts.of(victim.pod), reason=PodReason.OVER_DESERVED, detail=cluster.groups[victim.group].queue
+            )
             for turn in turns
-            for one in turn.victims
+            for victim in turn.victims
         ),
     )
 
@@ -81,15 +85,15 @@ class _Placing:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._asks = {pod.uid: pod for pod in snapshot.asks}
+        self._pending = {pod.uid: pod for pod in snapshot.asks}
         self._known: dict[str, Feasibility] = {}
 
-    def may_run(self, ask: VolcanoPod, node: str) -> bool:
+    def may_run(self, task: VolcanoPod, node: str) -> bool:
         """Return whether a pod may run on a node, as far as the checks that are implemented here can determine."""
-        pod, place = self._asks.get(ask.pod.uid), self._snapshot.columns.place.get(node)
+        pod, place = self._pending.get(task.pod.uid), self._snapshot.columns.place.get(node)
         if pod is None or place is None:
             return False
         if pod.uid not in self._known:
             self._known[pod.uid] = Feasibility(self._snapshot, pod)
-        others = [one.uid for one in self._snapshot.pods_by_node.get(node, ())]
+        others = [other.uid for other in self._snapshot.pods_by_node.get(node, ())]
         return self._known[pod.uid].on(place).refusal(others) is None

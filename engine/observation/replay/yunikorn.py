@@ -11,68 +11,75 @@ from engine.policies import yunikorn
 from engine.policies.fence import POLICY
 
 
-def replay_yunikorn(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
+def replay_yunikorn(observed: Observed, rerun: Again, past: ClusterState, *, quirks: bool) -> Observed:
     """Return the decision with what YuniKorn's rules decide for the pod, and with the checks of the invariants.
 
-    ``again`` decides on ``past``. ``quirks``: whether to calculate YuniKorn's departures from its design.
+    ``rerun`` decides on ``past``. ``quirks``: whether to calculate YuniKorn's departures from its design.
     """
-    before, ask, decision = again.snapshot, again.ask, again.as_it_was()
-    hindsight = DecisionReplay(
+    before, preemptor, decision = rerun.snapshot, rerun.ask, rerun.as_it_was()
+    replay = DecisionReplay(
         decision=decision,
         nodes=len(before.nodes),
-        said=ask.unschedulable_message,
-        quirks=yunikorn.effects(before, before.tree, ask, decision) if quirks else None,
+        said=preemptor.unschedulable_message,
+        quirks=yunikorn.effects(before, before.tree, preemptor, decision) if quirks else None,
     )
-    laws = audit_other_scheduler(before, before.tree, _as_decision(seen))
-    return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None, laws=laws)
+    checks = audit_other_scheduler(before, before.tree, _as_decision(observed))
+    return msgspec.structs.replace(_as_it_was(observed, before, past), hindsight=replay, untold=None, laws=checks)
 
 
-def replay_quota_enforcement(seen: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
+def replay_quota_enforcement(observed: Observed, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
     """Return the decision with what YuniKorn's rules evict for the max; nothing if it was not exceeded by our tree."""
-    found = yunikorn.enforce(before, before.tree)
-    gone = [PodFacts.of(pod) for one in found if one.queue == seen.over_max for pod in one.victims]
+    quota_changes = yunikorn.enforce(before, before.tree)
+    evicted = [
+        PodFacts.of(pod)
+        for quota_change in quota_changes
+        if quota_change.queue == observed.over_max
+        for pod in quota_change.victims
+    ]
     decision = Decision(
         policy=POLICY,
         dialect=yunikorn.DIALECT,
-        ask=PodFacts(uid="", namespace="", name="", queue=seen.over_max, application="", priority=0, requests={}),
-        outcome=Outcome.PREEMPT if gone else Outcome.NO_CANDIDATE,
+        ask=PodFacts(uid="", namespace="", name="", queue=observed.over_max, application="", priority=0, requests={}),
+        outcome=Outcome.PREEMPT if evicted else Outcome.NO_CANDIDATE,
         reason=Reason.LOWERED_MAX,
-        detail=seen.over_max,
-        victims=tuple(PodVerdict(pod=pod, reason=PodReason.OVER_GUARANTEE) for pod in gone),
+        detail=observed.over_max,
+        victims=tuple(PodVerdict(pod=pod, reason=PodReason.OVER_GUARANTEE) for pod in evicted),
     )
-    changed = yunikorn.quota_effects(before, before.tree) if quirks else ()
-    own = tuple(one for one in changed if one.detail == seen.over_max)
-    hindsight = DecisionReplay(decision=decision, nodes=len(before.nodes), quirks=own if quirks else None)
-    return msgspec.structs.replace(_as_it_was(seen, before, past), hindsight=hindsight, untold=None)
+    all_effects = yunikorn.quota_effects(before, before.tree) if quirks else ()
+    effects = tuple(effect for effect in all_effects if effect.detail == observed.over_max)
+    replay = DecisionReplay(decision=decision, nodes=len(before.nodes), quirks=effects if quirks else None)
+    return msgspec.structs.replace(_as_it_was(observed, before, past), hindsight=replay, untold=None)
 
 
-def _as_it_was(seen: Observed, before: Snapshot, past: ClusterState) -> Observed:
+def _as_it_was(observed: Observed, before: Snapshot, past: ClusterState) -> Observed:
     """Return the decision with the queues' figures at that time, and with the originators, which YuniKorn considers.
 
     An originator is the first pod of its application.
     """
     first = {pod.uid for pod in before.pods if pod.originator}
     victims = tuple(
-        msgspec.structs.replace(one, pod=msgspec.structs.replace(one.pod, originator=one.pod.uid in first))
-        for one in seen.victims
+        msgspec.structs.replace(victim, pod=msgspec.structs.replace(victim.pod, originator=victim.pod.uid in first))
+        for victim in observed.victims
     )
-    known = [one.pod for one in victims if one.known]
-    return with_broken_rules(msgspec.structs.replace(seen, victims=victims), ObservedUsage(past, before.tree), known)
+    known = [victim.pod for victim in victims if victim.known]
+    return with_broken_rules(
+        msgspec.structs.replace(observed, victims=victims), ObservedUsage(past, before.tree), known
+    )
 
 
-def _as_decision(seen: Observed) -> Decision:
+def _as_decision(observed: Observed) -> Decision:
     """Return the observed preemption as a decision to audit; YuniKorn is assumed to know which pods opted out."""
-    assert seen.ask is not None
+    assert observed.ask is not None
     victims = tuple(
-        PodVerdict(pod=one.pod, reason=PodReason.LAST_RESORT if one.pod.opted_out else PodReason.OVER_GUARANTEE)
-        for one in seen.victims
+        PodVerdict(pod=victim.pod, reason=PodReason.LAST_RESORT if victim.pod.opted_out else PodReason.OVER_GUARANTEE)
+        for victim in observed.victims
     )
     return Decision(
         policy=POLICY,
         dialect=yunikorn.DIALECT,
-        ask=seen.ask,
+        ask=observed.ask,
         outcome=Outcome.PREEMPT,
         reason=Reason.BELOW_GUARANTEE,
-        node=seen.node if all(one.known for one in seen.victims) and seen.node else None,
+        node=observed.node if all(victim.known for victim in observed.victims) and observed.node else None,
         victims=victims,
     )
