@@ -33,9 +33,9 @@ def missing_consumers(
     nothing reserved. Namespaces that share a leaf get none, because a Consumer represents a leaf of a single namespace.
     """
     places = namespace_leaves(tree, namespaces)
-    own, known = unshared_leaves(places), {one.namespace for one in consumers}
-    wanted = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - own.keys()))
-    return {name: _spec(tree, own.get(name)) for name in wanted}
+    own_leaves, known = unshared_leaves(places), {consumer.namespace for consumer in consumers}
+    namespaces_without = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - own_leaves.keys()))
+    return {name: _spec(tree, own_leaves.get(name)) for name in namespaces_without}
 
 
 def _spec(tree: QueueTree, leaf: str | None) -> dict[str, Any]:
@@ -68,22 +68,22 @@ def allocations(picture: AllocationInputs, known: Collection[Allocation] = ()) -
     ``known`` holds the existing Allocations. A condition whose status does not change keeps its time. A namespace that
     no longer has a leaf of its own deserves nothing.
     """
-    before = {one.namespace: one for one in known if one.name == NAME}
+    before = {allocation.namespace: allocation for allocation in known if allocation.name == NAME}
     places = unshared_leaves(namespace_leaves(picture.tree, picture.namespaces))
-    found = {name: _allocation(picture, name, leaf) for name, leaf in places.items() if leaf in picture.standings}
-    found |= {name: _unplaced(name) for name in before.keys() & picture.namespaces.keys() - found.keys()}
-    return {name: _dated(one, before.get(name), picture.now_ms) for name, one in sorted(found.items())}
+    result = {name: _allocation(picture, name, leaf) for name, leaf in places.items() if leaf in picture.standings}
+    result |= {name: _unplaced(name) for name in before.keys() & picture.namespaces.keys() - result.keys()}
+    return {name: _dated(allocation, before.get(name), picture.now_ms) for name, allocation in sorted(result.items())}
 
 
 def _allocation(picture: AllocationInputs, namespace: str, leaf: str) -> Allocation:
-    stands = picture.standings[leaf]
+    status = picture.standings[leaf]
     return Allocation(
         namespace=namespace,
         name=NAME,
-        deserved=format_amounts(stands.deserved),
-        hard=_spelled(stands.hard),
-        reserved=_spelled(stands.reserved),
-        conditions=(_overused(picture, leaf), _reserved_kept(stands), _hard_above_quota(picture, leaf)),
+        deserved=format_amounts(status.deserved),
+        hard=_spelled(status.hard),
+        reserved=_spelled(status.reserved),
+        conditions=(_overused(picture, leaf), _reserved_kept(status), _hard_above_quota(picture, leaf)),
     )
 
 
@@ -98,18 +98,18 @@ def _overused(picture: AllocationInputs, leaf: str) -> AllocationCondition:
     over = picture.standings[leaf].over
     if not over:
         return AllocationCondition(OVERUSED, _FALSE, "WithinDeserved", "It uses no more than it deserves.", "")
-    much = ", ".join(f"{name} {amount}" for name, amount in format_amounts(over).items())
-    told_ms = picture.notified_ms.get(leaf)
-    if told_ms is None:
-        message = f"It uses {much} more than it deserves, which may be asked back at any time."
+    excess = ", ".join(f"{name} {amount}" for name, amount in format_amounts(over).items())
+    notified_ms = picture.notified_ms.get(leaf)
+    if notified_ms is None:
+        message = f"It uses {excess} more than it deserves, which may be asked back at any time."
         return AllocationCondition(OVERUSED, _TRUE, "Borrows", message, "")
-    due = _time(told_ms + picture.tree.delay_ms(leaf, inherited=True))
-    message = f"It uses {much} more than it deserves, and others ask for that. From {due} on its pods may be evicted."
+    due = _time(notified_ms + picture.tree.delay_ms(leaf, inherited=True))
+    message = f"It uses {excess} more than it deserves, and others ask for that. From {due} on its pods may be evicted."
     return AllocationCondition(OVERUSED, _TRUE, "AskedBack", message, "")
 
 
-def _reserved_kept(stands: ShareStatus) -> AllocationCondition:
-    short = sorted(name for name, amount in stands.reserved.items() if stands.deserved.get(name, 0) < amount)
+def _reserved_kept(status: ShareStatus) -> AllocationCondition:
+    short = sorted(name for name, amount in status.reserved.items() if status.deserved.get(name, 0) < amount)
     if not short:
         return AllocationCondition(RESERVED_KEPT, _TRUE, "Kept", "It deserves all that is reserved for it.", "")
     message = f"More {', '.join(short)} is reserved than there is: all that is reserved of it shrinks alike."
@@ -129,11 +129,14 @@ def _hard_above_quota(picture: AllocationInputs, leaf: str) -> AllocationConditi
     return AllocationCondition(HARD_ABOVE_QUOTA, _TRUE, "QuotaIsLess", message, "")
 
 
-def _dated(one: Allocation, before: Allocation | None, now_ms: int) -> Allocation:
-    since = {(told.type, told.status): told.since for told in before.conditions} if before else {}
+def _dated(allocation: Allocation, before: Allocation | None, now_ms: int) -> Allocation:
+    since = {(condition.type, condition.status): condition.since for condition in before.conditions} if before else {}
     now = _time(now_ms)
-    conditions = tuple(told._replace(since=since.get((told.type, told.status)) or now) for told in one.conditions)
-    return msgspec.structs.replace(one, conditions=conditions)
+    conditions = tuple(
+        condition._replace(since=since.get((condition.type, condition.status)) or now)
+        for condition in allocation.conditions
+    )
+    return msgspec.structs.replace(allocation, conditions=conditions)
 
 
 def _time(ms: int) -> str:

@@ -58,21 +58,21 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
-    note_others(one.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
-    if one.name == _DEFAULTS and not one.namespace:
+def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
+    note_others(obj.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
+    if obj.name == _DEFAULTS and not obj.namespace:
         message = gettext_noop(
             "A Consumer %(name)s without a namespace is read as the one of the namespace %(name)s. In the proposal "
             "each namespace has a Consumer that is called so: say which one this is of."
         )
-        book.add(Severity.WARNING, path, one.line, message, name=_DEFAULTS)
+        book.add(Severity.WARNING, path, obj.line, message, name=_DEFAULTS)
     return Queue(
         path=path,
         parent_declared=holds,
-        namespaces=() if holds or not is_namespace(one.called) else (one.called,),
-        guaranteed=read_quantities(one.spec, RESERVED, path, book, _our),
-        max=read_quantities(one.spec, HARD, path, book, _our),
-        weight=_weight(one.spec, path, book),
+        namespaces=() if holds or not is_namespace(obj.called) else (obj.called,),
+        guaranteed=read_quantities(obj.spec, RESERVED, path, book, _our),
+        max=read_quantities(obj.spec, HARD, path, book, _our),
+        weight=_weight(obj.spec, path, book),
     )
 
 
@@ -104,21 +104,21 @@ def _new(name: str) -> dict[str, Any]:
     return {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": name, "namespace": name}, "spec": {}}
 
 
-def _say(one: Object, queue: Queue) -> None:
-    for field, wanted in ((RESERVED, queue.guaranteed), (HARD, queue.max)):
-        if wanted or field in one.spec:
-            write_quantities(one.own_spec(), field, wanted, _our, consumer_resource)
-    if queue.weight % WEIGHT_ONE == 0 and _weight(one.spec, "", NoteCollector()) != queue.weight:
-        one.own_spec()[WEIGHT] = queue.weight // WEIGHT_ONE
+def _write_queue(obj: Object, queue: Queue) -> None:
+    for field, amounts in ((RESERVED, queue.guaranteed), (HARD, queue.max)):
+        if amounts or field in obj.spec:
+            write_quantities(obj.own_spec(), field, amounts, _our, consumer_resource)
+    if queue.weight % WEIGHT_ONE == 0 and _weight(obj.spec, "", NoteCollector()) != queue.weight:
+        obj.own_spec()[WEIGHT] = queue.weight // WEIGHT_ONE
 
 
 _SYSTEM = parented_objects.System(
     form="consumers",
     parent=PARENT,
-    is_queue=lambda one: one.kind == CONSUMER and one.group.endswith(GROUP),
-    called=lambda one: one.namespace or one.name,
-    native=_native,
-    say=_say,
+    is_queue=lambda obj: obj.kind == CONSUMER and obj.group.endswith(GROUP),
+    called=lambda obj: obj.namespace or obj.name,
+    native=_read_queue,
+    say=_write_queue,
     new=_new,
     words=parented_objects.FormatMessages(
         none=gettext_noop("There is no Consumer of kube-arbitrator in it."),

@@ -36,13 +36,13 @@ class _AllocationObject(Wire, frozen=True):
     status: _Status | None = None
 
 
-def _to_consumer(one: _ConsumerObject) -> Consumer:
-    return Consumer(namespace=one.metadata.namespace or "default", name=one.metadata.name or "")
+def _to_consumer(obj: _ConsumerObject) -> Consumer:
+    return Consumer(namespace=obj.metadata.namespace or "default", name=obj.metadata.name or "")
 
 
-def _to_allocation(one: _AllocationObject) -> Allocation:
-    spec, meta = one.spec or _Amounts(), one.metadata
-    told = (one.status.conditions if one.status else None) or ()
+def _to_allocation(obj: _AllocationObject) -> Allocation:
+    spec, meta = obj.spec or _Amounts(), obj.metadata
+    conditions = (obj.status.conditions if obj.status else None) or ()
     return Allocation(
         namespace=meta.namespace or "default",
         name=meta.name or "",
@@ -50,8 +50,10 @@ def _to_allocation(one: _AllocationObject) -> Allocation:
         hard=_texts(spec.hard),
         reserved=_texts(spec.reserved),
         conditions=tuple(
-            AllocationCondition(each.type, each.status, each.reason, each.message, each.last_transition_time)
-            for each in told
+            AllocationCondition(
+                condition.type, condition.status, condition.reason, condition.message, condition.last_transition_time
+            )
+            for condition in conditions
         ),
     )
 

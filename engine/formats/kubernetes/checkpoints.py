@@ -24,13 +24,13 @@ class Checkpoint(NamedTuple):
 
 def checkpoint(annotations: Mapping[str, str]) -> Checkpoint:
     """Return the last checkpoint in a pod's annotations; both fields are empty if there is none."""
-    told = annotations.get(CHECKPOINT_ANNOTATION)
-    if not told:
+    text = annotations.get(CHECKPOINT_ANNOTATION)
+    if not text:
         return Checkpoint()
     try:
-        at = msgspec.convert(told, _Time).astimezone(UTC)
+        at = msgspec.convert(text, _Time).astimezone(UTC)
     except (msgspec.ValidationError, OverflowError):  # OverflowError: the year is out of range once in UTC
         at = None
     if at is None or at < _EPOCH:
-        return Checkpoint(odd=kept_text(told, _LONGEST_ODD))
+        return Checkpoint(odd=kept_text(text, _LONGEST_ODD))
     return Checkpoint(at)

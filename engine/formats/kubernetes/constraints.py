@@ -41,19 +41,19 @@ def _sorted(items: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
     return tuple(Requirement(key, "In", (value,)) for key, value in items)
 
 
-def selector(given: LabelSelector | None) -> Selector:
+def selector(label_selector: LabelSelector | None) -> Selector:
     """Convert a label selector: a missing one matches nothing, an empty one everything."""
-    if given is None:
+    if label_selector is None:
         return None
-    return _sorted(tuple((given.match_labels or {}).items())) + _requirements(given.match_expressions)
+    return _sorted(tuple((label_selector.match_labels or {}).items())) + _requirements(label_selector.match_expressions)
 
 
 @shared
-def node_terms(given: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
+def node_terms(node_selector: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
     """Convert terms of which at least one must match a node; a missing list and an empty term match no node."""
     terms = tuple(
         NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
-        for term in given.node_selector_terms or ()
+        for term in node_selector.node_selector_terms or ()
     )
     return terms or (NodeSelectorTerm(),)
 
@@ -65,27 +65,35 @@ def node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
 
 
 @shared
-def tolerations(given: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
+def tolerations(objects: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
     """Convert the tolerations of a pod, with defaults filled in."""
-    return tuple(Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "") for one in given)
+    return tuple(
+        Toleration(
+            toleration.key or "", toleration.operator or "Equal", toleration.value or "", toleration.effect or ""
+        )
+        for toleration in objects
+    )
 
 
 def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
     """Return the ports of its node that a pod occupies, including those of its sidecars."""
-    running = [*(spec.containers or ()), *[one for one in spec.init_containers or () if one.sidecar]]
+    running = [
+        *(spec.containers or ()),
+        *[init_container for init_container in spec.init_containers or () if init_container.sidecar],
+    ]
     ports = tuple([port for container in running for port in container.ports or ()])
     return _on_host(ports, bool(spec.host_network)) if ports else ()
 
 
 @shared
 def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[HostPort, ...]:
-    found = []
+    ports_on_host = []
     for port in ports:
         # On the host network a container port is also a host port, as the API server fills in.
         number = port.host_port or (port.container_port if host_network else None)
         if number:
-            found.append(HostPort(number, port.protocol or "TCP", port.host_ip or ANY_ADDRESS))
-    return tuple(found)
+            ports_on_host.append(HostPort(number, port.protocol or "TCP", port.host_ip or ANY_ADDRESS))
+    return tuple(ports_on_host)
 
 
 def affinity_terms(rules: PodAffinity | None, namespace: str) -> tuple[AffinityTerm, ...]:
@@ -105,34 +113,34 @@ def affinity_terms(rules: PodAffinity | None, namespace: str) -> tuple[AffinityT
 
 
 def spread_constraints(
-    given: tuple[TopologySpread, ...] | None, labels: Mapping[str, str]
+    constraints: tuple[TopologySpread, ...] | None, labels: Mapping[str, str]
 ) -> tuple[SpreadConstraint, ...]:
     """Convert the mandatory spread constraints of a pod; its labels complete the selectors as matchLabelKeys demand."""
     return tuple(
         SpreadConstraint(
-            topology_key=one.topology_key or "",
-            max_skew=1 if one.max_skew is None else one.max_skew,
-            selector=_with_labels(selector(one.label_selector), one.match_label_keys, labels),
-            min_domains=1 if one.min_domains is None else one.min_domains,
-            honor_affinity=one.node_affinity_policy != "Ignore",
-            honor_taints=one.node_taints_policy == "Honor",
+            topology_key=constraint.topology_key or "",
+            max_skew=1 if constraint.max_skew is None else constraint.max_skew,
+            selector=_with_labels(selector(constraint.label_selector), constraint.match_label_keys, labels),
+            min_domains=1 if constraint.min_domains is None else constraint.min_domains,
+            honor_affinity=constraint.node_affinity_policy != "Ignore",
+            honor_taints=constraint.node_taints_policy == "Honor",
         )
-        for one in given or ()
-        if one.when_unsatisfiable != "ScheduleAnyway"
+        for constraint in constraints or ()
+        if constraint.when_unsatisfiable != "ScheduleAnyway"
     )
 
 
-def _with_labels(found: Selector, keys: tuple[str, ...] | None, labels: Mapping[str, str]) -> Selector:
-    if found is None or not keys:
-        return found
-    return _sorted(tuple((key, labels[key]) for key in keys if key in labels)) + found
+def _with_labels(base: Selector, keys: tuple[str, ...] | None, labels: Mapping[str, str]) -> Selector:
+    if base is None or not keys:
+        return base
+    return _sorted(tuple((key, labels[key]) for key in keys if key in labels)) + base
 
 
 def unread_rules(spec: PodSpec) -> tuple[str, ...]:
     """Return the names of a pod's rules that can't be evaluated here, or only at unreasonable cost."""
     rules = {
         "affinity": _terms(spec) > MOST_TERMS,
-        "volumes": any(_conflicts(one) for one in spec.volumes or ()),
+        "volumes": any(_conflicts(volume) for volume in spec.volumes or ()),
         "resourceClaims": bool(spec.resource_claims),
     }
     return tuple(name for name, present in rules.items() if present)
@@ -142,7 +150,7 @@ def _terms(spec: PodSpec) -> int:
     """Return the number of the pod's rules that depend on other pods."""
     affinity = spec.affinity
     kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
-    return len(spec.topology_spread_constraints or ()) + sum(len(one.required or ()) for one in kinds if one)
+    return len(spec.topology_spread_constraints or ()) + sum(len(terms.required or ()) for terms in kinds if terms)
 
 
 def _conflicts(volume: PodVolume) -> bool:

@@ -155,9 +155,11 @@ def to_pod(pod: PodObject) -> Pod:
         anti_affinity=affinity_terms(spec.affinity.pod_anti_affinity, namespace) if spec.affinity else (),
         spread=spread_constraints(spec.topology_spread_constraints, labels),
         claims=tuple(
-            one.persistent_volume_claim.claim_name or "" for one in spec.volumes or () if one.persistent_volume_claim
+            volume.persistent_volume_claim.claim_name or ""
+            for volume in spec.volumes or ()
+            if volume.persistent_volume_claim
         ),
-        own_claims=tuple(f"{name}-{one.name}" for one in spec.volumes or () if one.ephemeral),
+        own_claims=tuple(f"{name}-{volume.name}" for volume in spec.volumes or () if volume.ephemeral),
         unread_rules=unread_rules(spec),
         queue_label=queue_label(labels, meta.annotations or {}),
         application_label=application_label(labels, meta.annotations or {}, meta.uid or ""),
@@ -176,24 +178,29 @@ def _deleted_ms(meta: ObjectMeta) -> int | None:
     return to_ms(meta.deletion_timestamp) - 1000 * (meta.deletion_grace_period_seconds or 0)
 
 
-def _grace_s(told: int | None) -> int:
+def _grace_s(seconds: int | None) -> int:
     """Return the grace period in seconds that the API server uses; a negative one is valid and means one second."""
-    if told is None:
+    if seconds is None:
         return 30
-    return told if told >= 0 else 1
+    return seconds if seconds >= 0 else 1
 
 
 def queue_label(labels: Mapping[str, str], annotations: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the queue that a pod's labels and annotations name; empty if they name none."""
-    own, theirs = (annotations.get(key, "") for key in QUEUE_ANNOTATIONS)
-    return own or _first(labels, QUEUE_LABELS[:2]) or theirs or _first(labels, QUEUE_LABELS[2:])
+    first_choice, second_choice = (annotations.get(key, "") for key in QUEUE_ANNOTATIONS)
+    return first_choice or _first(labels, QUEUE_LABELS[:2]) or second_choice or _first(labels, QUEUE_LABELS[2:])
 
 
 def application_label(labels: Mapping[str, str], annotations: Mapping[str, str], uid: str) -> str:
     """Return the application that a pod's labels and annotations name; empty if they name none."""
-    own, theirs = (annotations.get(key, "") for key in APPLICATION_ANNOTATIONS)
-    said = own or _first(labels, APPLICATION_LABELS[:2]) or theirs or _first(labels, APPLICATION_LABELS[2:])
-    return f"{said.removesuffix(_OWN_SUFFIX)}-{uid}" if said.endswith(_OWN_SUFFIX) else said
+    first_choice, second_choice = (annotations.get(key, "") for key in APPLICATION_ANNOTATIONS)
+    application = (
+        first_choice
+        or _first(labels, APPLICATION_LABELS[:2])
+        or second_choice
+        or _first(labels, APPLICATION_LABELS[2:])
+    )
+    return f"{application.removesuffix(_OWN_SUFFIX)}-{uid}" if application.endswith(_OWN_SUFFIX) else application
 
 
 def to_node(node: NodeObject) -> Node:
@@ -238,18 +245,26 @@ def to_class_quota(quota: QuotaObject) -> ClassQuota:
     For a quota that does not depend on priority classes, its usage is left out, because it may change all the time.
     """
     meta, spec = quota.metadata, quota.spec
-    found = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
-    given = [ScopeExpression(name, "Exists") for name in (spec.scopes if spec else None) or ()]
-    given += (spec.scope_selector.match_expressions if spec and spec.scope_selector else None) or ()
-    rules = tuple(ClassRule(one.operator or "", one.values or ()) for one in given if one.scope_name == CLASS_SCOPE)
-    if spec is not None and not given:
-        return msgspec.structs.replace(found, requests=quota_requests(spec.hard or {}))
+    quota_of_class = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
+    expressions = [ScopeExpression(name, "Exists") for name in (spec.scopes if spec else None) or ()]
+    expressions += (spec.scope_selector.match_expressions if spec and spec.scope_selector else None) or ()
+    rules = tuple(
+        ClassRule(expression.operator or "", expression.values or ())
+        for expression in expressions
+        if expression.scope_name == CLASS_SCOPE
+    )
+    if spec is not None and not expressions:
+        return msgspec.structs.replace(quota_of_class, requests=quota_requests(spec.hard or {}))
     if spec is None or not rules:
-        return found
+        return quota_of_class
     return msgspec.structs.replace(
-        found,
+        quota_of_class,
         rules=rules,
-        scopes=tuple(one.scope_name for one in given if one.scope_name and one.scope_name != CLASS_SCOPE),
+        scopes=tuple(
+            expression.scope_name
+            for expression in expressions
+            if expression.scope_name and expression.scope_name != CLASS_SCOPE
+        ),
         hard=_texts(spec.hard),
         used=_texts(quota.status.used if quota.status else None),
     )
@@ -275,13 +290,13 @@ def to_budget(budget: BudgetObject) -> DisruptionBudget:
 def to_claim(claim: ClaimObject) -> Claim:
     """Convert a volume claim with the volume that it is permanently bound to. Raise ValueError for a missing name."""
     meta, spec = claim.metadata, claim.spec
-    stays, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
+    is_staying, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
     return Claim(
         namespace=intern(meta.namespace or "default"),
         name=_name(meta),
-        volume=chosen if stays and BIND_COMPLETED in (meta.annotations or {}) else "",
-        owner=next((one.uid or "" for one in meta.owner_references or () if one.controller), ""),
-        waiting=stays and not chosen,
+        volume=chosen if is_staying and BIND_COMPLETED in (meta.annotations or {}) else "",
+        owner=next((owner.uid or "" for owner in meta.owner_references or () if owner.controller), ""),
+        waiting=is_staying and not chosen,
         exclusive=bool(spec and "ReadWriteOncePod" in (spec.access_modes or ())),
     )
 
@@ -327,32 +342,36 @@ def _name(meta: ObjectMeta) -> str:
 
 def _first(labels: Mapping[str, str], keys: tuple[str, ...]) -> str:
     for key in keys:
-        if found := labels.get(key):
-            return found
+        if value := labels.get(key):
+            return value
     return ""
 
 
 def _controller(meta: ObjectMeta) -> str:
     for owner in meta.owner_references or ():
         if owner.controller:
-            found = f"{owner.kind or ''}/{owner.name or ''}"
-            return intern(kept_text(found, LONGEST_MESSAGE))  # the owner reference may contain any text
+            reference = f"{owner.kind or ''}/{owner.name or ''}"
+            return intern(kept_text(reference, LONGEST_MESSAGE))  # the owner reference may contain any text
     return ""
 
 
 def _scheduling_conditions(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
     """Return the condition that reports a pod as unschedulable, and the condition that reports its disruption."""
     waiting = disruption = volcano = None
-    for one in conditions:
-        if one.type == "PodScheduled" and (one.status, one.reason) == ("False", "Unschedulable"):
-            waiting = waiting or one
-        elif one.type == "DisruptionTarget" and one.status == "True":
-            disruption = disruption or one
-        elif one.type == "Ready" and one.reason == EVICTION_BY_VOLCANO and (why := told_by_volcano(one.message or "")):
-            volcano = msgspec.structs.replace(one, message=why)
+    for condition in conditions:
+        if condition.type == "PodScheduled" and (condition.status, condition.reason) == ("False", "Unschedulable"):
+            waiting = waiting or condition
+        elif condition.type == "DisruptionTarget" and condition.status == "True":
+            disruption = disruption or condition
+        elif (
+            condition.type == "Ready"
+            and condition.reason == EVICTION_BY_VOLCANO
+            and (why := told_by_volcano(condition.message or ""))
+        ):
+            volcano = msgspec.structs.replace(condition, message=why)
     return waiting, disruption or volcano
 
 
-def _since_ms(condition: Condition, unless_told: int | None) -> int | None:
+def _since_ms(condition: Condition, default_ms: int | None) -> int | None:
     since = condition.last_transition_time
-    return unless_told if since is None else to_ms(since)
+    return default_ms if since is None else to_ms(since)

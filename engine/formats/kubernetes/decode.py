@@ -167,7 +167,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
             incomplete.append(next(reversed(state.pods)))
         elif obj.get("kind") == "PriorityClass" and obj.get("globalDefault") is True:
             default = next(reversed(state.classes.values()))
-    classes = {one.name: one for one in _SYSTEM_CLASSES} | state.classes
+    classes = {priority_class.name: priority_class for priority_class in _SYSTEM_CLASSES} | state.classes
     for uid in incomplete:
         state.pods[uid] = _with_class_priority(state.pods[uid], classes, default)
     return DecodedManifests(state, tuple(ignored), tuple(unread))
@@ -252,14 +252,14 @@ def _flatten_lists(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mapp
             yield obj
 
 
-def _restore_unread_mark(one: Markable, obj: Mapping[str, Any]) -> Markable:
+def _restore_unread_mark(decoded: Markable, obj: Mapping[str, Any]) -> Markable:
     """Return the object, marked as unread if a saved snapshot marks it so."""
     annotations = obj["metadata"].get("annotations") or {}
     if annotations.get(UNREAD_ANNOTATION) != "true":
-        return one
-    if isinstance(one, PriorityClass):
-        return msgspec.structs.replace(one, opted_out=True, unread=True)
-    return msgspec.structs.replace(one, unread=True)
+        return decoded
+    if isinstance(decoded, PriorityClass):
+        return msgspec.structs.replace(decoded, opted_out=True, unread=True)
+    return msgspec.structs.replace(decoded, unread=True)
 
 
 def _has_priority(obj: Mapping[str, Any]) -> bool:
@@ -271,15 +271,15 @@ def _with_class_priority(pod: Pod, classes: Mapping[str, PriorityClass], default
 
     For a bound pod without a class nothing is assumed: it has priority 0.
     """
-    usual = default if pod.node is None else None
-    found = classes.get(pod.priority_class) if pod.priority_class else usual
-    if found is None:
+    default_class = default if pod.node is None else None
+    priority_class = classes.get(pod.priority_class) if pod.priority_class else default_class
+    if priority_class is None:
         return pod
     return msgspec.structs.replace(
         pod,
-        priority=found.value,
-        priority_class=found.name,
-        never_preempts=pod.never_preempts or found.never_preempts,
+        priority=priority_class.value,
+        priority_class=priority_class.name,
+        never_preempts=pod.never_preempts or priority_class.never_preempts,
     )
 
 

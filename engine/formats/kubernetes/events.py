@@ -44,18 +44,18 @@ def to_preempted(event: EventObject) -> Preempted:
     uid, name = _named(victim)
     _check(related)
     form = _FORM.fullmatch((event.message or "").strip())
-    told = form.groupdict(default="") if form else {}
+    parts = form.groupdict(default="") if form else {}
     return Preempted(
         uid=uid,
         namespace=victim.namespace or "default",
         name=name,
         at_ms=_at_ms(event),
-        node=told.get("node", ""),
+        node=parts.get("node", ""),
         by_scheduler=form is not None and victim.kind == "Pod",
-        ask_uid=related.uid or told.get("uid", ""),
-        ask_namespace=related.namespace or told.get("namespace", ""),
-        ask_name=related.name or told.get("name", ""),
-        ask_kind=related.kind or _GROUPS.get(told.get("kind", ""), "Pod"),
+        ask_uid=related.uid or parts.get("uid", ""),
+        ask_namespace=related.namespace or parts.get("namespace", ""),
+        ask_name=related.name or parts.get("name", ""),
+        ask_kind=related.kind or _GROUPS.get(parts.get("kind", ""), "Pod"),
     )
 
 
@@ -64,11 +64,11 @@ def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
 
     Raise ValueError if the pod or the time is missing or invalid.
     """
-    victim, told = event.involved_object, told_by_yunikorn(event.message or "")
-    if told is None or victim.kind != "Pod":
+    victim, preemption = event.involved_object, told_by_yunikorn(event.message or "")
+    if preemption is None or victim.kind != "Pod":
         return None
     uid, name = _named(victim)
-    return by_yunikorn(told, uid, victim.namespace or "default", name, _at_ms(event))
+    return by_yunikorn(preemption, uid, victim.namespace or "default", name, _at_ms(event))
 
 
 def to_preempted_by_volcano(event: EventObject) -> Preempted | None:

@@ -22,19 +22,21 @@ def last_writer(entries: Iterable[FieldsOfManager], *path: str) -> Writer:
     A manager whose value was overwritten by another manager no longer owns the field. The time is that of the manager's
     last write to any field.
     """
-    found = [Writer(one.manager or "", one.time) for one in entries if _owns(one.fields_v1 or {}, path)]
-    return max(found, key=lambda one: (one.at or _NEVER, one.name), default=Writer())
+    writers = [Writer(entry.manager or "", entry.time) for entry in entries if _owns(entry.fields_v1 or {}, path)]
+    return max(writers, key=lambda writer: (writer.at or _NEVER, writer.name), default=Writer())
 
 
 def applied_by(entries: Iterable[FieldsOfManager], manager: str, field: str) -> tuple[str, ...]:
     """Return the names below a field that a manager set by server-side apply and still owns."""
-    own = [one.fields_v1 or {} for one in entries if (one.manager, one.operation) == (manager, "Apply")]
-    found = [entry.get(f"f:{field}") for entry in own]
-    return tuple(name.removeprefix("f:") for one in found if isinstance(one, dict) for name in one if name != ".")
+    field_sets = [entry.fields_v1 or {} for entry in entries if (entry.manager, entry.operation) == (manager, "Apply")]
+    subfields = [entry.get(f"f:{field}") for entry in field_sets]
+    return tuple(
+        name.removeprefix("f:") for names in subfields if isinstance(names, dict) for name in names if name != "."
+    )
 
 
 def _owns(fields: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    found: Any = fields
+    node: Any = fields
     for name in path:
-        found = found.get(f"f:{name}") if isinstance(found, dict) else None
-    return found is not None
+        node = node.get(f"f:{name}") if isinstance(node, dict) else None
+    return node is not None

@@ -24,13 +24,13 @@ def amounts(quantities: Quantities | None) -> Amounts:
 
 def quota_requests(hard: Quantities) -> Amounts:
     """Return the requests that a quota limits, without limits, storage and object counts. Raise QuantityError."""
-    found: Amounts = {}
+    requests: Amounts = {}
     for name, text in hard.items():
         resource = name.removeprefix("requests.")
         if resource != "storage" and (resource != name or name in _PLAIN):
             amount = amounts({resource: text})[resource]
-            found[resource] = min(amount, found.get(resource, amount))
-    return found
+            requests[resource] = min(amount, requests.get(resource, amount))
+    return requests
 
 
 def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
@@ -47,8 +47,13 @@ def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
     held = _held(at) if at else {}
     own_held = _held_by_pod(at) if at else None
     return _pod_requests(
-        tuple([(_size(one.resources), held.get(one.name)) for one in spec.containers or ()]),
-        tuple([(_size(one.resources), held.get(one.name), one.sidecar) for one in spec.init_containers or ()]),
+        tuple([(_size(container.resources), held.get(container.name)) for container in spec.containers or ()]),
+        tuple(
+            [
+                (_size(container.resources), held.get(container.name), container.sidecar)
+                for container in spec.init_containers or ()
+            ]
+        ),
         None if spec.resources is None else _size(spec.resources),
         own_held,
         _items(spec.overhead),
@@ -57,13 +62,17 @@ def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
 
 
 def _held(status: PodStatus) -> dict[str | None, Held]:
-    every = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    return {one.name: _held_by(one) for one in every if one.resources is not None}
+    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    return {
+        status_of_container.name: _held_by(status_of_container)
+        for status_of_container in statuses
+        if status_of_container.resources is not None
+    }
 
 
-def _held_by(one: ContainerStatus) -> Held:
-    assert one.resources is not None
-    return _items(one.resources.requests), _items(one.allocated_resources)
+def _held_by(status: ContainerStatus) -> Held:
+    assert status.resources is not None
+    return _items(status.resources.requests), _items(status.allocated_resources)
 
 
 def _held_by_pod(status: PodStatus) -> Held:
@@ -74,8 +83,10 @@ def _held_by_pod(status: PodStatus) -> Held:
 
 def _infeasible(status: PodStatus | None) -> bool:
     """Return whether the node can never hold the pod's new requests, so that the resize is not carried out."""
-    told = next((one for one in (status and status.conditions) or () if one.type == "PodResizePending"), None)
-    return told is not None and told.reason == "Infeasible"
+    resize = next(
+        (condition for condition in (status and status.conditions) or () if condition.type == "PodResizePending"), None
+    )
+    return resize is not None and resize.reason == "Infeasible"
 
 
 @shared
@@ -87,7 +98,7 @@ def _amounts(items: Items) -> Amounts:
 def _pod_requests(
     containers: tuple[tuple[Size, Held], ...],
     init_containers: tuple[tuple[Size, Held, bool], ...],
-    own: Size | None,
+    pod_size: Size | None,
     own_held: Held,
     overhead: Items,
     infeasible: bool,
@@ -98,8 +109,8 @@ def _pod_requests(
         for size, held, sidecar in init_containers
     ]
     result = _of_containers(running, first)
-    if own is not None:
-        requests, limits = own
+    if pod_size is not None:
+        requests, limits = pod_size
         stated = _effective(_pod_level(requests), own_held if requests else None, infeasible)
         result = _pod_level(limits) | result | {name: stated.get(name, 0) for name in _pod_level(requests)}
     more = {name: max(0, amount) for name, amount in _amounts(overhead).items()}  # as of containers: none asks for less
@@ -141,8 +152,8 @@ def _requests(size: Size) -> Amounts:
     return _amounts(limits) | _amounts(requests)
 
 
-def _at_least(one: Amounts, other: Amounts) -> Amounts:
-    return {resource: max(one.get(resource, 0), other.get(resource, 0)) for resource in one | other}
+def _at_least(first: Amounts, second: Amounts) -> Amounts:
+    return {resource: max(first.get(resource, 0), second.get(resource, 0)) for resource in first | second}
 
 
 def _pod_level(items: Items) -> Amounts:
@@ -154,9 +165,9 @@ def _pod_level(items: Items) -> Amounts:
     }
 
 
-def _bounded(found: Amounts) -> Amounts:
+def _bounded(unbounded: Amounts) -> Amounts:
     """Return the amounts limited to 64 bits: Kubernetes accepts larger amounts and counts them as its largest number.
 
     Source: Quantity.Value and MilliValue of k8s.io/apimachinery/pkg/api/resource.
     """
-    return {resource: min(amount, LARGEST) for resource, amount in found.items()}
+    return {resource: min(amount, LARGEST) for resource, amount in unbounded.items()}

@@ -37,10 +37,10 @@ class Fault(msgspec.Struct, frozen=True):
         return str(self.message)
 
 
-def creation_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
+def creation_faults(new_class: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
     """Return why a new class would be rejected, given the existing classes; empty if it would be accepted."""
     known = tuple(known)
-    return (*_name(wanted.name, known), *_value(wanted.value), *_common_faults(wanted, known))
+    return (*_name(new_class.name, known), *_value(new_class.value), *_common_faults(new_class, known))
 
 
 def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
@@ -50,14 +50,14 @@ def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[P
         "value": gettext_noop("A class keeps its value. Make another one."),
         "never_preempts": gettext_noop("A class keeps its preemptionPolicy. Make another one."),
     }
-    found = [
+    faults = [
         Fault(field, Message(message))
         for field, message in fixed.items()
         if getattr(before, field) != getattr(after, field)
     ]
     if after.global_default and is_system(after.name):
-        found.append(Fault("global_default", Message(gettext_noop("The cluster's own classes can't be the default."))))
-    return (*found, *_common_faults(after, known))
+        faults.append(Fault("global_default", Message(gettext_noop("The cluster's own classes can't be the default."))))
+    return (*faults, *_common_faults(after, known))
 
 
 def removal_faults(name: str) -> tuple[Fault, ...]:
@@ -66,33 +66,33 @@ def removal_faults(name: str) -> tuple[Fault, ...]:
 
 
 def with_preemption_annotations(
-    one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None
+    priority_class: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None
 ) -> PriorityClass:
     """Return the class with its annotations set to these values; None keeps what they say now.
 
     An annotation that already means the value is not rewritten.
     """
-    notes = dict(one.annotations)
-    for key, counts, wanted in (
+    annotations = dict(priority_class.annotations)
+    for key, value, setting in (
         (OPT_OUT_ANNOTATION, "false", opted_out),
         (MAY_PREEMPT_ANNOTATION, "true", may_preempt),
     ):
-        if wanted:
-            notes[key] = counts
-        elif wanted is False and notes.get(key) == counts:
-            del notes[key]
+        if setting:
+            annotations[key] = value
+        elif setting is False and annotations.get(key) == value:
+            del annotations[key]
     return msgspec.structs.replace(
-        one,
-        annotations=notes,
-        opted_out=notes.get(OPT_OUT_ANNOTATION) == "false",
-        may_preempt=notes.get(MAY_PREEMPT_ANNOTATION) == "true",
+        priority_class,
+        annotations=annotations,
+        opted_out=annotations.get(OPT_OUT_ANNOTATION) == "false",
+        may_preempt=annotations.get(MAY_PREEMPT_ANNOTATION) == "true",
     )
 
 
 def merge_changes(
-    seen: PriorityClass, wanted: PriorityClass, now: PriorityClass
+    base: PriorityClass, desired: PriorityClass, now: PriorityClass
 ) -> tuple[PriorityClass, tuple[str, ...]]:
-    """Merge the changes from ``seen`` to ``wanted`` into ``now``; return the class and the conflicting fields.
+    """Merge the changes from ``base`` to ``desired`` into ``now``; return the class and the conflicting fields.
 
     Labels and annotations are merged key by key. Where both sides changed the same value differently, the wanted value
     wins and the field is named.
@@ -100,22 +100,22 @@ def merge_changes(
     clashes: list[str] = []
     after = now
     for field in ("description", "global_default"):
-        was, ours, theirs = (getattr(one, field) for one in (seen, wanted, now))
-        if ours != was:
-            after = msgspec.structs.replace(after, **{field: ours})
-            clashes += [field] if theirs not in (was, ours) else []
+        base_value, desired_value, current_value = (getattr(version, field) for version in (base, desired, now))
+        if desired_value != base_value:
+            after = msgspec.structs.replace(after, **{field: desired_value})
+            clashes += [field] if current_value not in (base_value, desired_value) else []
     for field in ("labels", "annotations"):
-        pairs, clashing = _merged(*(getattr(one, field) for one in (seen, wanted, now)))
+        pairs, clashing = _merged(*(getattr(version, field) for version in (base, desired, now)))
         after = msgspec.structs.replace(after, **{field: pairs})
         clashes += [field] if clashing else []
     return with_preemption_annotations(after), tuple(clashes)
 
 
-def _merged(seen: Mapping[str, str], wanted: Mapping[str, str], now: Mapping[str, str]) -> tuple[dict[str, str], bool]:
-    changed = [key for key in {**seen, **wanted} if seen.get(key) != wanted.get(key)]
-    found: dict[str, str | None] = {**now, **{key: wanted.get(key) for key in changed}}
-    clashing = any(now.get(key) not in (seen.get(key), wanted.get(key)) for key in changed)
-    return {key: value for key, value in found.items() if value is not None}, clashing
+def _merged(base: Mapping[str, str], desired: Mapping[str, str], now: Mapping[str, str]) -> tuple[dict[str, str], bool]:
+    changed = [key for key in {**base, **desired} if base.get(key) != desired.get(key)]
+    merged: dict[str, str | None] = {**now, **{key: desired.get(key) for key in changed}}
+    clashing = any(now.get(key) not in (base.get(key), desired.get(key)) for key in changed)
+    return {key: value for key, value in merged.items() if value is not None}, clashing
 
 
 def is_system(name: str) -> bool:
@@ -135,7 +135,7 @@ def _name(name: str, known: Iterable[PriorityClass]) -> Iterator[Fault]:
     elif is_system(name):
         message = gettext_noop("Names that begin with %(reserved)s are the cluster's own.")
         yield Fault("name", Message(message, {"reserved": RESERVED}))
-    elif any(one.name == name for one in known):
+    elif any(priority_class.name == name for priority_class in known):
         yield Fault("name", Message(gettext_noop("There is a class of this name.")))
 
 
@@ -148,14 +148,14 @@ def _value(value: int) -> Iterator[Fault]:
         yield Fault("value", Message(message, {"lowest": f"{LOWEST:,}"}))
 
 
-def _common_faults(wanted: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
+def _common_faults(new_class: PriorityClass, known: Iterable[PriorityClass]) -> Iterator[Fault]:
     """Yield the faults that apply to both new and changed classes."""
-    holder = next((one.name for one in known if one.global_default and one.name != wanted.name), "")
-    if wanted.global_default and holder:
+    holder = next((other.name for other in known if other.global_default and other.name != new_class.name), "")
+    if new_class.global_default and holder:
         message = gettext_noop("%(name)s is the default already, and there can be only one: take it from there first.")
         yield Fault("global_default", Message(message, {"name": holder}))
-    yield from _labels(wanted.labels)
-    yield from _annotations(wanted.annotations)
+    yield from _labels(new_class.labels)
+    yield from _annotations(new_class.annotations)
 
 
 def _labels(labels: Mapping[str, str]) -> Iterator[Fault]:

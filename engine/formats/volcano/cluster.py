@@ -40,7 +40,9 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for obj in objects:
         kinds.setdefault(str(obj.get("kind") or ""), []).append(obj)
-    settings = next((one for one in map(_maps.from_dict, kinds.get("ConfigMap", ())) if one is not None), None)
+    settings = next(
+        (candidate for candidate in map(_maps.from_dict, kinds.get("ConfigMap", ())) if candidate is not None), None
+    )
     if settings is None:
         raise ValueError(f"no ConfigMap has a {CONFIGURATION} with one of the plugins {', '.join(SharePlugin)}")
     return put_together(
@@ -49,7 +51,10 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
         map(_groups.from_dict, kinds.get("PodGroup", ())),
         map(_pods.from_dict, kinds.get("Pod", ())),
         map(decode_node, kinds.get("Node", ())),
-        {one.name: one for one in map(decode_priority_class, kinds.get("PriorityClass", ()))},
+        {
+            priority_class.name: priority_class
+            for priority_class in map(decode_priority_class, kinds.get("PriorityClass", ()))
+        },
         map(decode_budget, kinds.get("PodDisruptionBudget", ())),
     )
 
@@ -57,8 +62,8 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
 def to_settings(config: ConfigMapObject) -> VolcanoSettings | None:
     """Return the settings of Volcano's scheduler in a ConfigMap; None if it has none. Raise ValueError."""
     text = (config.data or {}).get(CONFIGURATION)
-    found = read_configuration(text) if text is not None else None
-    return msgspec.structs.replace(found, name=config.metadata.name or "") if found else None
+    settings = read_configuration(text) if text is not None else None
+    return msgspec.structs.replace(settings, name=config.metadata.name or "") if settings else None
 
 
 def read_configuration(text: str) -> VolcanoSettings | None:
@@ -69,23 +74,23 @@ def read_configuration(text: str) -> VolcanoSettings | None:
     Source: UnmarshalSchedulerConf of Volcano (pkg/scheduler, util.go).
     """
     for document in load(text):
-        read = msgspec.convert(plain(document), wire.Configuration, strict=False)
-        tiers = [tier.plugins or () for tier in read.tiers or ()]
-        own = next((plugin for tier in tiers for plugin in tier if plugin.name in set(SharePlugin)), None)
-        if own is not None:
+        configuration = msgspec.convert(plain(document), wire.Configuration, strict=False)
+        tiers = [tier.plugins or () for tier in configuration.tiers or ()]
+        share_plugin = next((plugin for tier in tiers for plugin in tier if plugin.name in set(SharePlugin)), None)
+        if share_plugin is not None:
             return VolcanoSettings(
-                plugin=SharePlugin(own.name),
-                hierarchical=bool(own.enable_hierarchy),
-                ancestor_levels=_level((own.arguments or {}).get("ancestorReclaimLevel")),
+                plugin=SharePlugin(share_plugin.name),
+                hierarchical=bool(share_plugin.enable_hierarchy),
+                ancestor_levels=_level((share_plugin.arguments or {}).get("ancestorReclaimLevel")),
                 tiers=tuple(tuple(plugin.name for plugin in tier) for tier in tiers),
             )
     return None
 
 
-def _level(said: Any) -> int:
+def _level(value: Any) -> int:
     """Parse a number as Volcano does: a value that is no number, or is below 0, counts as 0."""
     try:
-        return max(0, int(said or 0))
+        return max(0, int(value or 0))
     except (ValueError, TypeError):
         return 0
 
@@ -129,10 +134,10 @@ def _to_pod(obj: PodObject) -> VolcanoPod:
 
     Source: getTaskStatus of Volcano (pkg/scheduler/api, helpers.go).
     """
-    found, phase = volcano_pod(to_pod(obj)), obj.status.phase if obj.status else None
-    told = {Task.SUCCEEDED: {"Failed": Task.FAILED}, Task.BOUND: {"Running": Task.RUNNING}}
-    told |= {Task.RUNNING: {"Pending": Task.BOUND}}
-    return msgspec.structs.replace(found, task=told.get(found.task, {}).get(phase or "", found.task))
+    pod, phase = volcano_pod(to_pod(obj)), obj.status.phase if obj.status else None
+    tasks = {Task.SUCCEEDED: {"Failed": Task.FAILED}, Task.BOUND: {"Running": Task.RUNNING}}
+    tasks |= {Task.RUNNING: {"Pending": Task.BOUND}}
+    return msgspec.structs.replace(pod, task=tasks.get(pod.task, {}).get(phase or "", pod.task))
 
 
 def _created_ms(meta: ObjectMeta) -> int:

@@ -56,56 +56,56 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
-    note_others(one.spec, _READ, path, book, known=_KNOWN)
-    deserved, kept_free = _deserved(one, path, book), _guarantee(one, path, book)
+def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
+    note_others(obj.spec, _READ, path, book, known=_KNOWN)
+    deserved, kept_free = _deserved(obj, path, book), _guarantee(obj, path, book)
     beside = sorted(name for name, amount in kept_free.items() if deserved.get(name, amount) != amount)
     if beside:
         message = gettext_noop(
             "It is guaranteed here what it deserves; that its guarantee of %(names)s is kept free for it has no "
             "counterpart. It is written back."
         )
-        book.add(Severity.INFO, path, line_of(one.spec, _GUARANTEE), message, names=", ".join(beside))
+        book.add(Severity.INFO, path, line_of(obj.spec, _GUARANTEE), message, names=", ".join(beside))
     return Queue(
         path=path,
         parent_declared=holds,
         guaranteed=kept_free | deserved,
-        max=read_quantities(one.spec, _CAPABILITY, path, book),
-        weight=_weight(one, path, book),
-        preemption_policy=PreemptionPolicy.DISABLED if _is_unreclaimable(one, holds) else PreemptionPolicy.DEFAULT,
+        max=read_quantities(obj.spec, _CAPABILITY, path, book),
+        weight=_weight(obj, path, book),
+        preemption_policy=PreemptionPolicy.DISABLED if _is_unreclaimable(obj, holds) else PreemptionPolicy.DEFAULT,
     )
 
 
-def _deserved(one: Object, path: str, book: NoteCollector) -> Amounts:
-    return read_quantities(one.spec, _DESERVED, path, book)
+def _deserved(obj: Object, path: str, book: NoteCollector) -> Amounts:
+    return read_quantities(obj.spec, _DESERVED, path, book)
 
 
-def _guarantee(one: Object, path: str, book: NoteCollector) -> Amounts:
-    holder = mapping_at(one.spec, _GUARANTEE, path, book)
+def _guarantee(obj: Object, path: str, book: NoteCollector) -> Amounts:
+    holder = mapping_at(obj.spec, _GUARANTEE, path, book)
     note_others(holder, (_RESOURCE,), path, book)
     return read_quantities(holder, _RESOURCE, path, book)
 
 
-def _is_unreclaimable(one: Object, holds: bool) -> bool:
+def _is_unreclaimable(obj: Object, holds: bool) -> bool:
     """Return whether the pods of a queue may not be evicted.
 
     Volcano checks only the queue of the pods, not the queues above it.
     """
-    return one.spec.get(_RECLAIMABLE) is False and not holds
+    return obj.spec.get(_RECLAIMABLE) is False and not holds
 
 
-def _weight(one: Object, path: str, book: NoteCollector) -> int:
-    value = one.spec.get(_WEIGHT)
+def _weight(obj: Object, path: str, book: NoteCollector) -> int:
+    value = obj.spec.get(_WEIGHT)
     if value is None:
         return WEIGHT_ONE
     try:
         weight = read_weight(str(value))
     except AmountError as error:
-        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), error.sentence)
+        book.add(Severity.ERROR, path, line_of(obj.spec, _WEIGHT), error.sentence)
         return WEIGHT_ONE
     if weight % WEIGHT_ONE or not 1 <= weight // WEIGHT_ONE <= _HEAVIEST:
         message = gettext_noop("%(value)s is not a whole number from 1 to %(most)s.")
-        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), message, value=str(value), most=str(_HEAVIEST))
+        book.add(Severity.ERROR, path, line_of(obj.spec, _WEIGHT), message, value=str(value), most=str(_HEAVIEST))
     return weight
 
 
@@ -116,34 +116,36 @@ def _new(name: str) -> Mapping[str, Any]:
     return {"apiVersion": f"{GROUP}/v1beta1", "kind": QUEUE, "metadata": {"name": name}, "spec": {}}
 
 
-def _say(one: Object, queue: Queue) -> None:
-    spec, book = one.own_spec(), NoteCollector()
-    deserved, kept_free = _deserved(one, "", book), _guarantee(one, "", book)
+def _write_queue(obj: Object, queue: Queue) -> None:
+    spec, book = obj.own_spec(), NoteCollector()
+    deserved, kept_free = _deserved(obj, "", book), _guarantee(obj, "", book)
     if queue.guaranteed != kept_free | deserved:
-        wanted = queue.guaranteed
-        kept = {name: min(amount, wanted[name]) for name, amount in kept_free.items() if name in wanted}
-        told = {name: amount for name, amount in wanted.items() if name in deserved or amount != kept.get(name)}
-        write_quantities(spec, _DESERVED, told)
-        if kept != kept_free:
-            write_quantities(spec.setdefault(_GUARANTEE, CommentedMap()), _RESOURCE, kept)
+        guaranteed = queue.guaranteed
+        guarantee = {name: min(amount, guaranteed[name]) for name, amount in kept_free.items() if name in guaranteed}
+        deserved_amounts = {
+            name: amount for name, amount in guaranteed.items() if name in deserved or amount != guarantee.get(name)
+        }
+        write_quantities(spec, _DESERVED, deserved_amounts)
+        if guarantee != kept_free:
+            write_quantities(spec.setdefault(_GUARANTEE, CommentedMap()), _RESOURCE, guarantee)
             if not spec[_GUARANTEE]:
                 del spec[_GUARANTEE]
     write_quantities(spec, _CAPABILITY, queue.max)
     weight = queue.weight // WEIGHT_ONE
-    if queue.weight % WEIGHT_ONE == 0 and 1 <= weight <= _HEAVIEST and _weight(one, "", book) != queue.weight:
+    if queue.weight % WEIGHT_ONE == 0 and 1 <= weight <= _HEAVIEST and _weight(obj, "", book) != queue.weight:
         spec[_WEIGHT] = weight
-    stays = queue.preemption_policy is PreemptionPolicy.DISABLED
-    if stays != (spec.get(_RECLAIMABLE) is False):
-        spec[_RECLAIMABLE] = not stays
+    is_unreclaimable = queue.preemption_policy is PreemptionPolicy.DISABLED
+    if is_unreclaimable != (spec.get(_RECLAIMABLE) is False):
+        spec[_RECLAIMABLE] = not is_unreclaimable
 
 
 _SYSTEM = parented_objects.System(
     form="volcano",
     parent=_PARENT,
     above=ROOT,
-    is_queue=lambda one: one.kind == QUEUE and one.group == GROUP,
-    native=_native,
-    say=_say,
+    is_queue=lambda obj: obj.kind == QUEUE and obj.group == GROUP,
+    native=_read_queue,
+    say=_write_queue,
     new=_new,
     words=parented_objects.FormatMessages(
         none=gettext_noop("There is no Queue of Volcano in it."),

@@ -13,9 +13,9 @@ Object = dict[str, Any]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def omit_empty(**said: Any) -> Object:
+def omit_empty(**fields: Any) -> Object:
     """Return the fields without empty values; zero counts as a value."""
-    return {name: value for name, value in said.items() if value or (value == 0 and value is not False)}
+    return {name: value for name, value in fields.items() if value or (value == 0 and value is not False)}
 
 
 def time_of(ms: int | None) -> str | None:
@@ -49,15 +49,19 @@ def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
     return {"nodeSelectorTerms": written}
 
 
-def tolerations(found: Iterable[Toleration]) -> list[Object]:
+def tolerations(items: Iterable[Toleration]) -> list[Object]:
     """Return the tolerations of a pod as they are in a manifest."""
-    return [omit_empty(key=one.key, operator=one.operator, value=one.value, effect=one.effect) for one in found]
+    return [
+        omit_empty(key=toleration.key, operator=toleration.operator, value=toleration.value, effect=toleration.effect)
+        for toleration in items
+    ]
 
 
-def ports(found: Iterable[HostPort]) -> list[Object]:
+def ports(host_ports: Iterable[HostPort]) -> list[Object]:
     """Return the ports of the node that a container occupies."""
     return [
-        {"containerPort": one.port, "hostPort": one.port, "protocol": one.protocol, "hostIP": one.ip} for one in found
+        {"containerPort": port.port, "hostPort": port.port, "protocol": port.protocol, "hostIP": port.ip}
+        for port in host_ports
     ]
 
 
@@ -66,15 +70,15 @@ def affinity(pod: Pod) -> Object:
     nodes = node_selector(pod.node_affinity)
     return omit_empty(
         nodeAffinity=nodes and {REQUIRED: nodes},
-        podAffinity=pod.affinity and {REQUIRED: [_term(one) for one in pod.affinity]},
-        podAntiAffinity=pod.anti_affinity and {REQUIRED: [_term(one) for one in pod.anti_affinity]},
+        podAffinity=pod.affinity and {REQUIRED: [_term(term) for term in pod.affinity]},
+        podAntiAffinity=pod.anti_affinity and {REQUIRED: [_term(term) for term in pod.anti_affinity]},
     )
 
 
 def _term(term: AffinityTerm) -> Object:
     selectors = {"labelSelector": selector(term.selector), "namespaceSelector": selector(term.namespace_selector)}
-    named = {name: given for name, given in selectors.items() if given is not None}
-    return omit_empty(topologyKey=term.topology_key, namespaces=list(term.namespaces)) | named
+    present = {name: label_selector for name, label_selector in selectors.items() if label_selector is not None}
+    return omit_empty(topologyKey=term.topology_key, namespaces=list(term.namespaces)) | present
 
 
 def spread(pod: Pod) -> list[Object]:
@@ -83,34 +87,34 @@ def spread(pod: Pod) -> list[Object]:
     For a pod with more rules than can be evaluated, optional constraints are added until the written pod has too many
     rules as well.
     """
-    kept = [
+    constraints = [
         omit_empty(
-            topologyKey=one.topology_key,
-            maxSkew=one.max_skew,
+            topologyKey=constraint.topology_key,
+            maxSkew=constraint.max_skew,
             whenUnsatisfiable="DoNotSchedule",
-            minDomains=one.min_domains,
-            nodeAffinityPolicy="Honor" if one.honor_affinity else "Ignore",
-            nodeTaintsPolicy="Honor" if one.honor_taints else "Ignore",
+            minDomains=constraint.min_domains,
+            nodeAffinityPolicy="Honor" if constraint.honor_affinity else "Ignore",
+            nodeTaintsPolicy="Honor" if constraint.honor_taints else "Ignore",
         )
-        | ({} if (labels := selector(one.selector)) is None else {"labelSelector": labels})
-        for one in pod.spread
+        | ({} if (labels := selector(constraint.selector)) is None else {"labelSelector": labels})
+        for constraint in pod.spread
     ]
-    return [*kept, *_filler_constraints(pod)]
+    return [*constraints, *_filler_constraints(pod)]
 
 
 def _filler_constraints(pod: Pod) -> Iterator[Object]:
     """Yield optional constraints as a substitute for rules of which only the number was read."""
     if "affinity" in pod.unread_rules:
-        there = len(pod.spread) + len(pod.affinity) + len(pod.anti_affinity)
-        for _ in range(there, MOST_TERMS + 1):
+        known_rules = len(pod.spread) + len(pod.affinity) + len(pod.anti_affinity)
+        for _ in range(known_rules, MOST_TERMS + 1):
             yield {"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
 
 
-def metadata(name: str, *, namespace: str = "", uid: str = "", **said: Any) -> Object:
+def metadata(name: str, *, namespace: str = "", uid: str = "", **fields: Any) -> Object:
     """Return the metadata of an object: its identity and any other non-empty fields."""
-    return omit_empty(name=name, namespace=namespace, uid=uid, **said)
+    return omit_empty(name=name, namespace=namespace, uid=uid, **fields)
 
 
-def texts(given: Mapping[str, str]) -> dict[str, str]:
+def texts(values: Mapping[str, str]) -> dict[str, str]:
     """Return labels or annotations ordered by key."""
-    return dict(sorted(given.items()))
+    return dict(sorted(values.items()))

@@ -22,17 +22,17 @@ _LONG_AGO = "1970-01-01T00:00:00Z"
 
 def manifests(state: ClusterState) -> Iterator[Object]:
     """Yield every object of a state in JSON's types: nodes, classes, namespaces, volumes, claims, budgets, pods."""
-    yield from (_node(one) for _, one in sorted(state.nodes.items()))
-    yield from (_class(one) for _, one in sorted(state.classes.items()))
-    yield from (_namespace(one) for _, one in sorted(state.namespaces.items()))
-    yield from (_volume(one) for _, one in sorted(state.volumes.items()))
-    yield from (_claim(one) for _, one in sorted(state.claims.items()))
-    yield from (_budget(one) for _, one in sorted(state.budgets.items()))
-    yield from (write_pod(one) for one in sorted(state.pods.values(), key=lambda pod: (pod.key, pod.uid)))
+    yield from (_node(node) for _, node in sorted(state.nodes.items()))
+    yield from (_class(priority_class) for _, priority_class in sorted(state.classes.items()))
+    yield from (_namespace(namespace) for _, namespace in sorted(state.namespaces.items()))
+    yield from (_volume(volume) for _, volume in sorted(state.volumes.items()))
+    yield from (_claim(claim) for _, claim in sorted(state.claims.items()))
+    yield from (_budget(budget) for _, budget in sorted(state.budgets.items()))
+    yield from (write_pod(pod) for pod in sorted(state.pods.values(), key=lambda pod: (pod.key, pod.uid)))
 
 
-def _object(api: str, kind: str, **said: Any) -> Object:
-    return {"apiVersion": api, "kind": kind, **omit_empty(**said)}
+def _object(api: str, kind: str, **fields: Any) -> Object:
+    return {"apiVersion": api, "kind": kind, **omit_empty(**fields)}
 
 
 def _node(node: Node) -> Object:
@@ -49,19 +49,23 @@ def _node(node: Node) -> Object:
     )
 
 
-def _class(one: PriorityClass) -> Object:
-    annotations = one.annotations | (_UNREAD if one.unread else {})
+def _class(priority_class: PriorityClass) -> Object:
+    annotations = priority_class.annotations | (_UNREAD if priority_class.unread else {})
     named = metadata(
-        one.name, uid=one.uid, resourceVersion=one.version, labels=texts(one.labels), annotations=texts(annotations)
+        priority_class.name,
+        uid=priority_class.uid,
+        resourceVersion=priority_class.version,
+        labels=texts(priority_class.labels),
+        annotations=texts(annotations),
     )
     return _object(
         "scheduling.k8s.io/v1",
         "PriorityClass",
         metadata=named,
-        value=one.value,
-        globalDefault=one.global_default,
-        preemptionPolicy=_NEVER if one.never_preempts else "",
-        description=one.description,
+        value=priority_class.value,
+        globalDefault=priority_class.global_default,
+        preemptionPolicy=_NEVER if priority_class.never_preempts else "",
+        description=priority_class.description,
     )
 
 

@@ -68,7 +68,7 @@ def _metadata(pod: Pod) -> Object:
 
 
 def _annotations(pod: Pod) -> dict[str, str]:
-    said = {
+    annotations = {
         WORKLOAD_ANNOTATION: pod.workload,
         GROUP_ANNOTATIONS[0]: pod.pod_group,
         PREEMPTABLE: "false" if pod.kept_by_volcano else "",
@@ -78,12 +78,12 @@ def _annotations(pod: Pod) -> dict[str, str]:
         UNREAD_ANNOTATION: "true" if pod.unread else "",
     }
     if pod.queue_label != queue_label(pod.labels):
-        said[QUEUE_ANNOTATIONS[0]] = pod.queue_label
+        annotations[QUEUE_ANNOTATIONS[0]] = pod.queue_label
     if pod.application_label != application_label(pod.labels, {}, pod.uid):
-        said[APPLICATION_ANNOTATIONS[0]] = pod.application_label
+        annotations[APPLICATION_ANNOTATIONS[0]] = pod.application_label
     if (pod.user, pod.groups) != submitter(pod.labels, {}):
-        said[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
-    return {key: value for key, value in sorted(said.items()) if value}
+        annotations[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
+    return {key: value for key, value in sorted(annotations.items()) if value}
 
 
 def _owners(pod: Pod) -> list[Object]:
@@ -114,17 +114,17 @@ def _spec(pod: Pod) -> Object:
 
 
 def _container(pod: Pod) -> Object:
-    asked = {resource: amount for resource, amount in sorted(pod.requests.items()) if resource != PODS}
-    return omit_empty(name="main", resources={"requests": format_amounts(asked)}, ports=ports(pod.host_ports))
+    requests = {resource: amount for resource, amount in sorted(pod.requests.items()) if resource != PODS}
+    return omit_empty(name="main", resources={"requests": format_amounts(requests)}, ports=ports(pod.host_ports))
 
 
 def _volumes(pod: Pod) -> list[Object]:
     claimed = [
         {"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": name}} for n, name in enumerate(pod.claims)
     ]
-    own = [{"name": name.removeprefix(f"{pod.name}-"), "ephemeral": {}} for name in pod.own_claims]
+    ephemeral = [{"name": name.removeprefix(f"{pod.name}-"), "ephemeral": {}} for name in pod.own_claims]
     unjudged = [{"name": "unjudged", "gcePersistentDisk": {}}] if "volumes" in pod.unread_rules else []
-    return [*claimed, *own, *unjudged]
+    return [*claimed, *ephemeral, *unjudged]
 
 
 def _status(pod: Pod) -> Object:
@@ -138,18 +138,20 @@ def _status(pod: Pod) -> Object:
 
 
 def _conditions(pod: Pod) -> list[Object]:
-    found = []
+    conditions = []
     if pod.unschedulable_ms is not None:
-        found.append(
+        conditions.append(
             _condition("PodScheduled", "False", "Unschedulable", pod.unschedulable_ms, pod.unschedulable_message)
         )
     if pod.disruption == EVICTION_BY_VOLCANO:
-        found.append(
+        conditions.append(
             _condition("Ready", "False", pod.disruption, pod.disrupted_ms, format_eviction(pod.disruption_message))
         )
     elif pod.disruption or pod.disrupted_ms is not None:
-        found.append(_condition("DisruptionTarget", "True", pod.disruption, pod.disrupted_ms, pod.disruption_message))
-    return found
+        conditions.append(
+            _condition("DisruptionTarget", "True", pod.disruption, pod.disrupted_ms, pod.disruption_message)
+        )
+    return conditions
 
 
 def _condition(kind: str, status: str, reason: str, at_ms: int | None, message: str) -> Object:
