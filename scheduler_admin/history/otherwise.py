@@ -10,7 +10,7 @@ import msgspec
 from django.db import transaction
 
 from engine.analysis.anomalies import Anomaly, find_anomalies
-from engine.analysis.counterfactuals import Again, Counterfactual, counterfactuals, for_own
+from engine.analysis.counterfactuals import Again, Counterfactual, counterfactuals, counterfactuals_of_victim
 from engine.analysis.optimum import Optimal, is_supported, optimal
 from engine.explain import Message, no_counterfactuals_reason
 from engine.model.decision import Decision as EngineDecision
@@ -107,7 +107,10 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
     """By the victims' uids."""
     try:
         again, decision = _as_it_was(row)
-        return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict[:_FIRST]}
+        return {
+            one.pod.uid: list(counterfactuals_of_victim(again, decision, one.pod.uid))
+            for one in decision.to_evict[:_FIRST]
+        }
     except (CannotReplayError, JournalError):
         return {}
     except Exception:  # one that fails would keep all others from their turn

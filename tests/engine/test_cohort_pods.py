@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.analysis.counterfactuals import Again, counterfactuals, for_own
+from engine.analysis.counterfactuals import Again, counterfactuals, counterfactuals_of_victim
 from engine.audit import audit, failed_checks
 from engine.audit.audit_state import AuditState
 from engine.explain import change_sentence
@@ -230,7 +230,7 @@ def test_what_would_have_spared_a_victim_is_decided_again() -> None:
     decide = policy("cohort", "kueue")
     found = decided(at, "x")
     again = Again(at, at.tree, named(at, "x"), decide)
-    told = {one.change: one for one in for_own(again, found, found.victims[0].pod.uid)}
+    told = {one.change: one for one in counterfactuals_of_victim(again, found, found.victims[0].pod.uid)}
     assert told[Change.GUARANTEE].amounts == {"cpu": 6_000}
     assert [message.id for message in map(change_sentence, told.values())]
     (smaller,) = counterfactuals(again, found)
@@ -247,7 +247,7 @@ def test_under_fair_sharing_more_weight_would_have_spared_a_victim() -> None:
     found, asker = decided(at, "x", fair=True), named(at, "x")
     victim = found.victims[0].pod
     again = Again(at, at.tree, asker, decide)
-    (one,) = (one for one in for_own(again, found, victim.uid) if one.change is Change.WEIGHT)
+    (one,) = (one for one in counterfactuals_of_victim(again, found, victim.uid) if one.change is Change.WEIGHT)
     assert one.queue == victim.queue
     assert one.weight is not None
     assert change_sentence(one).id == "%(pod)s would stay if %(queue)s had a weight of %(weight)s."

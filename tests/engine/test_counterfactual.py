@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks.scenario_p import scenario_p
-from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
+from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, counterfactuals_of_victim
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, PodReason
 from engine.model.objects import DisruptionBudget, Pod, Requirement
@@ -26,7 +26,7 @@ def decide(snapshot: Snapshot, asker: Pod) -> Decision:
 def changes(snapshot: Snapshot, asker: Pod) -> tuple[Counterfactual, ...]:
     """All that would have changed what the policy decides."""
     again, decision = Again(snapshot, TREE, asker, decide_under), decide(snapshot, asker)
-    own = [one for victim in decision.victims[:3] for one in for_own(again, decision, victim.pod.uid)]
+    own = [one for victim in decision.victims[:3] for one in counterfactuals_of_victim(again, decision, victim.pod.uid)]
     return (*counterfactuals(again, decision), *own)
 
 

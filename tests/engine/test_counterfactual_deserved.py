@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.analysis.counterfactuals import Again, for_own
+from engine.analysis.counterfactuals import Again, counterfactuals_of_victim
 from engine.model.change import Change
 from engine.policies import policy
 from tests.builders import ask, named, node, pod, queue, snapshot, tree
@@ -18,7 +18,7 @@ def test_a_queue_with_more_reserved_or_more_weight_keeps_its_pod() -> None:
     again = Again(at, BOTH, named(at, "t"), policy("deserved", "arbitrator"))
     decision = again.as_it_was()
     assert [one.pod.name for one in decision.victims] == ["g3"]
-    told = {one.change: one for one in for_own(again, decision, "uid-g3")}
+    told = {one.change: one for one in counterfactuals_of_victim(again, decision, "uid-g3")}
     assert told[Change.GUARANTEE].amounts == {"cpu": 3_001}
     assert told[Change.WEIGHT].weight == 3_001 * 10**6
     assert (told[Change.PRIORITY].priority, told[Change.PRIORITY].victims) == (1, ("ns/g2",))

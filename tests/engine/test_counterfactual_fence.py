@@ -3,7 +3,7 @@
 import msgspec
 from hypothesis import given
 
-from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, for_own
+from engine.analysis.counterfactuals import Again, Counterfactual, Then, counterfactuals, counterfactuals_of_victim
 from engine.explain import change_sentence
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome
@@ -28,7 +28,7 @@ def changes(under: QueueTree, *objects: object, asker: str = "ask") -> tuple[Cou
 
 def _changes(at: Snapshot, under: QueueTree, asker: Pod) -> tuple[Counterfactual, ...]:
     again, decision = Again(at, under, asker, fence.decide), fence.decide(at, under, asker)
-    own = [one for victim in decision.victims for one in for_own(again, decision, victim.pod.uid)]
+    own = [one for victim in decision.victims for one in counterfactuals_of_victim(again, decision, victim.pod.uid)]
     return (*counterfactuals(again, decision), *own)
 
 
@@ -129,7 +129,7 @@ def test_what_spares_a_victim_of_yunikorns_rules_comes_true_under_them(under: Qu
     for asker in at.asks:
         decision = yunikorn.decide(at, under, asker)
         for victim in decision.victims:
-            for one in for_own(Again(at, under, asker, yunikorn.decide), decision, victim.pod.uid):
+            for one in counterfactuals_of_victim(Again(at, under, asker, yunikorn.decide), decision, victim.pod.uid):
                 assert _came(one, _made(at, under, asker, one, 0, yunikorn.decide)), one
 
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from engine.analysis.counterfactuals import Counterfactual, for_own
+from engine.analysis.counterfactuals import Counterfactual, counterfactuals_of_victim
 from engine.model.change import Change
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, JournalEntry, Victim
@@ -72,9 +72,9 @@ def test_what_a_pass_finds_meanwhile_is_not_overwritten(watch: Watch, monkeypatc
     def slow(*asked: Any) -> Iterator[Counterfactual]:
         watch.state.nodes["n2"] = node("n2", "500m")
         run(cluster, watch)
-        return for_own(*asked)
+        return counterfactuals_of_victim(*asked)
 
-    monkeypatch.setattr("scheduler_admin.history.otherwise.for_own", slow)
+    monkeypatch.setattr("scheduler_admin.history.otherwise.counterfactuals_of_victim", slow)
     work_out_changes()
     assert Victim.objects.get().changes is None
     work_out_changes()
@@ -86,7 +86,7 @@ def test_one_that_fails_keeps_no_other_from_its_turn(
 ) -> None:
     """It is left without an answer, and the log has the reason."""
     run(cluster, watch)
-    monkeypatch.setattr("scheduler_admin.history.otherwise.for_own", Mock(side_effect=RuntimeError))
+    monkeypatch.setattr("scheduler_admin.history.otherwise.counterfactuals_of_victim", Mock(side_effect=RuntimeError))
     work_out_changes()
     assert preemption().victims.get().changes == []
     assert f"decision {preemption().pk} could not be worked out" in caplog.text

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 from django.utils import timezone
 
-from engine.analysis.counterfactuals import Again, for_own
+from engine.analysis.counterfactuals import Again, counterfactuals_of_victim
 from engine.audit import audit
 from engine.model.decision import Outcome, decode
 from engine.model.objects import Node, Pod, PriorityClass, Taint
@@ -268,7 +268,7 @@ def _work_out(stored: list[Decision], at: datetime) -> None:
         snapshot = make.snapshot(TREE, running(at), asking, now=ms(at))
         again = Again(snapshot, TREE, snapshot.asks[0], by_fence)
         for victim in row.victims.all():
-            found = for_own(again, decode(row.document.encode()), victim.uid)
+            found = counterfactuals_of_victim(again, decode(row.document.encode()), victim.uid)
             Victim.objects.filter(pk=victim.pk).update(changes=msgspec.to_builtins(list(found)))
 
 
