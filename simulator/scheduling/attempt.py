@@ -67,19 +67,19 @@ class Attempt:
         if self._unbound:
             known = (self.pod.namespace, self._unbound) in self._claims
             return wording.unbound_claim("" if known else self._unbound, len(self._nodes))
-        told = (words for place, reason in self._refused for words in self._words(place, reason))
-        return wording.no_nodes_available(told, len(self._nodes))
+        messages = (words for place, reason in self._refused for words in self._node_messages(place, reason))
+        return wording.no_nodes_available(messages, len(self._nodes))
 
-    def _words(self, place: int, reason: NodeReason, *, emptied: bool = False) -> Iterator[str]:
+    def _node_messages(self, place: int, reason: NodeReason, *, emptied: bool = False) -> Iterator[str]:
         """Yield a node's messages; `emptied`: as if all preemptable pods had exited."""
         if reason not in (NodeReason.TOO_SMALL, NodeReason.INSUFFICIENT):
             yield wording.WORDS[reason]
             return
         columns = self._attempt.columns
-        gone = [row for row in columns.rows(place) if emptied and self._attempt.candidates[row]]
+        evicted = [row for row in columns.rows(place) if emptied and self._attempt.candidates[row]]
         for limit in self._attempt.feasibility.limits:
             if limit.reason is NodeReason.INSUFFICIENT:
-                held = limit.held[place] + limit.added.get(place, 0) - sum(limit.weight[row] for row in gone)
+                held = limit.held[place] + limit.added.get(place, 0) - sum(limit.weight[row] for row in evicted)
                 if held > limit.cap[place]:
                     yield wording.insufficient_resource(limit.detail)
 
@@ -99,17 +99,17 @@ class Attempt:
         if best is not None:
             victims = tuple(self._attempt.columns.pods[row] for row in node_candidates.victims_on(best))
             return AttemptResult(self._nodes[best].name, victims)
-        told = (words for place in range(len(self._nodes)) for words in self._unhelped(place))
-        return AttemptResult(message=wording.no_nodes_available(told, len(self._nodes)))
+        messages = (words for place in range(len(self._nodes)) for words in self._unhelped_messages(place))
+        return AttemptResult(message=wording.no_nodes_available(messages, len(self._nodes)))
 
-    def _unhelped(self, place: int) -> Iterator[str]:
+    def _unhelped_messages(self, place: int) -> Iterator[str]:
         verdict = node_verdict(self._attempt, place)
         if verdict.reason is NodeReason.NO_CANDIDATES:
             yield wording.NO_VICTIMS
         elif not verdict.victims:
             yield wording.NOT_HELPFUL
         else:
-            yield from self._words(place, verdict.reason, emptied=True)
+            yield from self._node_messages(place, verdict.reason, emptied=True)
 
 
 def accepts_pod(pod: Pod, node: Node) -> bool:
@@ -127,7 +127,7 @@ def score(pod: Pod, node: Node, used: Amounts) -> int:
     """
     shares = []
     for name in ("cpu", "memory"):
-        room = node.allocatable.get(name, 0)
-        left = room - used.get(name, 0) - pod.requests.get(name, 0)
-        shares.append(left * 100 // room if room > 0 and left > 0 else 0)
+        allocatable = node.allocatable.get(name, 0)
+        remaining = allocatable - used.get(name, 0) - pod.requests.get(name, 0)
+        shares.append(remaining * 100 // allocatable if allocatable > 0 and remaining > 0 else 0)
     return sum(shares) // len(shares)

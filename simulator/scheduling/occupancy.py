@@ -33,10 +33,10 @@ class Occupancy:
         self._pods: dict[str, dict[str, Pod]] = {}
         self._used: dict[str, Amounts] = {}
         self._nominated: dict[str, Pod] = {}
-        self._others: dict[str, dict[tuple[str, str], Any]] = {key: {} for key in OTHER_KINDS}
+        self._objects: dict[str, dict[tuple[str, str], Any]] = {key: {} for key in OTHER_KINDS}
         self._snapshot: Snapshot | None = None
 
-    def stand(self, node: Node) -> Node:
+    def put_node(self, node: Node) -> Node:
         """Add or update a node. A node that is not ready is tainted, as the node lifecycle controller does."""
         if not node.ready:
             node = msgspec.structs.replace(node, taints=(*node.taints, _NOT_READY))
@@ -44,7 +44,7 @@ class Occupancy:
         self._snapshot = None
         return node
 
-    def fall(self, name: str) -> None:
+    def remove_node(self, name: str) -> None:
         """Remove a node."""
         self.nodes.pop(name, None)
         self._snapshot = None
@@ -52,14 +52,14 @@ class Occupancy:
     def place(self, pod: Pod) -> Pod | None:
         """Add or update a bound pod; return its former state there."""
         node = pod.node or ""
-        there = self._pods.setdefault(node, {})
-        before = there.get(pod.uid)
-        if before != pod:
-            there[pod.uid] = pod
+        pods = self._pods.setdefault(node, {})
+        former = pods.get(pod.uid)
+        if former != pod:
+            pods[pod.uid] = pod
             self._used.pop(node, None)
             self._nominated.pop(pod.uid, None)
             self._snapshot = None
-        return before
+        return former
 
     def drop(self, pod: Pod) -> bool:
         """Remove a bound pod; return whether it occupied capacity until now."""
@@ -83,14 +83,14 @@ class Occupancy:
         self._snapshot = None
         return True
 
-    def keep(self, key: str, obj: Mapping[str, Any], *, gone: bool) -> None:
+    def put_object(self, key: str, obj: Mapping[str, Any], *, deleted: bool) -> None:
         """Store or remove an object of OTHER_KINDS. Raises DecodeError."""
         meta = obj["metadata"]
         place = meta.get("namespace", ""), meta["name"]
-        if gone:
-            self._others[key].pop(place, None)
+        if deleted:
+            self._objects[key].pop(place, None)
         else:
-            self._others[key][place] = OTHER_KINDS[key](obj)
+            self._objects[key][place] = OTHER_KINDS[key](obj)
         self._snapshot = None
 
     def on(self, node: str) -> tuple[Pod, ...]:
@@ -110,20 +110,20 @@ class Occupancy:
     def snapshot(self, now_ms: int) -> Snapshot:
         """Return a snapshot, the same object while nothing changed; pending pods without a nomination are left out."""
         if self._snapshot is None:
-            self._snapshot = self._frozen(now_ms)
+            self._snapshot = self._make_snapshot(now_ms)
         return self._snapshot
 
-    def _frozen(self, now_ms: int) -> Snapshot:
-        budgets, namespaces, claims, volumes = (self._others[key] for key in OTHER_KINDS)
+    def _make_snapshot(self, now_ms: int) -> Snapshot:
+        budgets, namespaces, claims, volumes = (self._objects[key] for key in OTHER_KINDS)
         pods = [pod for name in self.nodes for pod in self.on(name)] + list(self._nominated.values())
         return Snapshot(
             now_ms=now_ms,
             nodes=tuple(sorted(self.nodes.values(), key=attrgetter("name"))),
             pods=tuple(sorted(map(with_name_as_uid, pods), key=attrgetter("namespace", "name"))),
             budgets=tuple(budget for _, budget in sorted(budgets.items())),
-            namespaces={name: one.labels for (_, name), one in namespaces.items()},
+            namespaces={name: namespace.labels for (_, name), namespace in namespaces.items()},
             claims=dict(claims),
-            volumes={name: one for (_, name), one in volumes.items()},
+            volumes={name: volume for (_, name), volume in volumes.items()},
         )
 
 

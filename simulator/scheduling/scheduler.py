@@ -74,7 +74,7 @@ class SimulatedScheduler(Component):
             if event.key == "nodes":
                 self._node_changed(event)
             elif event.key in OTHER_KINDS:
-                self.occupancy.keep(event.key, event.object, gone=event.type == "DELETED")
+                self.occupancy.put_object(event.key, event.object, deleted=event.type == "DELETED")
                 self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
             else:
                 self._pod_changed(event, decode_pod(event.object))
@@ -85,9 +85,9 @@ class SimulatedScheduler(Component):
         name = event.object["metadata"]["name"]
         before = self.occupancy.nodes.get(name)
         if event.type == "DELETED":
-            self.occupancy.fall(name)
+            self.occupancy.remove_node(name)
             return
-        node = self.occupancy.stand(decode_node(event.object))
+        node = self.occupancy.put_node(decode_node(event.object))
         if node != before:
             self.queue.helped(lambda waiting: _node_helps(waiting, before, node))
 
@@ -121,7 +121,7 @@ class SimulatedScheduler(Component):
             self.queue.add(pod)
         else:
             waiting.pod = pod
-            if event.old is not None and _asks_differently(event.old, event.object):
+            if event.old is not None and _is_request_changed(event.old, event.object):
                 self.queue.retry(waiting)
 
     # Scheduling
@@ -151,7 +151,7 @@ class SimulatedScheduler(Component):
     def would_fit(self, pod: Pod) -> bool:
         """Return whether any node would accept this pod now, or as soon as terminating pods have exited."""
         now = self._snapshot()
-        later = msgspec.structs.replace(now, pods=tuple(one for one in now.pods if not one.terminating))
+        later = msgspec.structs.replace(now, pods=tuple(other for other in now.pods if not other.terminating))
         return bool(Attempt(later, pod).feasible)
 
     def _best(self, pod: Pod, feasible: Sequence[str]) -> str:
@@ -172,18 +172,18 @@ class SimulatedScheduler(Component):
 
     def _fail(self, waiting: QueuedPod, attempt: Attempt) -> None:
         pod, message = waiting.pod, attempt.message
-        finding = attempt.preemption() if self._default_preemption and self.occupancy.nodes else AttemptResult()
-        if finding.message:
-            message += wording.no_preemption(finding.message)
+        result = attempt.preemption() if self._default_preemption and self.occupancy.nodes else AttemptResult()
+        if result.message:
+            message += wording.no_preemption(result.message)
         self.queue.fail(waiting, attempt.reasons)
         # A nomination that another client has set is cleared too: the scheduler has no reason for it.
-        nominated = finding.node if finding.eligible else pod.nominated_node
+        nominated = result.node if result.eligible else pod.nominated_node
         self._condition(pod, "Unschedulable", message, nominated)
-        found = self.store.find("pods", pod.namespace, pod.name)
-        if found is not None:
-            self._recorder.record(self.name, found, "FailedScheduling", message, type_="Warning", action="Scheduling")
-        if finding.node:
-            self._evict(pod, finding)
+        current = self.store.find("pods", pod.namespace, pod.name)
+        if current is not None:
+            self._recorder.record(self.name, current, "FailedScheduling", message, type_="Warning", action="Scheduling")
+        if result.node:
+            self._evict(pod, result)
 
     def _condition(self, pod: Pod, reason: str, message: str, nominated: str) -> None:
         condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
@@ -199,19 +199,19 @@ class SimulatedScheduler(Component):
 
     # Preemption
 
-    def _evict(self, pod: Pod, finding: AttemptResult) -> None:
+    def _evict(self, pod: Pod, result: AttemptResult) -> None:
         # Source: Executor.prepareCandidate of kube-scheduler (framework/preemption, executor.go).
-        for victim in finding.victims:
+        for victim in result.victims:
             if not victim.terminating:
-                self._evict_one(pod, victim, finding.node)
-        for other in self.occupancy.nominated(finding.node):
+                self._evict_victim(pod, victim, result.node)
+        for other in self.occupancy.nominated(result.node):
             if other.priority < pod.priority:
                 self.store.mutate("pods", other.namespace, other.name, lambda copy: _nominate(copy, ""), "status")
                 waiting = self.queue.find(other.uid)
                 if waiting is not None:
                     self.queue.retry(waiting)
 
-    def _evict_one(self, pod: Pod, victim: Pod, node: str) -> None:
+    def _evict_victim(self, pod: Pod, victim: Pod, node: str) -> None:
         target = {
             "type": "DisruptionTarget",
             "status": "True",
@@ -224,8 +224,8 @@ class SimulatedScheduler(Component):
         )
         self.store.delete("pods", victim.namespace, victim.name)
         note = f"Preempted by pod {pod.uid} on node {node}"
-        asker = self.store.find("pods", pod.namespace, pod.name)
-        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting", related=asker)
+        preemptor = self.store.find("pods", pod.namespace, pod.name)
+        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting", related=preemptor)
 
 
 def _nominate(pod: Object, node: str) -> None:
@@ -235,7 +235,7 @@ def _nominate(pod: Object, node: str) -> None:
         pod["status"].pop("nominatedNodeName", None)
 
 
-def _asks_differently(old: Object, new: Object) -> bool:
+def _is_request_changed(old: Object, new: Object) -> bool:
     return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
 
 

@@ -104,12 +104,12 @@ class SchedulingQueue:
         uid = waiting.pod.uid
         if self.unschedulable.pop(uid, None) is None:
             return
-        left = waiting.backoff_ends - self.clock.monotonic()
-        if left <= 0:
+        remaining = waiting.backoff_ends - self.clock.monotonic()
+        if remaining <= 0:
             self._activate(waiting)
             return
         self.backing_off[uid] = waiting
-        self.timers.set(uid, left, lambda: self._over(waiting))
+        self.timers.set(uid, remaining, lambda: self._over(waiting))
         self.wake()
 
     def _over(self, waiting: QueuedPod) -> None:
