@@ -11,7 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.scan import survey
+from engine.cluster.inspection.scan import scan_cluster
 from engine.model.notes import ImportFailure
 from engine.observation.discovery import ClusterFacts, TreeProposal, facts, propose
 from scheduler_admin.accounts.models import User
@@ -54,7 +54,7 @@ def look(*, way: Way, name: str = "", actor: User | None = None, limit_s: float 
         way = way.chosen()
         known = _known(name.strip() or _name_of(way.context), way, asked=bool(name.strip()))
         note_program(way=way, actor=actor, target=name.strip() or slug(way.context))
-        read = survey(way.settings(), limit_s=limit_s)
+        read = scan_cluster(way.settings(), limit_s=limit_s)
     except ClusterError as error:
         raise ValidationError(told(error)) from None
     check_uid(read.uid, known)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.inspection.scan import survey
+from engine.cluster.inspection.scan import scan_cluster
 from engine.cluster.sync.copies import ClusterCopy, FieldConflictError, Rewrite
 from engine.cluster.sync.object_copies import read_objects, write_objects
 from engine.formats import parented_objects
@@ -55,7 +55,7 @@ def test_a_cluster_is_connected_with_the_tree_that_its_consumers_say(real: AnyCl
     """And a leaf for each namespace whose pods have none yet."""
     arbitration.install(real)
     arbitration.add_consumer(real, hard={"requests.cpu": "4"}, reserved={"cpu": "1"}, weight=2)
-    found = propose(survey(real.entrance.settings()))
+    found = propose(scan_cluster(real.entrance.settings()))
     assert found.origin == "consumers"
     leaf = found.tree[f"root.{real.namespace}"]
     assert (leaf.namespaces, leaf.max, leaf.guaranteed) == ((real.namespace,), amounts("4"), amounts("1"))

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.inspection.scan import survey
+from engine.cluster.inspection.scan import scan_cluster
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
@@ -85,7 +85,7 @@ def test_a_cluster_without_it_lacks_nothing(watcher: ClusterWatcher, cluster: An
     wait_for(lambda: watcher.state().pods is not None and not watcher.health().missing, "nothing is missed")
     assert (watcher.health().errors, watcher.health().missing) == ((), {})
     wait_for(lambda: watcher.health().quota_known, "it is known that there is none")
-    assert not cluster.real or survey(cluster.entrance.settings()).unread == ()
+    assert not cluster.real or scan_cluster(cluster.entrance.settings()).unread == ()
 
 
 @pytest.mark.parametrize("version", [NEWEST, OLDER])
@@ -237,4 +237,4 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
         assert 'cannot list resource "workloads"' in missing["Workload"]
         kinds = ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
         told = tuple(f"{verb} {kind}.kueue.x-k8s.io" for kind in kinds for verb in ("list", "watch"))
-        assert survey(settings).unread == (*told, "list configmaps", "watch configmaps")
+        assert scan_cluster(settings).unread == (*told, "list configmaps", "watch configmaps")

@@ -33,7 +33,7 @@ from engine.cluster.inspection.rights import (
     WRITING_CLASSES,
     required_rights,
 )
-from engine.cluster.inspection.scan import survey
+from engine.cluster.inspection.scan import scan_cluster
 from engine.cluster.sync.config_map import read_config_map, write_config_map
 from engine.cluster.sync.copies import Rewrite
 from engine.cluster.sync.object_copies import write_objects
@@ -164,7 +164,7 @@ def used(plane: ControlPlane, since: int) -> set[RULE]:
 
 def observe(settings: ConnectionSettings) -> None:
     """All that a worker reads, and what is read when a cluster is connected."""
-    found = survey(settings)
+    found = scan_cluster(settings)
     assert found.unread == ()
     assert found.yunikorn
     watcher = ClusterWatcher(Connection(settings))

@@ -84,7 +84,7 @@ def anything() -> Iterator[tuple[Anything, Scripted]]:
 
 def of_lease(connection: Connection) -> Callable[[], Any]:
     """A turn of each thread that asks an API server."""
-    return ClusterLease(connection, identity="us", clock=ManualClock())._keep
+    return ClusterLease(connection, identity="us", clock=ManualClock())._renew
 
 
 def of_yunikorn(connection: Connection) -> Callable[[], Any]:

@@ -8,7 +8,7 @@ import pytest
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import UnreachableError
 from engine.cluster.errors import ClusterError, SettingsError
-from engine.cluster.inspection.scan import MissingRightsError, survey
+from engine.cluster.inspection.scan import MissingRightsError, scan_cluster
 from engine.observation.discovery import propose
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import kueue
@@ -20,7 +20,7 @@ EMPTY = {"metadata": {"resourceVersion": "1"}, "items": []}
 
 
 def read(cluster: AnyCluster) -> Any:
-    return survey(cluster.entrance.settings())
+    return scan_cluster(cluster.entrance.settings())
 
 
 def refused(script: Callable[[Asked, Answer], bool], *, limit_s: float = PATIENCE_S) -> ClusterError:
@@ -35,7 +35,7 @@ def refused(script: Callable[[Asked, Answer], bool], *, limit_s: float = PATIENC
             answer.json(200, EMPTY)
 
     with scripted(serve) as server, pytest.raises(ClusterError) as caught:
-        survey(ConnectionSettings(address=server.address), limit_s=limit_s)
+        scan_cluster(ConnectionSettings(address=server.address), limit_s=limit_s)
     return caught.value
 
 
@@ -97,14 +97,14 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
     with real(plane) as cluster:
         limited = cluster.account(*most, {**nodes, "verbs": ["list"]})
         with pytest.raises(MissingRightsError) as refused:
-            survey(limited)
+            scan_cluster(limited)
     assert refused.value.missing == (
         "watch nodes",
         "list poddisruptionbudgets.policy",
         "watch poddisruptionbudgets.policy",
     )
     with real(plane) as cluster:
-        found = survey(cluster.account(*most, nodes, budgets))
+        found = scan_cluster(cluster.account(*most, nodes, budgets))
         unread = {"configmaps", "events", "namespaces", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}
         unread |= {
             f"{one}.kueue.x-k8s.io"
@@ -146,7 +146,7 @@ def test_what_can_be_done_without_is_done_without():
             answer.json(200, EMPTY)
 
     with scripted(serve) as server:
-        found = survey(ConnectionSettings(address=server.address))
+        found = scan_cluster(ConnectionSettings(address=server.address))
     both = [f"{verb} {resource}" for resource in ("persistentvolumes", "events") for verb in ("list", "watch")]
     namespaces = ["list namespaces", "watch namespaces", "watch resourcequotas"]
     assert found.unread == (*both, *namespaces, "get version", "list resourcequotas", "get apis")
@@ -168,7 +168,7 @@ def test_something_else_that_answers_is_no_api_server():
 
 def test_a_server_that_is_not_there_is_named():
     with pytest.raises(UnreachableError, match=r"http://127\.0\.0\.1:9 can't be reached: nothing answers"):
-        survey(ConnectionSettings(address="http://127.0.0.1:9"))
+        scan_cluster(ConnectionSettings(address="http://127.0.0.1:9"))
 
 
 def test_a_server_that_never_answers_is_given_up():
@@ -178,4 +178,4 @@ def test_a_server_that_never_answers_is_given_up():
 
 def test_settings_that_can_not_be_used_are_told(tmp_path: Any):
     with pytest.raises(SettingsError):
-        survey(ConnectionSettings(kubeconfig_path=str(tmp_path / "none")))
+        scan_cluster(ConnectionSettings(kubeconfig_path=str(tmp_path / "none")))

@@ -27,32 +27,32 @@ class Actuator:
         ``nodes`` returns the nodes as last seen (by a watcher), which saves ``sweep`` from listing them. ``reached`` is
         called at each point between two writes, where a crash would leave the first write alone.
         """
-        self._holding = NodeReservations(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
-        self._evicting = PodEvictions(connection)
-        self._telling = PodEventWriter(connection, clock or Clock())
+        self._reservations = NodeReservations(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
+        self._evictions = PodEvictions(connection)
+        self._event_writer = PodEventWriter(connection, clock or Clock())
 
-    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
         """Reserve a node for a pending pod; see Executor.reserve."""
-        return self._holding.reserve(node, ask, terms)
+        return self._reservations.reserve(node, pod, terms)
 
-    def release(self, node: str, ask_uid: str) -> Result:
+    def release(self, node: str, pod_uid: str) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return self._holding.release(node, ask_uid)
+        return self._reservations.release(node, pod_uid)
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+        self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
     ) -> SweepResult:
         """Release stale reservations; see Executor.sweep."""
-        return self._holding.sweep(open_ask_uids, thorough=thorough, forgotten=forgotten)
+        return self._reservations.sweep(open_pod_uids, thorough=thorough, forgotten=forgotten)
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
         """Evict a victim; see Executor.evict."""
-        return self._evicting.evict(victim, dry_run=dry_run, again=again)
+        return self._evictions.evict(victim, dry_run=dry_run, again=again)
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         """Record an Event of a pod; see Executor.event."""
-        return self._telling.event(pod, reason, message, type_)
+        return self._event_writer.event(pod, reason, message, type_)
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
         """Mark a victim with a condition; see Executor.mark."""
-        return self._telling.mark(victim, reason, message)
+        return self._event_writer.mark(victim, reason, message)

@@ -53,8 +53,8 @@ class AllocationWriter:
     def write(
         self,
         consumers: Mapping[str, Mapping[str, Any]],
-        wanted: Mapping[str, Allocation],
-        there: Iterable[Allocation],
+        desired: Mapping[str, Allocation],
+        existing: Iterable[Allocation],
         may_act: Callable[[], bool],
     ) -> int:
         """Write what differs in the cluster, within the time budget, and return how many namespaces were written.
@@ -62,7 +62,13 @@ class AllocationWriter:
         ``consumers``: the Consumers to create, by namespace; ``may_act`` is called before each namespace.
         """
         until_s, done = self._clock.steady_s() + LONGEST_S, 0
-        todo = dict(self._todo(consumers, wanted, {one.namespace: one for one in there if one.name == NAME}))
+        todo = dict(
+            self._todo(
+                consumers,
+                desired,
+                {allocation.namespace: allocation for allocation in existing if allocation.name == NAME},
+            )
+        )
         turns = self._turns(todo.keys(), until_s)
         for namespace in turns:
             if self._clock.steady_s() > until_s or not may_act():
@@ -94,33 +100,35 @@ class AllocationWriter:
     def _todo(
         self,
         consumers: Mapping[str, Mapping[str, Any]],
-        wanted: Mapping[str, Allocation],
-        there: Mapping[str, Allocation],
+        desired: Mapping[str, Allocation],
+        existing: Mapping[str, Allocation],
     ) -> Iterator[tuple[str, list[Write]]]:
-        for namespace in consumers.keys() | wanted.keys():
+        for namespace in consumers.keys() | desired.keys():
             steps: list[Write] = []
             if namespace in consumers:
                 steps.append(partial(self._create, namespace, consumers[namespace]))
-            if namespace in wanted:
-                steps += self._steps(wanted[namespace], there.get(namespace))
+            if namespace in desired:
+                steps += self._steps(desired[namespace], existing.get(namespace))
             if steps:
                 yield namespace, steps
 
-    def _steps(self, one: Allocation, before: Allocation | None) -> Iterator[Write]:
-        if before is None or _spec(before) != _spec(one):
-            yield partial(self._apply, one, "allocations", {"spec": spec} if (spec := _spec(one)) else {})
-        if before is None or before.conditions != one.conditions:
-            yield partial(self._apply, one, "allocations/status", {"status": {"conditions": _conditions(one)}})
+    def _steps(self, allocation: Allocation, before: Allocation | None) -> Iterator[Write]:
+        if before is None or _spec(before) != _spec(allocation):
+            yield partial(self._apply, allocation, "allocations", {"spec": spec} if (spec := _spec(allocation)) else {})
+        if before is None or before.conditions != allocation.conditions:
+            yield partial(
+                self._apply, allocation, "allocations/status", {"status": {"conditions": _conditions(allocation)}}
+            )
 
     def _create(self, namespace: str, spec: Mapping[str, Any]) -> None:
         body = {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": NAME}, "spec": spec}
         self._send(_right("create", "consumers"), "POST", _path(namespace, "consumers"), body)
 
-    def _apply(self, one: Allocation, resource: str, said: Mapping[str, Any]) -> None:
+    def _apply(self, allocation: Allocation, resource: str, fields: Mapping[str, Any]) -> None:
         """Apply an Allocation with force: no other field manager is responsible for what a namespace deserves."""
-        body = {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": one.name}, **said}
+        body = {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": allocation.name}, **fields}
         plural, slash, status = resource.partition("/")
-        path = f"{_path(one.namespace, plural)}/{one.name}{slash}{status}"
+        path = f"{_path(allocation.namespace, plural)}/{allocation.name}{slash}{status}"
         self._send(_right("patch", resource), "PATCH", path, body, APPLY_PATCH)
 
     def _send(self, right: Right, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> None:
@@ -143,27 +151,27 @@ class AllocationWriter:
 
 
 def _right(verb: str, resource: str) -> Right:
-    return next(one for one in ARBITRATING if (one.verb, one.resource) == (verb, resource))
+    return next(right for right in ARBITRATING if (right.verb, right.resource) == (verb, resource))
 
 
 def _path(namespace: str, plural: str) -> str:
     return f"/apis/{VERSION}/namespaces/{quote(namespace, safe='')}/{plural}"
 
 
-def _spec(one: Allocation) -> dict[str, dict[str, str]]:
+def _spec(allocation: Allocation) -> dict[str, dict[str, str]]:
     """Return the spec without empty fields: the API server turns an empty mapping that is applied into null."""
-    fields = {"deserved": one.deserved, "hard": one.hard, "reserved": one.reserved}
+    fields = {"deserved": allocation.deserved, "hard": allocation.hard, "reserved": allocation.reserved}
     return {field: amounts for field, amounts in fields.items() if amounts}
 
 
-def _conditions(one: Allocation) -> list[dict[str, str]]:
+def _conditions(allocation: Allocation) -> list[dict[str, str]]:
     return [
         {
-            "type": told.type,
-            "status": told.status,
-            "reason": told.reason,
-            "message": told.message,
-            "lastTransitionTime": told.since,
+            "type": condition.type,
+            "status": condition.status,
+            "reason": condition.reason,
+            "message": condition.message,
+            "lastTransitionTime": condition.since,
         }
-        for told in one.conditions
+        for condition in allocation.conditions
     ]

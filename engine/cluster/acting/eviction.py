@@ -20,7 +20,7 @@ class PodEvictions:
         """Evict a pod; see Executor.evict. No grace period is sent: the pod's own applies."""
         # Both requests together must not take longer than one request may: the lease does not outlast more.
         timeout_s = self._connection.timeout_s / (2 if again else 1)
-        if again and (known := self._on_its_way(victim, timeout_s)):
+        if again and (known := self._earlier_outcome(victim, timeout_s)):
             return known
         options: Json = {"preconditions": {"uid": victim.uid}}
         if dry_run:
@@ -36,18 +36,18 @@ class PodEvictions:
             path = f"{pod_path(victim)}/eviction"
             self._connection.request("POST", path, query=query, body=body, timeout_s=timeout_s)
         except ApiFailure as error:
-            return self._judged(victim, error)
+            return self._failure_result(victim, error)
         except ConnectionFailure as error:
             return EvictionResult(outcome=EvictionOutcome.RETRY, sentence=str(error))
         return EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
-    def _on_its_way(self, victim: PodRef, timeout_s: float) -> EvictionResult | None:
+    def _earlier_outcome(self, victim: PodRef, timeout_s: float) -> EvictionResult | None:
         """Return the outcome of an earlier request whose answer was lost; None when the pod still runs."""
         try:
             meta = self._objects.get(pod_path(victim), timeout_s)["metadata"]
         except ApiFailure as error:
-            gone = error.code == NOT_FOUND
-            outcome = EvictionOutcome.GONE if gone else EvictionOutcome.RETRY
+            not_found = error.code == NOT_FOUND
+            outcome = EvictionOutcome.GONE if not_found else EvictionOutcome.RETRY
             return EvictionResult(outcome=outcome, sentence=str(error), retry_after_s=error.retry_after_s)
         except ConnectionFailure as error:
             return EvictionResult(outcome=EvictionOutcome.RETRY, sentence=str(error))
@@ -55,7 +55,7 @@ class PodEvictions:
             return EvictionResult(outcome=EvictionOutcome.GONE, sentence="another pod has its name")
         return EvictionResult(outcome=EvictionOutcome.ACCEPTED) if meta.get("deletionTimestamp") else None
 
-    def _judged(self, victim: PodRef, error: ApiFailure) -> EvictionResult:
+    def _failure_result(self, victim: PodRef, error: ApiFailure) -> EvictionResult:
         outcome = _outcome(error)
         if error.code == CONFLICT:  # the UID differs, or another client changed the pod at the same time
             outcome = EvictionOutcome.GONE if self._replaced(victim) else EvictionOutcome.RETRY

@@ -71,9 +71,9 @@ def holder_of(connection: Connection) -> tuple[str, str]:
     return spec.holder_identity or "", spec.renew_time or ""
 
 
-def _stop_in(found: _Lease | None) -> str | None:
-    said = ((found.metadata.annotations or {}) if found else {}).get(STOP)
-    return None if said is None else kept_text(said, LONGEST_REASON)
+def _stop_in(lease: _Lease | None) -> str | None:
+    stop_text = ((lease.metadata.annotations or {}) if lease else {}).get(STOP)
+    return None if stop_text is None else kept_text(stop_text, LONGEST_REASON)
 
 
 class ClusterLease:
@@ -93,11 +93,11 @@ class ClusterLease:
         self._timeout_s = duration_s / 3  # two requests, and time left to try again before the lease ends
         self._path = _PATH
         self._lock = threading.Lock()
-        self._seen: tuple[str | None, float] = (None, 0.0)
+        self._last_seen: tuple[str | None, float] = (None, 0.0)
         """The resource version of another holder's lease, and when (steady clock) it was first seen."""
         self._valid_until = 0.0
         self._acts_from = 0.0
-        self._keeping = Supervised("lease", self._keep, failed=self._note)
+        self._renewing = Supervised("lease", self._renew, failed=self._note)
         self.holder = ""
         """The last known holder of the lease; empty: nobody."""
         self.error = ""
@@ -128,29 +128,29 @@ class ClusterLease:
 
     def start(self) -> None:
         """Start a thread that renews the lease three times per duration. Call it once."""
-        self._keeping.start()
+        self._renewing.start()
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """Stop renewing and give the lease back, so that another engine need not wait."""
-        self._keeping.stop(timeout_s)
+        self._renewing.stop(timeout_s)
         self.release()
 
     def release(self) -> None:
         """Give the lease back if it is ours. Call it when no request is in progress. Never raises."""
         with self._lock:
-            ours = self._valid_until > 0
+            is_held = self._valid_until > 0
             self._valid_until = 0.0  # first, so that nothing new begins whatever the server answers
-            if not ours:
+            if not is_held:
                 return
             try:
-                found = self._read()
-                if found is not None and found.spec.holder_identity == self._identity:
-                    self._write(found, holder="")
+                lease = self._read()
+                if lease is not None and lease.spec.holder_identity == self._identity:
+                    self._write(lease, holder="")
                     self.holder = ""
             except ClusterError as error:
                 self.error = str(error)
 
-    def _keep(self) -> float:
+    def _renew(self) -> float:
         self.renew()
         return self._duration_s / 3
 
@@ -159,36 +159,36 @@ class ClusterLease:
 
     def _attempt(self) -> None:
         sent_s = self._clock.steady_s()
-        found = self._read()
-        holder = (found.spec.holder_identity or "") if found else ""
+        lease = self._read()
+        holder = (lease.spec.holder_identity or "") if lease else ""
         self.holder = holder
-        self.stopped = _stop_in(found)
+        self.stopped = _stop_in(lease)
         if self.stopped is not None:
             self._valid_until = 0.0
             return
         if holder not in ("", self._identity):
             self._valid_until = 0.0
-            if not self._abandoned(found, asked_s=sent_s, answered_s=self._clock.steady_s()):
+            if not self._abandoned(lease, sent_s=sent_s, answered_s=self._clock.steady_s()):
                 return
-        if found is None:
+        if lease is None:
             # How long the lease has been missing is unknown: a former holder may trust it for one more duration.
             self._acts_from = sent_s + self._duration_s
-        if not self._write(found, holder=self._identity):
+        if not self._write(lease, holder=self._identity):
             self._valid_until = 0.0
             return
         self.holder = self._identity
         self._valid_until = sent_s + self._duration_s
 
-    def _abandoned(self, found: _Lease | None, *, asked_s: float, answered_s: float) -> bool:
+    def _abandoned(self, lease: _Lease | None, *, sent_s: float, answered_s: float) -> bool:
         """Return whether the lease has stayed unchanged for a whole duration.
 
         The duration is counted from the first answer with this version to the moment of the latest request.
         """
-        version = found.metadata.resource_version if found else None
-        duration_s = max(self._duration_s, (found.spec.lease_duration_seconds or 0) if found else 0)
-        if self._seen[0] != version:
-            self._seen = (version, answered_s)
-        return asked_s - self._seen[1] >= duration_s
+        version = lease.metadata.resource_version if lease else None
+        duration_s = max(self._duration_s, (lease.spec.lease_duration_seconds or 0) if lease else 0)
+        if self._last_seen[0] != version:
+            self._last_seen = (version, answered_s)
+        return sent_s - self._last_seen[1] >= duration_s
 
     def _read(self) -> _Lease | None:
         try:
@@ -201,9 +201,9 @@ class ClusterLease:
         except UNDECODABLE as error:
             raise ConnectionFailure("the lease can't be read") from error
 
-    def _write(self, found: _Lease | None, *, holder: str) -> bool:
+    def _write(self, current: _Lease | None, *, holder: str) -> bool:
         """Replace exactly the lease that was found; return False if another writer was faster."""
-        former = found.spec if found else _Spec()
+        former = current.spec if current else _Spec()
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         changes_hands = former.holder_identity != holder
         spec = _Spec(
@@ -211,10 +211,10 @@ class ClusterLease:
             lease_duration_seconds=self._duration_s,
             acquire_time=now if changes_hands else former.acquire_time,
             renew_time=now,
-            lease_transitions=(former.lease_transitions or 0) + (1 if changes_hands and holder and found else 0),
+            lease_transitions=(former.lease_transitions or 0) + (1 if changes_hands and holder and current else 0),
         )
-        lease = _Lease(metadata=found.metadata if found else _Meta(), spec=spec)
-        method, path = ("PUT", f"{self._path}/{LEASE_NAME}") if found else ("POST", self._path)
+        lease = _Lease(metadata=current.metadata if current else _Meta(), spec=spec)
+        method, path = ("PUT", f"{self._path}/{LEASE_NAME}") if current else ("POST", self._path)
         try:
             self._connection.request(method, path, body=lease, timeout_s=self._timeout_s)
         except ApiFailure as error:

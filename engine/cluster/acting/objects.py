@@ -31,10 +31,10 @@ class Objects:
         return _object(self._connection.request("POST", path, body=body).body)
 
     def patch(
-        self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
+        self, path: str, current: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
     ) -> Json:
         """Patch the object that was found, unless it has changed since: the version makes this a compare-and-swap."""
-        meta = found["metadata"]
+        meta = current["metadata"]
         guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
         body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
         answer = self._connection.request("PATCH", path, body=body, content_type=content_type, query=query)
@@ -72,12 +72,12 @@ def pod_path(pod: PodRef) -> str:
 
 def _object(body: bytes) -> Json:
     try:
-        found = msgspec.json.decode(body, type=Json)
+        obj = msgspec.json.decode(body, type=Json)
     except UNDECODABLE as error:
         raise ConnectionFailure("the API server's answer can't be read") from error
-    if not isinstance(found.get("metadata"), dict):
+    if not isinstance(obj.get("metadata"), dict):
         raise ConnectionFailure("the API server's answer is no object")
-    return found
+    return obj
 
 
 def _outcome(error: ApiFailure) -> OperationOutcome:

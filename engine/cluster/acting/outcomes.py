@@ -121,17 +121,17 @@ ForgottenPods = Callable[[Collection[str]], Collection[str]]
 class Executor(Protocol):
     """Carries out a plan. No method raises for an answer of a cluster or for a missing one; the result reports it."""
 
-    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
         """Reserve a node for a pending pod with our taint, the matching toleration, and nominatedNodeName for readers.
 
         After RETRY the taint may exist already: repeat, or release.
         """
 
-    def release(self, node: str, ask_uid: str) -> Result:
+    def release(self, node: str, pod_uid: str) -> Result:
         """Remove our taint for this pending pod from the node; DONE when there is none."""
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+        self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
     ) -> SweepResult:
         """Remove all our taints that belong to none of these pending pods.
 

@@ -47,14 +47,14 @@ class PodEventWriter:
         return retry_on_conflict(lambda: self._set_condition(victim, reason, clip_text(message, LONGEST_MESSAGE)))
 
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
-        found = self._objects.get(pod_path(victim))
-        if found["metadata"].get("uid") != victim.uid:
+        pod = self._objects.get(pod_path(victim))
+        if pod["metadata"].get("uid") != victim.uid:
             return Result(outcome=OperationOutcome.GONE, sentence="another pod has its name")
         condition = {"type": PREEMPTED, "status": "True", "reason": reason, "message": message}
-        known = found.get("status", {}).get("conditions") or ()
-        if not any(condition.items() <= one.items() for one in known):
+        known = pod.get("status", {}).get("conditions") or ()
+        if not any(condition.items() <= condition_of_pod.items() for condition_of_pod in known):
             changes = {"status": {"conditions": [{**condition, "lastTransitionTime": self._now()}]}}
-            self._objects.patch(f"{pod_path(victim)}/status", found, changes, content_type=_STRATEGIC)
+            self._objects.patch(f"{pod_path(victim)}/status", pod, changes, content_type=_STRATEGIC)
         return Result(outcome=OperationOutcome.DONE)
 
     def _count_event(self, pod: PodRef, reason: str, message: str, type_: str) -> Result:
@@ -75,8 +75,8 @@ class PodEventWriter:
 
 
 def _event_name(pod: PodRef, reason: str, message: str, type_: str) -> str:
-    said = "\0".join((pod.uid, type_, reason, message))
-    digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+    content = "\0".join((pod.uid, type_, reason, message))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     return f"{pod.name[: _LONGEST_NAME - 17].rstrip('-.')}.{digest}"
 
 

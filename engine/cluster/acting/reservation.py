@@ -51,86 +51,88 @@ class NodeReservations:
         """
         self._connection = connection
         self._objects = Objects(connection)
-        self._seen = nodes
+        self._watched_nodes = nodes
         self._clock = clock
         self._reached = reached
 
-    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
         """Reserve a node for a pending pod: taint it first, so that no other pod takes the capacity.
 
         The taint is removed again if the pod turns out not to be pending.
         """
         if terms.kept_by is ReservationMethod.TAINT:
-            result = retry_on_conflict(lambda: self._taint(node, ask.uid, terms))
+            result = retry_on_conflict(lambda: self._taint(node, pod.uid, terms))
             if not result.done:
                 return result
             self._reached("tainted")
-        result = retry_on_conflict(lambda: self._admit(node, ask, terms.kept_by))
+        result = retry_on_conflict(lambda: self._prepare_pod(node, pod, terms.kept_by))
         if result.outcome in (OperationOutcome.GONE, OperationOutcome.BOUND, OperationOutcome.REFUSED):
-            undone = self.release(node, ask.uid)
-            return result if undone.done else undone
+            released = self.release(node, pod.uid)
+            return result if released.done else released
         return result
 
-    def release(self, node: str, ask_uid: str) -> Result:
+    def release(self, node: str, pod_uid: str) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner == ask_uid))
+        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner == pod_uid))
 
     def sweep(
-        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
+        self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
     ) -> SweepResult:
         """Release stale reservations; see Executor.sweep. A node that can't be freed now is left to the next sweep."""
-        kept = frozenset(open_ask_uids)
+        open_uids = frozenset(open_pod_uids)
         try:
-            nodes = self._listed() if thorough or self._seen is None else self._seen()
-            stale = {node.name: uids for node in nodes if (uids := reserved_for(node) - kept)}
+            nodes = self._listed() if thorough or self._watched_nodes is None else self._watched_nodes()
+            stale = {node.name: uids for node in nodes if (uids := reserved_for(node) - open_uids)}
         except ClusterError as error:
             return SweepResult(sentence=str(error))
         spared = frozenset(forgotten(frozenset().union(*stale.values()))) if forgotten and stale else frozenset[str]()
-        results = {name: self._sweep(name, kept, spared) for name in sorted(stale)}
-        left = next((result.sentence for result in results.values() if not result.done), "")
-        return SweepResult(freed=tuple(name for name, result in results.items() if result.done), sentence=left)
+        results = {name: self._sweep(name, open_uids, spared) for name in sorted(stale)}
+        first_error = next((result.sentence for result in results.values() if not result.done), "")
+        return SweepResult(freed=tuple(name for name, result in results.items() if result.done), sentence=first_error)
 
-    def _sweep(self, node: str, kept: frozenset[str], spared: frozenset[str]) -> Result:
-        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner not in kept, spared))
+    def _sweep(self, node: str, open_uids: frozenset[str], spared: frozenset[str]) -> Result:
+        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner not in open_uids, spared))
 
-    def _taint(self, node: str, ask_uid: str, terms: ReservationTerms) -> Result:
-        found = self._objects.get(node_path(node))
-        taints = found.get("spec", {}).get("taints") or []
-        ours = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
-        if any(taint.get("value") != ask_uid for taint in ours):
+    def _taint(self, node: str, pod_uid: str, terms: ReservationTerms) -> Result:
+        current = self._objects.get(node_path(node))
+        taints = current.get("spec", {}).get("taints") or []
+        own_taints = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
+        if any(taint.get("value") != pod_uid for taint in own_taints):
             return Result(outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept for another ask")
         until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
-        told = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
-        changes: Json = {"metadata": {"annotations": told}}
-        if not ours:
-            taint = {"key": RESERVED_TAINT_KEY, "value": ask_uid, "effect": _EFFECT}
+        annotations = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
+        changes: Json = {"metadata": {"annotations": annotations}}
+        if not own_taints:
+            taint = {"key": RESERVED_TAINT_KEY, "value": pod_uid, "effect": _EFFECT}
             changes["spec"] = {"taints": [*taints, taint]}
-        if not ours or not told.items() <= (found["metadata"].get("annotations") or {}).items():
-            self._objects.patch(node_path(node), found, changes)
+        if not own_taints or not annotations.items() <= (current["metadata"].get("annotations") or {}).items():
+            self._objects.patch(node_path(node), current, changes)
         return Result(outcome=OperationOutcome.DONE)
 
-    def _untaint(self, node: str, goes: Callable[[str], bool], spared: Collection[str] = ()) -> Result:
+    def _untaint(self, node: str, is_stale: Callable[[str], bool], spared: Collection[str] = ()) -> Result:
         try:
-            found = self._objects.get(node_path(node))
+            current = self._objects.get(node_path(node))
         except ApiFailure as error:
             if error.code == NOT_FOUND:  # a node that no longer exists is reserved for no pod
                 return Result(outcome=OperationOutcome.DONE)
             raise
-        taints = found.get("spec", {}).get("taints") or []
-        until = (found["metadata"].get("annotations") or {}).get(RESERVED_UNTIL, "")
-        mine = {one.get("value", "") for one in taints if one.get("key") == RESERVED_TAINT_KEY}
-        if mine & set(spared) and self._ahead(until):
+        taints = current.get("spec", {}).get("taints") or []
+        until = (current["metadata"].get("annotations") or {}).get(RESERVED_UNTIL, "")
+        owners = {taint.get("value", "") for taint in taints if taint.get("key") == RESERVED_TAINT_KEY}
+        if owners & set(spared) and self._is_future(until):
             return Result(
                 outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept until {until} for an ask that waits"
             )
-        left = [one for one in taints if one.get("key") != RESERVED_TAINT_KEY or not goes(one.get("value", ""))]
-        if left != taints:
-            told = {RESERVED_BY: None, RESERVED_UNTIL: None}
-            changes = {"spec": {"taints": left or None}, "metadata": {"annotations": told}}
-            self._objects.patch(node_path(node), found, changes)
+        remaining = [
+            taint for taint in taints if taint.get("key") != RESERVED_TAINT_KEY or not is_stale(taint.get("value", ""))
+        ]
+        if remaining != taints:
+            annotations = {RESERVED_BY: None, RESERVED_UNTIL: None}
+            changes = {"spec": {"taints": remaining or None}, "metadata": {"annotations": annotations}}
+            self._objects.patch(node_path(node), current, changes)
         return Result(outcome=OperationOutcome.DONE)
 
-    def _ahead(self, until: str) -> bool:
+    def _is_future(self, until: str) -> bool:
         """Return whether the time that is written on a node is in the future; an unreadable time counts as past."""
         try:
             at = datetime.fromisoformat(until)
@@ -138,23 +140,23 @@ class NodeReservations:
             return False
         return at.tzinfo is not None and at.timestamp() * 1000 > self._clock.wall_ms()
 
-    def _admit(self, node: str, ask: PodRef, kept_by: ReservationMethod) -> Result:
+    def _prepare_pod(self, node: str, pod: PodRef, method: ReservationMethod) -> Result:
         """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
-        found = self._objects.get(pod_path(ask))
-        if found["metadata"].get("uid") != ask.uid or found["metadata"].get("deletionTimestamp"):
+        current = self._objects.get(pod_path(pod))
+        if current["metadata"].get("uid") != pod.uid or current["metadata"].get("deletionTimestamp"):
             return Result(outcome=OperationOutcome.GONE, sentence="the ask is gone")
-        if bound := found.get("spec", {}).get("nodeName"):
+        if bound := current.get("spec", {}).get("nodeName"):
             return Result(outcome=OperationOutcome.BOUND, sentence=f"the ask runs on {bound} already")
-        if kept_by is ReservationMethod.TAINT:
-            found = self._tolerate(ask, found)
+        if method is ReservationMethod.TAINT:
+            current = self._tolerate(pod, current)
             self._reached("tolerated")
-        if kept_by is not ReservationMethod.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
-            self._objects.patch(f"{pod_path(ask)}/status", found, {"status": {"nominatedNodeName": node}})
+        if method is not ReservationMethod.NOTHING and current.get("status", {}).get("nominatedNodeName") != node:
+            self._objects.patch(f"{pod_path(pod)}/status", current, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
-            retry_on_conflict(lambda: self._make_way(node, found))
+            retry_on_conflict(lambda: self._clear_nominations(node, current))
         return Result(outcome=OperationOutcome.DONE)
 
-    def _make_way(self, node: str, ask: Json) -> Result:
+    def _clear_nominations(self, node: str, preemptor: Json) -> Result:
         """Clear the nomination of lower-priority pods to the node, so that they look for another node.
 
         kube-scheduler does this where it preempts itself: otherwise they would wait for capacity that is no longer
@@ -162,10 +164,10 @@ class NodeReservations:
         preemption.
         """
         for pod in self._nominated(node):
-            if pod.uid != ask["metadata"].get("uid") and pod.node is None and pod.priority < _priority(ask):
-                found = self._objects.get(pod_path(pod))
-                if found["metadata"].get("uid") == pod.uid:
-                    self._objects.patch(f"{pod_path(pod)}/status", found, {"status": {"nominatedNodeName": None}})
+            if pod.uid != preemptor["metadata"].get("uid") and pod.node is None and pod.priority < _priority(preemptor):
+                current = self._objects.get(pod_path(pod))
+                if current["metadata"].get("uid") == pod.uid:
+                    self._objects.patch(f"{pod_path(pod)}/status", current, {"status": {"nominatedNodeName": None}})
         return Result(outcome=OperationOutcome.DONE)
 
     def _nominated(self, node: str) -> Iterator[Pod]:
@@ -177,12 +179,12 @@ class NodeReservations:
                 with suppress(DecodeError):
                     yield POD_READER.from_bytes(item)
 
-    def _tolerate(self, ask: PodRef, found: Json) -> Json:
-        tolerations = found.get("spec", {}).get("tolerations") or []
-        ours = {"key": RESERVED_TAINT_KEY, "operator": "Equal", "value": ask.uid, "effect": _EFFECT}
-        if ours in tolerations:
-            return found
-        return self._objects.patch(pod_path(ask), found, {"spec": {"tolerations": [*tolerations, ours]}})
+    def _tolerate(self, pod: PodRef, current: Json) -> Json:
+        tolerations = current.get("spec", {}).get("tolerations") or []
+        toleration = {"key": RESERVED_TAINT_KEY, "operator": "Equal", "value": pod.uid, "effect": _EFFECT}
+        if toleration in tolerations:
+            return current
+        return self._objects.patch(pod_path(pod), current, {"spec": {"tolerations": [*tolerations, toleration]}})
 
     def _listed(self) -> Iterable[Node]:
         """Yield all nodes as they are now. Raises ClusterError."""

@@ -154,7 +154,7 @@ class _Check:
             yield from self._server()
             yield self._identity()
             yield self._credentials()
-            rights = self._asked()
+            rights = self._granted_rights()
         except ConnectionFailure as error:
             raise unreachable_error(self._connection, error) from None
         except ApiFailure as error:
@@ -170,12 +170,12 @@ class _Check:
         if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
             yield self._lease()
 
-    def _asked(self) -> dict[Right, bool]:
+    def _granted_rights(self) -> dict[Right, bool]:
         """Return which rights are granted: those of pages and the REST API to the caller, the others to the engine."""
-        ours = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
-        found = {right: is_granted(self._connection, right) for right in ours}
-        engines = (*self._needed(), *APPLYING, *ARBITRATING)
-        return found | {right: is_granted(self._connection, right, self._expected.engine) for right in engines}
+        caller_rights = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
+        granted = {right: is_granted(self._connection, right) for right in caller_rights}
+        engine_rights = (*self._needed(), *APPLYING, *ARBITRATING)
+        return granted | {right: is_granted(self._connection, right, self._expected.engine) for right in engine_rights}
 
     def _needed(self) -> tuple[Right, ...]:
         return required_rights(self._expected.mode, publish=self._expected.publish)
@@ -203,14 +203,14 @@ class _Check:
             return
         skew, either_way = statistics.median(skews), 0.5 + statistics.median(took) / 2
         level = CheckLevel.WARNING if abs(skew) - either_way > SKEW_S else CheckLevel.OK
-        told = {"seconds": f"{skew:+.1f}", "more": f"{either_way:.1f}"}
+        params = {"seconds": f"{skew:+.1f}", "more": f"{either_way:.1f}"}
         yield _line(
-            "clock", level, gettext_noop("Our clock minus the API server's: %(seconds)s s ± %(more)s s."), **told
+            "clock", level, gettext_noop("Our clock minus the API server's: %(seconds)s s ± %(more)s s."), **params
         )
 
     def _identity(self) -> CheckResult:
-        uid, wanted = cluster_uid(self._connection), self._expected.uid
-        if uid and wanted and uid != wanted:
+        uid, expected_uid = cluster_uid(self._connection), self._expected.uid
+        if uid and expected_uid and uid != expected_uid:
             return _line("identity", CheckLevel.ERROR, OTHER_CLUSTER)
         if not uid:
             message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
@@ -218,9 +218,9 @@ class _Check:
         return _line("identity", CheckLevel.OK, gettext_noop("kube-system has the UID %(uid)s."), uid=uid)
 
     def _credentials(self) -> CheckResult:
-        found = self._connection.credentials
-        kind = KINDS.get(found.kind, "")
-        if kind and not found.verify_tls:
+        credentials = self._connection.credentials
+        kind = KINDS.get(credentials.kind, "")
+        if kind and not credentials.verify_tls:
             message = gettext_noop(
                 "The API server's certificate is not checked: who sits in between can sign in as we do."
             )
@@ -229,23 +229,23 @@ class _Check:
             return _line(
                 "credentials", CheckLevel.OK, gettext_noop("Nobody signs in: the API server asks for nothing.")
             )
-        if found.ends_at is None:
+        if credentials.ends_at is None:
             return _line(
                 "credentials", CheckLevel.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind
             )
-        told = {"kind": kind, "when": f"{found.ends_at:%Y-%m-%d %H:%M} UTC"}
+        params = {"kind": kind, "when": f"{credentials.ends_at:%Y-%m-%d %H:%M} UTC"}
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
-        soon = found.ends_at - now < ENDS_SOON and not found.renews and found.token_file is None
+        soon = credentials.ends_at - now < ENDS_SOON and not credentials.renews and credentials.token_file is None
         message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
-        return _line("credentials", CheckLevel.WARNING if soon else CheckLevel.OK, message, **told)
+        return _line("credentials", CheckLevel.WARNING if soon else CheckLevel.OK, message, **params)
 
     # Rights
 
     def _rights(self, rights: dict[Right, bool]) -> Iterator[CheckResult]:
         allowed = [right for right, ok in rights.items() if ok]
         message = gettext_noop("%(count)s of %(all)s rights that %(mode)s uses are granted.")
-        told = {"count": str(len(allowed)), "all": str(len(rights)), "mode": self._expected.mode}
-        yield _line("rights", CheckLevel.OK, message, **told)
+        counts = {"count": str(len(allowed)), "all": str(len(rights)), "mode": self._expected.mode}
+        yield _line("rights", CheckLevel.OK, message, **counts)
         for right in (right for right, ok in rights.items() if not ok):
             params = {"right": str(right), "manifest": right.manifest}
             if right.without:
@@ -295,35 +295,35 @@ class _Check:
 
     # The content of the cluster
 
-    def _contents(self, survey: ClusterScan) -> Iterator[CheckResult]:
-        tree = self._expected.tree or propose(survey).tree
-        seen = ", ".join(one.name for one in facts(survey, tree).schedulers) or "–"
-        yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers seen: %(names)s."), names=seen)
-        yield self._two_brains(survey, tree)
-        kept = {node.name: reserved_for(node) - self._expected.open_asks for node in survey.nodes}
-        left = sorted(name for name, asks in kept.items() if asks)
-        if left:
+    def _contents(self, scan: ClusterScan) -> Iterator[CheckResult]:
+        tree = self._expected.tree or propose(scan).tree
+        names = ", ".join(scheduler.name for scheduler in facts(scan, tree).schedulers) or "–"
+        yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers seen: %(names)s."), names=names)
+        yield self._other_preemption(scan, tree)
+        reserved = {node.name: reserved_for(node) - self._expected.open_asks for node in scan.nodes}
+        stale = sorted(name for name, uids in reserved.items() if uids)
+        if stale:
             message = gettext_noop("Our taint is on nodes that no open decision of ours keeps: %(nodes)s.")
-            yield _line("taints", CheckLevel.WARNING, message, nodes=", ".join(left))
+            yield _line("taints", CheckLevel.WARNING, message, nodes=", ".join(stale))
         else:
             yield _line("taints", CheckLevel.OK, gettext_noop("No node is kept but by open decisions."))
 
-    def _two_brains(self, survey: ClusterScan, tree: QueueTree) -> CheckResult:
+    def _other_preemption(self, scan: ClusterScan, tree: QueueTree) -> CheckResult:
         state = ClusterState()
-        state.pods = {pod.uid: pod for pod in survey.pods}
-        state.classes = {one.name: one for one in survey.classes}
+        state.pods = {pod.uid: pod for pod in scan.pods}
+        state.classes = {priority_class.name: priority_class for priority_class in scan.classes}
         classes = preempting_classes(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:
             message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")
             return _line("two brains", CheckLevel.OK, message)
-        bad = self._expected.mode == "enforce" and self._expected.single
+        is_error = self._expected.mode == "enforce" and self._expected.single
         message = gettext_noop(
             "The cluster's own scheduler would preempt for pods of these priority classes, at once and across "
             "fences: %(classes)s. Enforce wants preemptionPolicy Never and the annotation "
             'scheduler-admin.io/may-preempt: "true" on them, or a scheduler profile without DefaultPreemption.'
         )
         names = ", ".join(name or "(none)" for name in classes)
-        return _line("two brains", CheckLevel.ERROR if bad else CheckLevel.OK, message, classes=names)
+        return _line("two brains", CheckLevel.ERROR if is_error else CheckLevel.OK, message, classes=names)
 
     def _lease(self) -> CheckResult:
         try:
@@ -338,9 +338,9 @@ class _Check:
 
 def _mapping(body: bytes) -> dict[str, object]:
     try:
-        found = msgspec.json.decode(body)
+        decoded = msgspec.json.decode(body)
     except UNDECODABLE:
-        found = None
-    if not isinstance(found, dict):
+        decoded = None
+    if not isinstance(decoded, dict):
         raise SettingsError(gettext_noop("This answers, but not as a Kubernetes API."))
-    return found
+    return decoded

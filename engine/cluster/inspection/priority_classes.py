@@ -46,33 +46,33 @@ class PriorityClasses:
         self._connection = connection
         self._objects = Objects(connection)
 
-    def create(self, wanted: PriorityClass) -> PriorityClass:
+    def create(self, new_class: PriorityClass) -> PriorityClass:
         """Create a class and return it as the API server completed it."""
         body = {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
-            "metadata": {"name": wanted.name, "labels": wanted.labels, "annotations": wanted.annotations},
-            "value": wanted.value,
-            "globalDefault": wanted.global_default,
-            "description": wanted.description,
-            **({"preemptionPolicy": NEVER} if wanted.never_preempts else {}),
+            "metadata": {"name": new_class.name, "labels": new_class.labels, "annotations": new_class.annotations},
+            "value": new_class.value,
+            "globalDefault": new_class.global_default,
+            "description": new_class.description,
+            **({"preemptionPolicy": NEVER} if new_class.never_preempts else {}),
         }
-        return self._done("create", lambda: decode_priority_class(self._objects.create(_CLASSES, body)))
+        return self._perform("create", lambda: decode_priority_class(self._objects.create(_CLASSES, body)))
 
     def change(self, before: PriorityClass, after: PriorityClass) -> PriorityClass:
         """Write the difference between two versions of a class, if the class is still as it was before."""
-        found = {"metadata": {"uid": before.uid, "resourceVersion": before.version}}
+        current = {"metadata": {"uid": before.uid, "resourceVersion": before.version}}
         path, changes = _path(before.name), _changes(before, after)
-        return self._done(
-            "patch", lambda: decode_priority_class(self._objects.patch(path, found, changes)), before.name
+        return self._perform(
+            "patch", lambda: decode_priority_class(self._objects.patch(path, current, changes)), before.name
         )
 
     def delete(self, before: PriorityClass) -> None:
         """Delete a class, if it is still as it was before. Pods that use it are unchanged."""
         path = _path(before.name)
-        self._done("delete", lambda: self._objects.delete(path, before.uid, before.version), before.name)
+        self._perform("delete", lambda: self._objects.delete(path, before.uid, before.version), before.name)
 
-    def _done(self, verb: str, step: Callable[[], Done], name: str = "") -> Done:
+    def _perform(self, verb: str, step: Callable[[], Done], name: str = "") -> Done:
         try:
             return step()
         except ConnectionFailure as error:
@@ -83,7 +83,7 @@ class PriorityClasses:
         except ApiFailure as error:
             if name and error.code in (CONFLICT, NOT_FOUND):
                 raise ChangedError(self._now(name)) from None
-            right = next(one for one in WRITING_CLASSES if one.verb == verb)
+            right = next(candidate for candidate in WRITING_CLASSES if candidate.verb == verb)
             raise rejection_error(self._connection, error, right) from None
 
     def _now(self, name: str) -> PriorityClass | None:
@@ -114,8 +114,8 @@ def write(
 
     def work() -> Done:
         connection = Connection(settings)
-        found = cluster_uid(connection)
-        if uid and found and found != uid:
+        current_uid = cluster_uid(connection)
+        if uid and current_uid and current_uid != uid:
             raise SettingsError(OTHER_CLUSTER)
         if clock.steady_s() > last_s:
             raise UnreachableError(gettext_noop("Signing in took too long: nothing was done."))
@@ -130,17 +130,17 @@ def _path(name: str) -> str:
 
 def _changes(before: PriorityClass, after: PriorityClass) -> dict[str, Any]:
     """Return a merge patch, in which None deletes a key."""
-    found: dict[str, Any] = {}
+    patch: dict[str, Any] = {}
     if before.description != after.description:
-        found["description"] = after.description
+        patch["description"] = after.description
     if before.global_default != after.global_default:
-        found["globalDefault"] = after.global_default
+        patch["globalDefault"] = after.global_default
     meta = {
         field: changed
         for field in ("labels", "annotations")
         if (changed := _differing(getattr(before, field), getattr(after, field)))
     }
-    return {**found, "metadata": meta} if meta else found
+    return {**patch, "metadata": meta} if meta else patch
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:

@@ -53,11 +53,11 @@ _REQUEST_S = 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 
-class SurveyError(UnreachableError):
+class ScanError(UnreachableError):
     """Raised when the cluster could not be read as far as is needed."""
 
 
-class MissingRightsError(SurveyError):
+class MissingRightsError(ScanError):
     """Raised when the credentials are valid, but may not read all that is needed."""
 
     def __init__(self, missing: tuple[str, ...]) -> None:
@@ -73,17 +73,17 @@ class MissingRightsError(SurveyError):
         """The missing rights, each as ``verb resource``."""
 
 
-def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> ClusterScan:
+def scan_cluster(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> ClusterScan:
     """Sign in and read a cluster. Raises ClusterError with a sentence; never later than after ``limit_s`` seconds."""
     return run_with_timeout(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
 
 
 def read(connection: Connection, limit_s: float, clock: Clock) -> ClusterScan:
     """Read a cluster by an open connection. Raises ClusterError; no request begins after ``limit_s`` seconds."""
-    return _Surveyor(connection, limit_s, clock).read()
+    return _Scanner(connection, limit_s, clock).read()
 
 
-class _Surveyor:
+class _Scanner:
     """A single reading of a cluster."""
 
     def __init__(self, connection: Connection, limit_s: float, clock: Clock) -> None:
@@ -116,24 +116,24 @@ class _Surveyor:
             uid=namespaces.get(SYSTEM, ""),
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
-            kueue=self._kept(KUEUE_FAMILY),
-            volcano=self._kept(VOLCANO_FAMILY),
-            consumers=self._kept(CONSUMERS_FAMILY),
+            kueue=self._tree_text(KUEUE_FAMILY),
+            volcano=self._tree_text(VOLCANO_FAMILY),
+            consumers=self._tree_text(CONSUMERS_FAMILY),
             sharing=self._sharing(),
             unread=tuple(dict.fromkeys(self._unread)),
             odd=tuple(self._odd),
         )
 
     def _sharing(self) -> Any:
-        found = self._optional(f"list {_resource(SHARING.path)}", lambda: list(self._objects(SHARING))) or ()
-        return next((one for one in found if one is not None), None)
+        settings = self._optional(f"list {_resource(SHARING.path)}", lambda: list(self._objects(SHARING))) or ()
+        return next((setting for setting in settings if setting is not None), None)
 
     # The kinds that passes need
 
     def _kind(self, table: WatchedKind) -> list[Any]:
-        found = self._allowed(f"list {_resource(table.path)}", lambda: list(self._objects(table)))
-        self._allowed(f"watch {_resource(table.path)}", lambda: self._try_watch(table))
-        return found or []
+        objects = self._required(f"list {_resource(table.path)}", lambda: list(self._objects(table)))
+        self._required(f"watch {_resource(table.path)}", lambda: self._try_watch(table))
+        return objects or []
 
     def _objects(self, table: WatchedKind) -> Iterator[Any]:
         for item in self._items(table.path, table.query):
@@ -150,33 +150,33 @@ class _Surveyor:
         with self._reaching():
             self._connection.stream(table.path, query=query, idle_timeout_s=self._left_s()).close()
 
-    def _allowed(self, what: str, read: Callable[[], Read]) -> Read | None:
+    def _required(self, right: str, read: Callable[[], Read]) -> Read | None:
         try:
             return read()
         except ApiFailure as error:
             if error.code == _FORBIDDEN and "system:anonymous" not in error.message:
-                self._missing.append(what)
+                self._missing.append(right)
                 return None
-            raise self._explained(error, what) from None
+            raise self._failure(error, right) from None
 
     # Optional kinds
 
-    def _optional(self, what: str, read: Callable[[], Read]) -> Read | None:
+    def _optional(self, right: str, read: Callable[[], Read]) -> Read | None:
         try:
             return read()
         except ApiFailure as error:
             if error.code != _NOT_FOUND:
-                self._unread.append(what)
+                self._unread.append(right)
             return None
 
     def _version(self) -> str:
-        found = msgspec.json.decode(self._get("/version"))
-        return str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
+        answer = msgspec.json.decode(self._get("/version"))
+        return str(answer.get("gitVersion", "")) if isinstance(answer, dict) else ""
 
     def _groups(self) -> tuple[str, ...]:
-        found = msgspec.json.decode(self._get("/apis"))
-        groups = found.get("groups") if isinstance(found, dict) else None
-        return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
+        answer = msgspec.json.decode(self._get("/apis"))
+        groups = answer.get("groups") if isinstance(answer, dict) else None
+        return tuple(str(group.get("name", "")) for group in groups or () if isinstance(group, dict))
 
     def _namespaces(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the UID of each namespace."""
@@ -189,13 +189,13 @@ class _Surveyor:
         """Return the queues.yaml of the first YuniKorn that has one; other forms of its configuration are ignored."""
         for namespace in namespaces:
             path = f"/api/v1/namespaces/{namespace}/configmaps/yunikorn-configs"
-            found = self._optional(f"get configmaps/yunikorn-configs in {namespace}", partial(self._get, path))
-            data = msgspec.json.decode(found, type=ConfigMapObject).data if found else None
+            body = self._optional(f"get configmaps/yunikorn-configs in {namespace}", partial(self._get, path))
+            data = msgspec.json.decode(body, type=ConfigMapObject).data if body else None
             if data and data.get("queues.yaml"):
                 return data["queues.yaml"]
         return ""
 
-    def _kept(self, family: Family) -> str:
+    def _tree_text(self, family: Family) -> str:
         """Return all objects that form a tree, or none.
 
         Without those that may not be read, which are already reported as unread, the others form no tree.
@@ -209,7 +209,7 @@ class _Surveyor:
     # Requests
 
     def _items(self, path: str, query: Query) -> Iterator[msgspec.Raw]:
-        for page in pages(lambda asked: self._page(path, asked), {**query, "limit": _PAGE}):
+        for page in pages(lambda page_query: self._page(path, page_query), {**query, "limit": _PAGE}):
             yield from page.items or ()
 
     def _page(self, path: str, query: Query) -> ListPage:
@@ -217,7 +217,7 @@ class _Surveyor:
             return msgspec.json.decode(self._get(path, query), type=ListPage)
         except UNDECODABLE:
             message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
-            raise SurveyError(message, address=f"{self._connection.address}{path}") from None
+            raise ScanError(message, address=f"{self._connection.address}{path}") from None
 
     def _get(self, path: str, query: Query | None = None) -> bytes:
         with self._reaching():
@@ -233,14 +233,14 @@ class _Surveyor:
     def _left_s(self) -> float:
         left_s = self._until_s - self._clock.steady_s()
         if left_s <= 0:
-            raise SurveyError(gettext_noop("Reading the cluster took too long and was given up."))
+            raise ScanError(gettext_noop("Reading the cluster took too long and was given up."))
         return min(left_s, _REQUEST_S)
 
-    def _explained(self, error: ApiFailure, what: str) -> ClusterError:
+    def _failure(self, error: ApiFailure, action: str) -> ClusterError:
         if error.code == _NOT_FOUND:
             message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
-            return SurveyError(message, address=self._connection.address, what=what)
-        return api_error(self._connection, error, what)
+            return ScanError(message, address=self._connection.address, what=action)
+        return api_error(self._connection, error, action)
 
 
 def _resource(path: str) -> str:

@@ -38,16 +38,16 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str = ""
 
 
-def scheduler_versions(connection: Connection, own: Mapping[str, Pod]) -> dict[str, str]:
-    """Return the version of each scheduler, as far as it is known; ``own``: a pod of each scheduler.
+def scheduler_versions(connection: Connection, scheduler_pods: Mapping[str, Pod]) -> dict[str, str]:
+    """Return the version of each scheduler, as far as it is known; ``scheduler_pods``: a pod of each scheduler.
 
     A kube-scheduler without a visible pod, as in a managed cluster, has the API server's version. Never raises for the
     cluster.
     """
-    found = {name: version for name, pod in own.items() if (version := _of_pod(connection, pod))}
-    if KUBE_SCHEDULER not in found and (version := _of_server(connection)):
-        found[KUBE_SCHEDULER] = version
-    return found
+    versions = {name: version for name, pod in scheduler_pods.items() if (version := _of_pod(connection, pod))}
+    if KUBE_SCHEDULER not in versions and (version := _of_server(connection)):
+        versions[KUBE_SCHEDULER] = version
+    return versions
 
 
 def version_of_image(image: str) -> str:
@@ -67,13 +67,13 @@ def _of_pod(connection: Connection, pod: Pod) -> str:
         listed = msgspec.json.decode(answer.body, type=_Pods).items
     except (ApiFailure, ConnectionFailure, *UNDECODABLE):
         return ""
-    tags = (version_of_image(container.image) for one in listed for container in one.spec.containers)
+    tags = (version_of_image(container.image) for listed_pod in listed for container in listed_pod.spec.containers)
     return next(filter(None, tags), "")
 
 
 def _of_server(connection: Connection) -> str:
     try:
-        said = msgspec.json.decode(connection.request("GET", "/version").body, type=_Version).git_version
+        version = msgspec.json.decode(connection.request("GET", "/version").body, type=_Version).git_version
     except (ApiFailure, ConnectionFailure, *UNDECODABLE):
         return ""
-    return kept_text(said, LONGEST)
+    return kept_text(version, LONGEST)
