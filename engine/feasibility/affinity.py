@@ -21,7 +21,7 @@ def affinity_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Itera
     """Yield the checks of the pod's affinity, then of its anti-affinity, then of other pods' anti-affinity."""
     yield from _near(snapshot, pod, nominated)
     yield from _apart(snapshot, pod, nominated)
-    yield from _kept_out(snapshot, pod, nominated)
+    yield from _repelling_checks(snapshot, pod, nominated)
 
 
 def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
@@ -33,8 +33,8 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
     if not pod.affinity:
         return
 
-    def meant(other: Pod) -> bool:
-        return all(is_meant(snapshot, term, other) for term in pod.affinity)
+    def is_near(other: Pod) -> bool:
+        return all(is_selected(snapshot, term, other) for term in pod.affinity)
 
     keys = dict.fromkeys(term.topology_key for term in pod.affinity)
     for key in keys:
@@ -42,9 +42,9 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
             yield RuleCheck(NodeReason.POD_AFFINITY, np.ones(len(columns.nodes), np.bool_), key)
             return
         yield RuleCheck(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
-    near = columns.pod_kinds.flags(meant)
+    near = columns.pod_kinds.flags(is_near)
     every = sum((_counting(columns, near, key) for key in keys), start=np.int64(0))
-    first = meant(pod)
+    first = is_near(pod)
     for key in keys:
         weight = -_counting(columns, near, key)
         yield AmountCheck(
@@ -53,7 +53,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
             held=_in_topology(columns, key, weight),
             cap=zeros_by_node(columns) - 1,
             weight=weight,
-            added={place: -sum(map(meant, pods)) for place, pods in nominated.items()},
+            added={place: -sum(map(is_near, pods)) for place, pods in nominated.items()},
             mends=True,
             unless=int(np.sum(every)) if first else None,
             unless_weight=np.asarray(every),
@@ -78,44 +78,45 @@ class _Meant:
         return columns.pod_kinds.numbers(self)
 
     def __call__(self, other: Pod) -> int:
-        return sum(is_meant(self.snapshot, term, other) for term in self.terms)
+        return sum(is_selected(self.snapshot, term, other) for term in self.terms)
 
 
-class _Keeping:
+class _RepellingTerms:
     """Counts how many of a pod's anti-affinity terms, of one topology, keep the pending pod away."""
 
-    def __init__(self, snapshot: Snapshot, ask: Pod, key: str) -> None:
-        self.ask, self.key = ask, key
-        self.about = snapshot.namespaces.get(ask.namespace, {})
+    def __init__(self, snapshot: Snapshot, pod: Pod, key: str) -> None:
+        self.pod, self.key = pod, key
+        self.about = snapshot.namespaces.get(pod.namespace, {})
 
     def column(self, columns: Columns) -> Numbers:
         return columns.anti_kinds.numbers(self)
 
     def __call__(self, other: Pod) -> int:
-        ask = self.ask
+        pod = self.pod
         terms = (term for term in other.anti_affinity if term.topology_key == self.key)
-        return sum(term_selects(term, ask.namespace, ask.labels, self.about) for term in terms)
+        return sum(term_selects(term, pod.namespace, pod.labels, self.about) for term in terms)
 
 
-def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
+def _repelling_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
     """Yield the checks that no other pod's anti-affinity keeps the pending pod out.
 
     If neither the pending pod nor a running pod has a rule, kube-scheduler ignores the rules of nominated pods as well.
     """
     columns = snapshot.columns
-    with_terms = [one for one in columns.anti_kinds.each if one.anti_affinity]
-    coming = [one for pods in nominated.values() for one in pods if one.anti_affinity]
-    keys = dict.fromkeys(term.topology_key for one in (*with_terms, *coming) for term in one.anti_affinity)
+    with_terms = [kind for kind in columns.anti_kinds.each if kind.anti_affinity]
+    coming = [other for pods in nominated.values() for other in pods if other.anti_affinity]
+    keys = dict.fromkeys(term.topology_key for holder in (*with_terms, *coming) for term in holder.anti_affinity)
     keys = {key: None for key in keys if key in columns.labels}
     limits = [
-        _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _Keeping(snapshot, pod, key)) for key in sorted(keys)
+        _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _RepellingTerms(snapshot, pod, key))
+        for key in sorted(keys)
     ]
     if pod.affinity or pod.anti_affinity or any(limit.weight.any() for limit in limits):
         yield from limits
 
 
 def _none_of(
-    columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _Keeping
+    columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _RepellingTerms
 ) -> AmountCheck:
     """Return the check that no counted pod is in the node's topology; a node without the label is in no topology."""
     weight = times.column(columns)
@@ -127,7 +128,7 @@ def _none_of(
     )
 
 
-def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
+def is_selected(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
     """Return whether a term of the pending pod selects another pod.
 
     kube-scheduler also tests namespaces as if they had no labels: a namespace selector that matches the empty set of

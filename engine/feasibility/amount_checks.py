@@ -34,7 +34,7 @@ def port_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Ch
         return
 
     def conflicts(other: Pod) -> int:
-        return sum(_conflict(wanted, taken) for wanted in pod.host_ports for taken in other.host_ports)
+        return sum(_conflict(port, used) for port in pod.host_ports for used in other.host_ports)
 
     weight = columns.port_kinds.numbers(conflicts)
     yield AmountCheck(
@@ -47,10 +47,10 @@ def port_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Ch
     )
 
 
-def _conflict(wanted: HostPort, taken: HostPort) -> bool:
-    any_address = ANY_ADDRESS in (wanted.ip, taken.ip)
-    same = (wanted.port, wanted.protocol) == (taken.port, taken.protocol)
-    return same and (any_address or wanted.ip == taken.ip)
+def _conflict(port: HostPort, used: HostPort) -> bool:
+    any_address = ANY_ADDRESS in (port.ip, used.ip)
+    same = (port.port, port.protocol) == (used.port, used.protocol)
+    return same and (any_address or port.ip == used.ip)
 
 
 def resource_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
@@ -58,15 +58,15 @@ def resource_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterato
 
     Of the resources that no node has, only the first is checked.
     """
-    wanted = [name for name, amount in pod.requests.items() if amount > 0]
-    known = [name for name in wanted if name in columns.resources or name == PODS]
-    unknown = min((name for name in wanted if name not in columns.resources and name != PODS), default=None)
-    asked = sorted((name != PODS, name) for name in (*known, unknown) if name is not None)
-    for _, name in asked:
+    requested = [name for name, amount in pod.requests.items() if amount > 0]
+    known = [name for name in requested if name in columns.resources or name == PODS]
+    unknown = min((name for name in requested if name not in columns.resources and name != PODS), default=None)
+    ordered = sorted((name != PODS, name) for name in (*known, unknown) if name is not None)
+    for _, name in ordered:
         if name != PODS:
             too_small = np.asarray(columns.allocatable(name) < pod.requests[name], np.bool_)
             yield RuleCheck(NodeReason.TOO_SMALL, too_small, name)
-    for _, name in asked:
+    for _, name in ordered:
         if name == unknown:
             continue
         yield AmountCheck(
@@ -87,21 +87,23 @@ def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscount
     leaving that claim.
     """
     columns = snapshot.columns
-    own = {
+    exclusive = {
         name
         for name in pod.claims
         if (claim := snapshot.claims.get((pod.namespace, name))) is not None and claim.exclusive
     }
-    if not own:
+    if not exclusive:
         return
-    used = {name for other in columns.pods if other.namespace == pod.namespace for name in other.claims if name in own}
+    used = {
+        name for other in columns.pods if other.namespace == pod.namespace for name in other.claims if name in exclusive
+    }
     if not used:
         return
 
     def uses(other: Pod) -> int:
         if other.namespace != pod.namespace and not miscounting:
             return 0
-        return sum(name in own for name in other.claims)
+        return sum(name in exclusive for name in other.claims)
 
     yield AmountCheck(
         NodeReason.CLAIM_IN_USE,

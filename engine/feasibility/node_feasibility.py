@@ -30,7 +30,7 @@ class Feasibility:
 
     def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
         self.pod, self.columns, self.miscounting = pod, snapshot.columns, miscounting
-        self.nominated = _made_way_for(snapshot, pod)
+        self.nominated = _nominated_by_node(snapshot, pod)
         self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
         self.limits = tuple(check for check in self.checks if isinstance(check, AmountCheck))
 
@@ -60,25 +60,25 @@ class Feasibility:
         ``without``: the pods that leave. ``surely``: the pods among them that leave in any case; then only those
         refusals count that hold whichever of the others stay.
         """
-        gone: list[Numbers | int] = []
+        removed: list[Numbers | int] = []
         for limit in self.limits:
             leaving = surely if surely is not None and limit.mends else without
-            gone.append(0 if leaving is None else leaving.of(limit.weight, limit.upto))
-        first = self._first(gone, without, nominated=False)
+            removed.append(0 if leaving is None else leaving.of(limit.weight, limit.upto))
+        first = self._first(removed, without, nominated=False)
         if not self.nominated:
             return first
-        with_nominated = self._first(gone, without, nominated=True)
+        with_nominated = self._first(removed, without, nominated=True)
         return np.where(with_nominated == FITS, first, with_nominated)
 
-    def _first(self, gone: Sequence[Numbers | int], without: DepartingPods | None, *, nominated: bool) -> Rows:
+    def _first(self, removed: Sequence[Numbers | int], without: DepartingPods | None, *, nominated: bool) -> Rows:
         first = np.full(len(self.columns.nodes), FITS, np.intp)
-        left = iter(reversed(gone))
+        removed_in_reverse = iter(reversed(removed))
         for number in range(len(self.checks) - 1, -1, -1):
             check = self.checks[number]
             if isinstance(check, RuleCheck):
                 refused = check.refused
             else:
-                held = check.held - next(left) + (check.more() if nominated and check.added else 0)
+                held = check.held - next(removed_in_reverse) + (check.more() if nominated and check.added else 0)
                 refused = np.asarray(held > check.cap, np.bool_)
                 if check.unless is not None:
                     still = check.unless - (0 if without is None else without.of(check.unless_weight))
@@ -94,11 +94,11 @@ class Feasibility:
         for limit in self.limits:
             if limit.mends:
                 continue
-            gone = without.of(limit.weight, limit.upto)[places]
-            room = (limit.cap - limit.held)[places] + gone
+            freed = without.of(limit.weight, limit.upto)[places]
+            room = (limit.cap - limit.held)[places] + freed
             if limit.added:
                 room = room - np.maximum(limit.more(), 0)[places]
-            if np.any(gone > room):
+            if np.any(freed > room):
                 yield limit.weight, room
 
     def refusal(self, number: int, place: int) -> NodeRefusal:
@@ -111,14 +111,14 @@ class Feasibility:
         return NodeChecks(self, place)
 
 
-def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
-    found: dict[int, list[Pod]] = {}
+def _nominated_by_node(snapshot: Snapshot, pod: Pod) -> Nominated:
+    nominated: dict[int, list[Pod]] = {}
     for other in snapshot.nominated:
         place = snapshot.columns.place.get(other.nominated_node)
         counts = other.uid != pod.uid and other.priority >= pod.priority and other.scheduler == pod.scheduler
         if place is not None and counts:
-            found.setdefault(place, []).append(other)
-    return {place: tuple(pods) for place, pods in sorted(found.items())}
+            nominated.setdefault(place, []).append(other)
+    return {place: tuple(pods) for place, pods in sorted(nominated.items())}
 
 
 class NodeChecks:
@@ -145,9 +145,9 @@ class NodeChecks:
         turns = self._turns(gone)
         sure = turns if surely is None else self._turns(surely)
         for nominated in (True, False):
-            for told, line in self._checks:
+            for reason, line in self._checks:
                 if line is None or line.exceeded(turns, sure, nominated=nominated):
-                    return told
+                    return reason
         return None
 
     def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
@@ -159,7 +159,7 @@ class NodeChecks:
         exceeded = (
             line
             for _, line in self._checks
-            if line and any(line.exceeded(turns, turns, nominated=one) for one in (True, False))
+            if line and any(line.exceeded(turns, turns, nominated=nominated) for nominated in (True, False))
         )
         lines = list(exceeded)
         if not lines:

@@ -27,35 +27,35 @@ from engine.model.snapshot import Snapshot
 
 def refusal(
     snapshot: Snapshot,
-    ask: Pod,
+    pod: Pod,
     node: Node,
-    gone: Collection[str] = (),
-    come: Iterable[Pod] = (),
+    departed: Collection[str] = (),
+    added_pods: Iterable[Pod] = (),
     *,
     nominated: bool = True,
     miscounting: bool = False,
 ) -> NodeRefusal | None:
-    """Return the first reason why ``ask`` can't run on ``node`` once its pods ``gone`` (uids) have left, or None.
+    """Return the first reason why ``pod`` can't run on ``node`` once its pods ``departed`` (uids) have left, or None.
 
-    ``come``: pods that were bound since, on any node. ``nominated``: whether room is left for pods nominated to the
-    node. ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and without
-    the pods nominated to the node.
+    ``added_pods``: pods that were bound since, on any node. ``nominated``: whether room is left for pods nominated to
+    the node. ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and
+    without the pods nominated to the node.
     """
-    others = _made_way_for(snapshot, ask, node) if nominated else []
-    for added in ([others] if others else []) + [[]]:
-        view = _View(snapshot, ask, node, frozenset(gone), tuple(come), added, miscounting)
-        if (found := next(view.refusals(), None)) is not None:
-            return found
+    others = _nominated_pods(snapshot, pod, node) if nominated else []
+    for nominated_pods in ([others] if others else []) + [[]]:
+        view = _View(snapshot, pod, node, frozenset(departed), tuple(added_pods), nominated_pods, miscounting)
+        if (reason := next(view.refusals(), None)) is not None:
+            return reason
     return None
 
 
-def _made_way_for(snapshot: Snapshot, ask: Pod, node: Node) -> list[Pod]:
+def _nominated_pods(snapshot: Snapshot, preemptor: Pod, node: Node) -> list[Pod]:
     return [
         pod
         for pod in snapshot.nominated
-        if (pod.nominated_node, pod.scheduler) == (node.name, ask.scheduler)
-        and pod.priority >= ask.priority
-        and pod.uid != ask.uid
+        if (pod.nominated_node, pod.scheduler) == (node.name, preemptor.scheduler)
+        and pod.priority >= preemptor.priority
+        and pod.uid != preemptor.uid
     ]
 
 
@@ -65,31 +65,31 @@ class _View:
     def __init__(
         self,
         snapshot: Snapshot,
-        ask: Pod,
+        pending: Pod,
         node: Node,
-        gone: frozenset[str],
-        come: tuple[Pod, ...],
+        departed: frozenset[str],
+        arrived: tuple[Pod, ...],
         added: list[Pod],
         miscounting: bool,
     ) -> None:
-        self.snapshot, self.ask, self.node, self.added, self.miscounting = snapshot, ask, node, added, miscounting
-        self.come = [pod for pod in come if pod.node in snapshot.pods_by_node]
-        here = [*snapshot.pods_by_node[node.name], *(pod for pod in self.come if pod.node == node.name)]
-        self.gone = [pod for pod in here if pod.uid in gone]
-        self.left = {pod.uid for pod in self.gone}
-        self.here = [*(pod for pod in here if pod.uid not in self.left), *added]
+        self.snapshot, self.pod, self.node, self.added, self.miscounting = snapshot, pending, node, added, miscounting
+        self.arrived = [pod for pod in arrived if pod.node in snapshot.pods_by_node]
+        present = [*snapshot.pods_by_node[node.name], *(pod for pod in self.arrived if pod.node == node.name)]
+        self.departed = [pod for pod in present if pod.uid in departed]
+        self.departed_uids = {pod.uid for pod in self.departed}
+        self.on_node = [*(pod for pod in present if pod.uid not in self.departed_uids), *added]
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        return {one.name: one for one in self.snapshot.nodes}
+        return {node.name: node for node in self.snapshot.nodes}
 
     @cached_property
     def before(self) -> list[Pod]:
-        return [*(pod for pods in self.snapshot.pods_by_node.values() for pod in pods), *self.come]
+        return [*(pod for pods in self.snapshot.pods_by_node.values() for pod in pods), *self.arrived]
 
     @cached_property
     def staying(self) -> list[tuple[Pod, Node]]:
-        return [(pod, self.nodes[pod.node or ""]) for pod in self.before if pod.uid not in self.left]
+        return [(pod, self.nodes[pod.node or ""]) for pod in self.before if pod.uid not in self.departed_uids]
 
     @cached_property
     def everywhere(self) -> list[tuple[Pod, Node]]:
@@ -98,7 +98,7 @@ class _View:
     def refusals(self) -> Iterator[NodeRefusal]:
         yield from self._unread()
         yield from self._node_state()
-        yield from self._wanted()
+        yield from self._node_selection()
         yield from self._ports()
         yield from self._resources()
         yield from self._volumes()
@@ -106,62 +106,71 @@ class _View:
         yield from self._affinity()
 
     def _unread(self) -> Iterator[NodeRefusal]:
-        if any(pod.unread for pod in self.here):
+        if any(pod.unread for pod in self.on_node):
             yield NodeRefusal(NodeReason.UNREAD)
-        for name in (*self.ask.claims, *self.ask.own_claims):
-            if self._volume(name) is None or (name in self.ask.own_claims and not self._owns(name)):
+        for name in (*self.pod.claims, *self.pod.own_claims):
+            if self._volume(name) is None or (name in self.pod.own_claims and not self._owns(name)):
                 yield NodeRefusal(NodeReason.UNBOUND_CLAIM, name)
 
     def _node_state(self) -> Iterator[NodeRefusal]:
-        ask, node = self.ask, self.node
+        pod, node = self.pod, self.node
         if node.unread:
             yield NodeRefusal(NodeReason.UNREAD)
-        if node.unschedulable and not tolerated(UNSCHEDULABLE_TAINT, ask.tolerations):
+        if node.unschedulable and not tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
             yield NodeRefusal(NodeReason.UNSCHEDULABLE)
-        taint = first_untolerated(ask.tolerations, [one for one in node.taints if not self._own(one.key, one.value)])
+        taint = first_untolerated(
+            pod.tolerations,
+            [
+                taint_of_node
+                for taint_of_node in node.taints
+                if not self._is_own_reservation(taint_of_node.key, taint_of_node.value)
+            ],
+        )
         if taint is not None:
             reason = NodeReason.RESERVED if taint.key == RESERVED_TAINT_KEY else NodeReason.TAINT
             yield NodeRefusal(reason, f"{taint.key}:{taint.effect}")
 
-    def _own(self, key: str, value: str) -> bool:
-        return (key, value) == (RESERVED_TAINT_KEY, self.ask.uid)
+    def _is_own_reservation(self, key: str, value: str) -> bool:
+        return (key, value) == (RESERVED_TAINT_KEY, self.pod.uid)
 
-    def _wanted(self) -> Iterator[NodeRefusal]:
-        ask, node = self.ask, self.node
-        for key, value in sorted(ask.node_selector.items()):
+    def _node_selection(self) -> Iterator[NodeRefusal]:
+        pod, node = self.pod, self.node
+        for key, value in sorted(pod.node_selector.items()):
             if node.labels.get(key) != value:
                 yield NodeRefusal(NodeReason.SELECTOR, f"{key}={value}")
-        if ask.node_affinity and not any(term_matches(term, node) for term in ask.node_affinity):
+        if pod.node_affinity and not any(term_matches(term, node) for term in pod.node_affinity):
             yield NodeRefusal(NodeReason.AFFINITY)
 
     def _ports(self) -> Iterator[NodeRefusal]:
-        for wanted in self.ask.host_ports:
-            for taken in (port for pod in self.here for port in pod.host_ports):
-                meet = wanted.ip == taken.ip or ANY_ADDRESS in (wanted.ip, taken.ip)
-                if meet and (wanted.port, wanted.protocol) == (taken.port, taken.protocol):
-                    yield NodeRefusal(NodeReason.HOST_PORT, ", ".join(str(one.port) for one in self.ask.host_ports))
+        for requested in self.pod.host_ports:
+            for used in (port for pod in self.on_node for port in pod.host_ports):
+                meet = requested.ip == used.ip or ANY_ADDRESS in (requested.ip, used.ip)
+                if meet and (requested.port, requested.protocol) == (used.port, used.protocol):
+                    yield NodeRefusal(
+                        NodeReason.HOST_PORT, ", ".join(str(host_port.port) for host_port in self.pod.host_ports)
+                    )
 
     def _resources(self) -> Iterator[NodeRefusal]:
         node = self.node
-        wanted = sorted((name != PODS, name, amount) for name, amount in self.ask.requests.items() if amount > 0)
-        for counted, name, amount in wanted:
+        requests = sorted((name != PODS, name, amount) for name, amount in self.pod.requests.items() if amount > 0)
+        for counted, name, amount in requests:
             if counted and amount > node.allocatable.get(name, 0):
                 yield NodeRefusal(NodeReason.TOO_SMALL, name)
-        for _, name, amount in wanted:
-            held = sum([pod.requests.get(name, 0) for pod in self.here])
+        for _, name, amount in requests:
+            held = sum([pod.requests.get(name, 0) for pod in self.on_node])
             if held + amount > node.allocatable.get(name, 0):
                 yield NodeRefusal(NodeReason.INSUFFICIENT, name)
 
     def _volume(self, claim: str) -> Volume | None:
-        found = self.snapshot.claims.get((self.ask.namespace, claim))
-        return None if found is None else self.snapshot.volumes.get(found.volume)
+        claim_object = self.snapshot.claims.get((self.pod.namespace, claim))
+        return None if claim_object is None else self.snapshot.volumes.get(claim_object.volume)
 
     def _owns(self, claim: str) -> bool:
-        return self.snapshot.claims[self.ask.namespace, claim].owner == self.ask.uid
+        return self.snapshot.claims[self.pod.namespace, claim].owner == self.pod.uid
 
     def _volumes(self) -> Iterator[NodeRefusal]:
         yield from self._claims_in_use()
-        names = tuple(dict.fromkeys((*self.ask.claims, *self.ask.own_claims)))
+        names = tuple(dict.fromkeys((*self.pod.claims, *self.pod.own_claims)))
         for name in names:
             volume = self._volume(name)
             terms = volume.node_affinity if volume else ()
@@ -179,110 +188,116 @@ class _View:
         return (self.node.labels.get(ZONES[rule.key]) if named is None else named) in rule.values
 
     def _claims_in_use(self) -> Iterator[NodeRefusal]:
-        claims, ask = self.snapshot.claims, self.ask
-        own = [name for name in ask.claims if (ask.namespace, name) in claims]
-        own = [name for name in own if claims[ask.namespace, name].exclusive]
-        if not own:
+        claims, pending = self.snapshot.claims, self.pod
+        exclusive = [name for name in pending.claims if (pending.namespace, name) in claims]
+        exclusive = [name for name in exclusive if claims[pending.namespace, name].exclusive]
+        if not exclusive:
             return
-        used = {name for pod in self.before if pod.namespace == ask.namespace for name in pod.claims if name in own}
+        used = {
+            name
+            for pod in self.before
+            if pod.namespace == pending.namespace
+            for name in pod.claims
+            if name in exclusive
+        }
         if not used:
             return
-        left = len(used)
-        for times, pods in ((-1, self.gone), (1, self.added)):
+        users = len(used)
+        for times, pods in ((-1, self.departed), (1, self.added)):
             for pod in pods:
-                if pod.namespace == ask.namespace or self.miscounting:
-                    left += times * sum(name in own for name in pod.claims)
-        if left > 0:
+                if pod.namespace == pending.namespace or self.miscounting:
+                    users += times * sum(name in exclusive for name in pod.claims)
+        if users > 0:
             yield NodeRefusal(NodeReason.CLAIM_IN_USE, ", ".join(sorted(used)))
 
     def _spread(self) -> Iterator[NodeRefusal]:
-        keys = [constraint.topology_key for constraint in self.ask.spread]
-        for constraint in self.ask.spread:
-            here = self.node.labels.get(constraint.topology_key)
-            if here is None:
+        keys = [constraint.topology_key for constraint in self.pod.spread]
+        for constraint in self.pod.spread:
+            topology = self.node.labels.get(constraint.topology_key)
+            if topology is None:
                 yield NodeRefusal(NodeReason.SPREAD_KEY, constraint.topology_key)
                 return
             counts = self._counts(constraint, keys)
-            least = min(counts.values(), default=counts[here])
+            least = min(counts.values(), default=counts[topology])
             if len(counts) < constraint.min_domains:
                 least = 0
-            own = selects(constraint.selector, self.ask.labels)
-            if counts.get(here, 0) + own - least > constraint.max_skew:
+            counts_itself = selects(constraint.selector, self.pod.labels)
+            if counts.get(topology, 0) + counts_itself - least > constraint.max_skew:
                 yield NodeRefusal(NodeReason.SPREAD, constraint.topology_key)
 
     def _counts(self, constraint: SpreadConstraint, keys: Collection[str]) -> Counter[str]:
         """Return the number of pods that count, by topology, over the nodes that count."""
         key, counts = constraint.topology_key, Counter[str]()
-        counted = {name for name, one in self.nodes.items() if self._counts_on(constraint, one, keys)}
+        counted = {name for name, node in self.nodes.items() if self._counts_on(constraint, node, keys)}
         counts.update({self.nodes[name].labels[key]: 0 for name in counted})
         for pod, where in self.staying:
-            if where.name in counted and self._meant(constraint, pod) and not pod.terminating:
+            if where.name in counted and self._counts_pod(constraint, pod) and not pod.terminating:
                 counts[where.labels[key]] += constraint.selector != ()
         if self.node.name in counted:
-            here = self.node.labels[key]
-            counts[here] += sum(self._meant(constraint, pod) for pod in self.added)
+            topology = self.node.labels[key]
+            counts[topology] += sum(self._counts_pod(constraint, pod) for pod in self.added)
             if self.miscounting:
-                twice = [pod for pod in self.gone if pod.terminating or constraint.selector == ()]
-                counts[here] -= sum(self._meant(constraint, pod) for pod in twice)
+                twice = [pod for pod in self.departed if pod.terminating or constraint.selector == ()]
+                counts[topology] -= sum(self._counts_pod(constraint, pod) for pod in twice)
         return counts
 
     def _counts_on(self, constraint: SpreadConstraint, node: Node, keys: Collection[str]) -> bool:
         if not all(key in node.labels for key in keys):
             return False
-        if constraint.honor_affinity and not wants_node(self.ask, node):
+        if constraint.honor_affinity and not wants_node(self.pod, node):
             return False
-        taints = [one for one in node.taints if not self._own(one.key, one.value)]
-        return not constraint.honor_taints or first_untolerated(self.ask.tolerations, taints) is None
+        taints = [taint for taint in node.taints if not self._is_own_reservation(taint.key, taint.value)]
+        return not constraint.honor_taints or first_untolerated(self.pod.tolerations, taints) is None
 
-    def _meant(self, constraint: SpreadConstraint, pod: Pod) -> bool:
-        return pod.namespace == self.ask.namespace and selects(constraint.selector, pod.labels)
+    def _counts_pod(self, constraint: SpreadConstraint, pod: Pod) -> bool:
+        return pod.namespace == self.pod.namespace and selects(constraint.selector, pod.labels)
 
     def _affinity(self) -> Iterator[NodeRefusal]:
-        if self.ask.affinity:
-            yield from self._near()
-        keys = [term.topology_key for term in self.ask.anti_affinity]
-        for term in sorted(self.ask.anti_affinity, key=lambda term: keys.index(term.topology_key)):
-            meant = (where for pod, where in self.everywhere if self._is_meant(term, pod))
-            if any(self._same(term.topology_key, where) for where in meant):
+        if self.pod.affinity:
+            yield from self._pod_affinity()
+        keys = [term.topology_key for term in self.pod.anti_affinity]
+        for term in sorted(self.pod.anti_affinity, key=lambda term: keys.index(term.topology_key)):
+            selected = (where for pod, where in self.everywhere if self._is_selected(term, pod))
+            if any(self._same(term.topology_key, where) for where in selected):
                 yield NodeRefusal(NodeReason.ANTI_AFFINITY, term.topology_key)
-        yield from self._kept_out()
+        yield from self._repelled()
 
-    def _kept_out(self) -> Iterator[NodeRefusal]:
-        keeping = [pod for pod in (*self.snapshot.keeping_apart, *self.come) if pod.anti_affinity]
-        bound = [(pod, self.nodes[pod.node or ""]) for pod in keeping]
-        at_all = self.ask.affinity or self.ask.anti_affinity
-        if not at_all and not any(self._keep_out(pod, where) for pod, where in bound):
+    def _repelled(self) -> Iterator[NodeRefusal]:
+        repelling = [pod for pod in (*self.snapshot.keeping_apart, *self.arrived) if pod.anti_affinity]
+        bound = [(pod, self.nodes[pod.node or ""]) for pod in repelling]
+        at_all = self.pod.affinity or self.pod.anti_affinity
+        if not at_all and not any(self._repelling_keys(pod, where) for pod, where in bound):
             return  # kube-scheduler then ignores nominated pods as well
-        staying = [(pod, where) for pod, where in bound if pod.uid not in self.left]
+        staying = [(pod, where) for pod, where in bound if pod.uid not in self.departed_uids]
         coming = [(pod, self.node) for pod in self.added]
-        for pod, where in sorted([*staying, *coming], key=lambda one: one[0].key):
-            for key in sorted(self._keep_out(pod, where)):
+        for pod, where in sorted([*staying, *coming], key=lambda pair: pair[0].key):
+            for key in sorted(self._repelling_keys(pod, where)):
                 if self._same(key, where):
                     yield NodeRefusal(NodeReason.KEPT_OUT, key)
 
-    def _near(self) -> Iterator[NodeRefusal]:
-        terms = self.ask.affinity
+    def _pod_affinity(self) -> Iterator[NodeRefusal]:
+        terms = self.pod.affinity
         for term in terms:
             if term.topology_key not in self.node.labels:
                 yield NodeRefusal(NodeReason.POD_AFFINITY, term.topology_key)
-        meant = [where for pod, where in self.everywhere if all(self._is_meant(term, pod) for term in terms)]
-        counted = [where for where in meant if any(term.topology_key in where.labels for term in terms)]
-        if not counted and all(self._is_meant(term, self.ask) for term in terms):
+        selected = [where for pod, where in self.everywhere if all(self._is_selected(term, pod) for term in terms)]
+        counted = [where for where in selected if any(term.topology_key in where.labels for term in terms)]
+        if not counted and all(self._is_selected(term, self.pod) for term in terms):
             return  # the pod is the first of its kind
         for term in terms:
-            if not any(self._same(term.topology_key, where) for where in meant):
+            if not any(self._same(term.topology_key, where) for where in selected):
                 yield NodeRefusal(NodeReason.POD_AFFINITY, term.topology_key)
 
     def _same(self, key: str, where: Node) -> bool:
         """Return whether another node is in the same topology."""
         return key in where.labels and self.node.labels.get(key) == where.labels[key]
 
-    def _keep_out(self, pod: Pod, where: Node) -> set[str]:
+    def _repelling_keys(self, pod: Pod, where: Node) -> set[str]:
         """Return the topology keys, of those that its node has, with which a pod keeps the pending pod away."""
-        ask, about = self.ask, self.snapshot.namespaces.get(self.ask.namespace, {})
+        pending, about = self.pod, self.snapshot.namespaces.get(self.pod.namespace, {})
         terms = (term for term in pod.anti_affinity if term.topology_key in where.labels)
-        return {term.topology_key for term in terms if term_selects(term, ask.namespace, ask.labels, about)}
+        return {term.topology_key for term in terms if term_selects(term, pending.namespace, pending.labels, about)}
 
-    def _is_meant(self, term: AffinityTerm, pod: Pod) -> bool:
+    def _is_selected(self, term: AffinityTerm, pod: Pod) -> bool:
         about = self.snapshot.namespaces.get(pod.namespace, {})
         return term_selects(term, pod.namespace, pod.labels, about) or term_selects(term, pod.namespace, pod.labels, {})

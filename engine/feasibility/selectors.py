@@ -83,8 +83,8 @@ def first_untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint]
 
     Source: FindMatchingUntoleratedTaint of k8s.io/component-helpers, scheduling/corev1.
     """
-    kept = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
-    return next((taint for taint in kept if not tolerated(taint, tolerations)), None)
+    repelling = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
+    return next((taint for taint in repelling if not tolerated(taint, tolerations)), None)
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

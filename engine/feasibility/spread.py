@@ -56,19 +56,19 @@ def _limit(
     *,
     miscounting: bool,
 ) -> AmountCheck:
-    def meant(other: Pod) -> bool:
+    def counts(other: Pod) -> bool:
         return other.namespace == pod.namespace and selects(constraint.selector, other.labels)
 
     numbers, values = columns.label(constraint.topology_key)
-    leaving = columns.pod_kinds.flags(meant) & counted[columns.node]
-    there = leaving & ~columns.terminating
+    leaving = columns.pod_kinds.flags(counts) & counted[columns.node]
+    staying = leaving & ~columns.terminating
     if constraint.selector == ():
-        there = np.zeros(len(columns.pods), np.bool_)
+        staying = np.zeros(len(columns.pods), np.bool_)
     by_topology = np.zeros(len(values), np.int64)
-    np.add.at(by_topology, numbers[columns.node[there]], 1)
+    np.add.at(by_topology, numbers[columns.node[staying]], 1)
     known = np.zeros(len(values), np.bool_)
     known[numbers[counted]] = True
-    own = selects(constraint.selector, pod.labels)
+    counts_itself = selects(constraint.selector, pod.labels)
     least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
     held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else zeros_by_node(columns)
     cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else zeros_by_node(columns)
@@ -76,9 +76,9 @@ def _limit(
         NodeReason.SPREAD,
         constraint.topology_key,
         held=held,
-        cap=np.minimum(cap, NO_CAP) + constraint.max_skew - own,
-        weight=(leaving if miscounting else there).astype(np.int64),
-        added=nominated_sums({place: pods for place, pods in nominated.items() if counted[place]}, meant),
+        cap=np.minimum(cap, NO_CAP) + constraint.max_skew - counts_itself,
+        weight=(leaving if miscounting else staying).astype(np.int64),
+        added=nominated_sums({place: pods for place, pods in nominated.items() if counted[place]}, counts),
     )
 
 

@@ -144,7 +144,7 @@ class RollingCluster:
             pod, node = self.state.pods.get(uid), self.state.nodes.get(name)
             if pod is None or node is None or pod.node is not None or not node.ready:
                 continue
-            if refusal(before, pod, node, come=arrived, nominated=False) is not None:
+            if refusal(before, pod, node, added_pods=arrived, nominated=False) is not None:
                 continue
             bound = msgspec.structs.replace(
                 pod, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
