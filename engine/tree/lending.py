@@ -44,14 +44,14 @@ class _Side(msgspec.Struct, kw_only=True, gc=False):
     idle: dict[str, int]
 
     @property
-    def left(self) -> int:
+    def unused(self) -> int:
         """Return what nobody below the queue uses of its promise."""
         return max(0, self.promised - self.within)
 
-    def take(self, found: Match) -> None:
+    def take(self, match: Match) -> None:
         """Count a match that was found below the queue."""
-        self.within += sum(found.lent.values())
-        self.over, self.idle = _less(self.over, found.borrowed), _less(self.idle, found.lent)
+        self.within += sum(match.lent.values())
+        self.over, self.idle = _less(self.over, match.borrowed), _less(self.idle, match.lent)
 
 
 def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int]) -> Iterator[Match]:
@@ -67,10 +67,10 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
             sides[path] = _leaf(path, used.get(path, 0), promised.get(path, 0))
             continue
         sides[path] = side = _parent(path, below, promised)
-        if found := _match(path, side):
-            yield found
-            side.take(found)
-        side.idle = divide(min(sum(side.idle.values()), side.left), side.idle)
+        if match := _match(path, side):
+            yield match
+            side.take(match)
+        side.idle = divide(min(sum(side.idle.values()), side.unused), side.idle)
     if beyond := sides[tree.root].over:
         yield Match(parent=NOBODY, borrowed=beyond, lent={NOBODY: sum(beyond.values())})
 
@@ -82,20 +82,20 @@ def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, .
     there. The amounts are exact to the unit.
     """
     above = {NOBODY, *tree.lineage(path)} - {path}
-    near = [found for found in matched if found.parent in above]
-    return tuple(sorted(chain.from_iterable(_pairs(found, tree, path) for found in near), key=_order))
+    near = [match for match in matched if match.parent in above]
+    return tuple(sorted(chain.from_iterable(_pairs(match, tree, path) for match in near), key=_order))
 
 
 def lent_amounts(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
     """Return by path what a queue, with those below it, lends to queues beside and above it, unless that is nothing."""
-    found: dict[str, int] = {}
+    lent: dict[str, int] = {}
     for match in matched:
         for lender, amount in match.lent.items():
             for path in () if lender == NOBODY else tree.lineage(lender):
                 if path == match.parent:
                     break
-                found[path] = found.get(path, 0) + amount
-    return found
+                lent[path] = lent.get(path, 0) + amount
+    return lent
 
 
 def divide(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
@@ -104,7 +104,7 @@ def divide(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
     The parts are whole units, none is above its limit, and together they are the amount. Parts of 0 are left out.
     """
     parts = _parts(amount, list(limits.values()))
-    return {one: part for one, part in zip(limits, parts, strict=True) if part}
+    return {name: part for name, part in zip(limits, parts, strict=True) if part}
 
 
 def _leaf(path: str, used: int, promised: int) -> _Side:
@@ -114,15 +114,15 @@ def _leaf(path: str, used: int, promised: int) -> _Side:
 
 
 def _parent(path: str, below: Sequence[_Side], promised: Mapping[str, int]) -> _Side:
-    together = sum(one.promised for one in below)
-    own = promised.get(path, together)
-    idle = {lender: amount for one in below for lender, amount in one.idle.items()}
-    if own > together:
-        idle[path] = own - together
+    together = sum(side.promised for side in below)
+    guarantee = promised.get(path, together)
+    idle = {lender: amount for side in below for lender, amount in side.idle.items()}
+    if guarantee > together:
+        idle[path] = guarantee - together
     return _Side(
-        promised=own,
-        within=sum(one.within for one in below),
-        over={borrower: amount for one in below for borrower, amount in one.over.items()},
+        promised=guarantee,
+        within=sum(side.within for side in below),
+        over={borrower: amount for side in below for borrower, amount in side.over.items()},
         idle=idle,
     )
 
@@ -133,29 +133,29 @@ def _match(path: str, side: _Side) -> Match | None:
     The parent's own rest is lent first, as it is promised to all queues below it and to no other.
     """
     over = sum(side.over.values())
-    rest = min(over, side.idle.get(path, 0), side.left)
-    others = {lender: amount for lender, amount in side.idle.items() if lender != path}
-    more = min(over - rest, sum(others.values()), side.left - rest)
-    if not rest + more:
+    from_parent = min(over, side.idle.get(path, 0), side.unused)
+    idle_children = {lender: amount for lender, amount in side.idle.items() if lender != path}
+    from_children = min(over - from_parent, sum(idle_children.values()), side.unused - from_parent)
+    if not from_parent + from_children:
         return None
-    given = divide(more, others) | ({path: rest} if rest else {})
-    return Match(parent=path, borrowed=divide(rest + more, side.over), lent=given)
+    lent = divide(from_children, idle_children) | ({path: from_parent} if from_parent else {})
+    return Match(parent=path, borrowed=divide(from_parent + from_children, side.over), lent=lent)
 
 
 def _less(amounts: Mapping[str, int], parts: Mapping[str, int]) -> dict[str, int]:
-    return {one: left for one, amount in amounts.items() if (left := amount - parts.get(one, 0))}
+    return {name: remaining for name, amount in amounts.items() if (remaining := amount - parts.get(name, 0))}
 
 
-def _pairs(found: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
+def _pairs(match: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
     """Yield the loans of which exactly one side is the queue or lies below it."""
-    inside = {one for one in (*found.borrowed, *found.lent) if one != NOBODY and tree.contains(path, one)}
-    last = max(inside, default="") if inside.isdisjoint(found.lent) else max(found.borrowed)
-    lenders, left = list(found.lent), list(found.lent.values())
-    for borrower, amount in sorted(found.borrowed.items()):
+    inside = {member for member in (*match.borrowed, *match.lent) if member != NOBODY and tree.contains(path, member)}
+    last = max(inside, default="") if inside.isdisjoint(match.lent) else max(match.borrowed)
+    lenders, unlent = list(match.lent), list(match.lent.values())
+    for borrower, amount in sorted(match.borrowed.items()):
         if borrower > last:  # what the following borrowers have does not concern the queue
             return
-        parts = _parts(amount, left)
-        left = list(map(sub, left, parts))
+        parts = _parts(amount, unlent)
+        unlent = list(map(sub, unlent, parts))
         for lender, part in zip(lenders, parts, strict=True):
             if part and (borrower in inside) != (lender in inside):
                 yield Loan(borrower=borrower, lender=lender, amount=part)
@@ -164,7 +164,7 @@ def _pairs(found: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
 def _parts(amount: int, limits: Sequence[int]) -> list[int]:
     upto = list(accumulate(limits, initial=0))
     whole = upto[-1] or 1
-    bounds = [amount * one // whole for one in upto]
+    bounds = [amount * bound // whole for bound in upto]
     return [high - low for low, high in pairwise(bounds)]
 
 

@@ -47,10 +47,10 @@ def _cached_queue_of(state: ClusterState, tree: QueueTree) -> Callable[[Pod], st
     known: dict[tuple[object, ...], str | None] = {}
 
     def queue_of(pod: Pod) -> str | None:
-        alike = (*_ALIKE(pod), *map(pod.labels.get, NAMING_LABELS), is_foreign(pod, state.scheduler))
-        alike = (*alike, *(_LED(pod) if state.scheduler else ()))
-        if alike not in known:
-            known[alike] = state.queue_of(pod, tree)
-        return known[alike]
+        cache_key = (*_ALIKE(pod), *map(pod.labels.get, NAMING_LABELS), is_foreign(pod, state.scheduler))
+        cache_key = (*cache_key, *(_LED(pod) if state.scheduler else ()))
+        if cache_key not in known:
+            known[cache_key] = state.queue_of(pod, tree)
+        return known[cache_key]
 
     return queue_of

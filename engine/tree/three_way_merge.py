@@ -45,20 +45,20 @@ def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
     queues: dict[str, dict[str, str]] = {}
     conflicts: list[Conflict] = []
     for identity in dict.fromkeys((*theirs, *mine, *base)):
-        was, their, my = base.get(identity), theirs.get(identity), mine.get(identity)
-        if their is not None and my is not None:
-            settings, found = _settings(identity, was or {}, their, my)
+        old, theirs_now, mine_now = base.get(identity), theirs.get(identity), mine.get(identity)
+        if theirs_now is not None and mine_now is not None:
+            settings, setting_conflicts = _settings(identity, old or {}, theirs_now, mine_now)
             queues[identity] = settings
-            conflicts += found
-        elif was is None:
-            queues[identity] = dict(their or my or {})
-        elif my is not None and my != was:
-            queues[identity] = dict(my)
-            conflicts.append(Conflict(queue=identity, base=_there(was), mine=_there(my)))
-        elif their is not None and their != was:
-            conflicts.append(Conflict(queue=identity, base=_there(was), theirs=_there(their)))
-    asked = {conflict.queue for conflict in conflicts if conflict.setting == EXISTS}
-    conflicts += [one for one in _keep_parents(queues, theirs, mine) if one.queue not in asked]
+            conflicts += setting_conflicts
+        elif old is None:
+            queues[identity] = dict(theirs_now or mine_now or {})
+        elif mine_now is not None and mine_now != old:
+            queues[identity] = dict(mine_now)
+            conflicts.append(Conflict(queue=identity, base=_presence(old), mine=_presence(mine_now)))
+        elif theirs_now is not None and theirs_now != old:
+            conflicts.append(Conflict(queue=identity, base=_presence(old), theirs=_presence(theirs_now)))
+    reported = {conflict.queue for conflict in conflicts if conflict.setting == EXISTS}
+    conflicts += [kept for kept in _keep_parents(queues, theirs, mine) if kept.queue not in reported]
     return Merged(queues, tuple(conflicts))
 
 
@@ -67,12 +67,12 @@ def _settings(identity: str, base: Settings, theirs: Settings, mine: Settings) -
     merged: dict[str, str] = {}
     conflicts = []
     for setting in dict.fromkeys((*theirs, *mine, *base)):
-        was, their, my = (side.get(setting, "") for side in (base, theirs, mine))
-        text = their if my == was else my
+        old, theirs_now, mine_now = (side.get(setting, "") for side in (base, theirs, mine))
+        text = theirs_now if mine_now == old else mine_now
         if text:
             merged[setting] = text
-        if was != their != my != was:
-            conflicts.append(Conflict(queue=identity, setting=setting, base=was, theirs=their, mine=my))
+        if old != theirs_now != mine_now != old:
+            conflicts.append(Conflict(queue=identity, setting=setting, base=old, theirs=theirs_now, mine=mine_now))
     return merged, conflicts
 
 
@@ -88,10 +88,10 @@ def _keep_parents(queues: dict[str, dict[str, str]], theirs: Queues, mine: Queue
             continue
         their, my = theirs.get(parent), mine.get(parent)
         queues[parent] = dict(my or their or {})
-        yield Conflict(queue=parent, base="there", theirs=_there(their), mine=_there(my))
+        yield Conflict(queue=parent, base="there", theirs=_presence(their), mine=_presence(my))
         if above := queues[parent].get("parent"):
             pending.append(above)
 
 
-def _there(settings: Settings | None) -> str:
+def _presence(settings: Settings | None) -> str:
     return "there" if settings is not None else ""

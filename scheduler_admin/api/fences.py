@@ -133,7 +133,7 @@ class Borders:
 
     def row(self, border: Border) -> dict[str, Any]:
         """One border as it is told."""
-        asker, victim = border.asker, border.victim
+        asker, victim = border.preemptor, border.victim
         return {
             "asker": asker,
             "victim": victim,

@@ -198,11 +198,11 @@ def test_offsets_on_the_way_down_to_a_priority_fence_count() -> None:
 def test_every_reason_is_said_in_a_word_and_in_a_clause() -> None:
     """With the queues' own names in it."""
     for reason in BorderReason:
-        found = Border(asker="root.t.a", victim="root.t.b", reason=reason, queue="root.t.q")
+        found = Border(preemptor="root.t.a", victim="root.t.b", reason=reason, queue="root.t.q")
         clause = border_clause(found)
         assert "root." not in str(clause)
         assert border_label(reason).id
-    unfenced = border_clause(Border(asker="root.a", victim="root.b", reason=BorderReason.NO_FENCE, queue=""))
+    unfenced = border_clause(Border(preemptor="root.a", victim="root.b", reason=BorderReason.NO_FENCE, queue=""))
     assert str(unfenced) == "the asker has no fence"
 
 
@@ -210,5 +210,5 @@ def test_a_max_that_is_promised_away_leaves_no_room() -> None:
     """Of two pods at most, two are the victim's."""
     of = tree({"root": queue(max={"pods": 2}), "a": queue("1"), "b": queue({"pods": 2})})
     assert border(of, "root.a", "root.b") == Border(
-        asker="root.a", victim="root.b", reason=BorderReason.OVER_MAX, queue="root"
+        preemptor="root.a", victim="root.b", reason=BorderReason.OVER_MAX, queue="root"
     )

@@ -77,7 +77,7 @@ CLAIMS = frozenset({BorderReason.NO_GUARANTEE, BorderReason.SHARED_GUARANTEE})
 class Border(msgspec.Struct, frozen=True, kw_only=True):
     """The border between the pending pods of one leaf and the pods of another leaf."""
 
-    asker: str
+    preemptor: str
     victim: str
     reason: BorderReason
     queue: str

@@ -14,49 +14,53 @@ from engine.tree.reach.borders import Border, BorderReason
 
 
 @lru_cache(maxsize=100_000)  # pages query the same tree again and again; an entry has some 300 bytes
-def border(tree: QueueTree, asker: str, victim: str) -> Border:
-    """Return the border from ``asker`` to ``victim``, both paths of leaves.
+def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
+    """Return the border from ``preemptor`` to ``victim``, both paths of leaves.
 
-    Reasons that apply to all pending pods of ``asker`` come first.
+    Reasons that apply to all pending pods of ``preemptor`` come first.
     """
-    reason, queue = _of_asker(tree, asker, victim) or _of_pair(tree, asker, victim) or _open(tree, asker, victim)
-    return Border(asker=asker, victim=victim, reason=reason, queue=queue)
+    reason, queue = (
+        _preemptor_reason(tree, preemptor, victim)
+        or _pair_reason(tree, preemptor, victim)
+        or _open(tree, preemptor, victim)
+    )
+    return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
 
 
-def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+def _preemptor_reason(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why no pending pod of the leaf may preempt anything, whatever the victim; None if one may."""
-    if found := preemptor_barrier(tree, asker, victim):
-        return found
-    if not claims(tree, asker):
-        return BorderReason.NO_GUARANTEE, asker
+    if barrier := preemptor_barrier(tree, preemptor, victim):
+        return barrier
+    if not claims(tree, preemptor):
+        return BorderReason.NO_GUARANTEE, preemptor
     return None
 
 
-def _of_pair(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+def _pair_reason(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str] | None:
     """Return why no pending pod of one leaf may preempt pods of the other leaf; None if one may."""
-    if found := pair_barrier(tree, asker, victim):
-        return found
-    if ranked := _ranked_above(tree, asker, victim):
+    if barrier := pair_barrier(tree, preemptor, victim):
+        return barrier
+    if ranked := _ranked_above(tree, preemptor, victim):
         return BorderReason.PRIORITY_FENCE, ranked
-    if shared := _shared_claim(tree, asker, victim):
+    if shared := _shared_claim(tree, preemptor, victim):
         return BorderReason.SHARED_GUARANTEE, shared
-    if capped := _capped(tree, asker, victim):
+    if capped := _capped(tree, preemptor, victim):
         return BorderReason.OVER_MAX, capped
     return None
 
 
-def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
-    fence = tree.fence(asker)
+def _open(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str]:
+    fence = tree.fence(preemptor)
     return (BorderReason.SAME_FENCE, fence) if fence else (BorderReason.NO_FENCE, tree.fence(victim) or "")
 
 
-def claims(tree: QueueTree, asker: str) -> Mapping[str, str]:
+def claims(tree: QueueTree, preemptor: str) -> Mapping[str, str]:
     """Return, by resource, the queue whose guarantee pending pods of the leaf may claim.
 
     The nearest queue with a guarantee of the resource decides. Every pending pod requests itself as a pod: if pods are
     guaranteed and none can be claimed, nothing can be.
     """
-    return claims_of_all(tree)[asker]
+    return claims_of_all(tree)[preemptor]
 
 
 @lru_cache(maxsize=8)  # callers query each tree for all of its leaves in a row
@@ -64,44 +68,46 @@ def claims_of_all(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
     """Return ``claims`` of every queue, computed from the root down."""
     entitling: dict[str, Mapping[str, str]] = {}
     barred: dict[str, frozenset[str]] = {}
-    found: dict[str, Mapping[str, str]] = {}
+    claims_by_queue: dict[str, Mapping[str, str]] = {}
     for path in tree.walk():
         queue, parent = tree[path], tree.parents[path]
         above, shut = (entitling[parent], barred[parent]) if parent else ({}, frozenset[str]())
         entitling[path] = {**above, **dict.fromkeys(queue.guaranteed, path)} if queue.guaranteed else above
-        none = [name for name, most in queue.max.items() if most <= 0]
-        barred[path] = shut.union(none) if none else shut
-        found[path] = _claimed(tree, entitling[path], barred[path])
-    return found
+        without_room = [name for name, most in queue.max.items() if most <= 0]
+        barred[path] = shut.union(without_room) if without_room else shut
+        claims_by_queue[path] = _claimed(tree, entitling[path], barred[path])
+    return claims_by_queue
 
 
 def _claimed(tree: QueueTree, entitling: Mapping[str, str], barred: frozenset[str]) -> Mapping[str, str]:
     queues = tree.queues
-    found = {name: path for name, path in entitling.items() if queues[path].guaranteed[name] > 0 and name not in barred}
-    return found if PODS not in entitling or PODS in found else {}
+    claimed = {
+        name: path for name, path in entitling.items() if queues[path].guaranteed[name] > 0 and name not in barred
+    }
+    return claimed if PODS not in entitling or PODS in claimed else {}
 
 
-def _shared_claim(tree: QueueTree, asker: str, victim: str) -> str | None:
+def _shared_claim(tree: QueueTree, preemptor: str, victim: str) -> str | None:
     """Return the nearest queue whose guarantee leaves nothing to claim, as both leaves share it, or None.
 
     That is so if both share every claim, or the claim of pods.
     """
-    found = claims(tree, asker)
-    shared = {name: path for name, path in found.items() if tree.contains(path, victim)}
+    own_claims = claims(tree, preemptor)
+    shared = {name: path for name, path in own_claims.items() if tree.contains(path, victim)}
     if PODS in shared:
         return shared[PODS]
-    return max(shared.values(), key=len) if len(shared) == len(found) else None
+    return max(shared.values(), key=len) if len(shared) == len(own_claims) else None
 
 
-def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
+def _ranked_above(tree: QueueTree, preemptor: str, victim: str) -> str | None:
     """Return the victim's priority fence that ranks above the preemptor; None if a high enough priority gets past.
 
     As policy ``fence`` reads ``priority.policy`` and ``priority.offset``: a fence puts its offset in place of the
     priorities below it.
     """
-    shared = nearest_common(tree, asker, victim)
+    shared = nearest_common(tree, preemptor, victim)
     rank: int | None = None  # unbounded: the pending pod's own priority
-    for path in tree.lineage(asker):
+    for path in tree.lineage(preemptor):
         queue = tree[path]
         if queue.priority_policy is PriorityPolicy.FENCE:
             rank = queue.priority_offset
@@ -119,17 +125,19 @@ def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
     return None
 
 
-def _capped(tree: QueueTree, asker: str, victim: str) -> str | None:
-    """Return the queue, from ``asker`` upwards, whose max in pods a further pod would exceed, or None.
+def _capped(tree: QueueTree, preemptor: str, victim: str) -> str | None:
+    """Return the queue, from ``preemptor`` upwards, whose max in pods a further pod would exceed, or None.
 
     The victim's queues are taken to be at their guarantee. Only the number of pods matters, because of all other
     resources a pending pod may request as little as it likes.
     """
-    own = tree.lineage(asker)
-    if not any(PODS in tree[path].max for path in own):  # as in nearly all trees
+    preemptor_queues = tree.lineage(preemptor)
+    if not any(PODS in tree[path].max for path in preemptor_queues):  # as in nearly all trees
         return None
-    kept = max((tree[path].guaranteed.get(PODS, 0) for path in tree.lineage(victim) if path not in own), default=0)
-    for path in own:
-        if tree[path].max.get(PODS, kept + 1) <= (kept if tree.contains(path, victim) else 0):
+    guaranteed_pods = max(
+        (tree[path].guaranteed.get(PODS, 0) for path in tree.lineage(victim) if path not in preemptor_queues), default=0
+    )
+    for path in preemptor_queues:
+        if tree[path].max.get(PODS, guaranteed_pods + 1) <= (guaranteed_pods if tree.contains(path, victim) else 0):
             return path
     return None

@@ -7,6 +7,6 @@ from engine.model.queue_tree import QueueTree
 from engine.tree.reach.borders import Border, BorderReason
 
 
-def border(tree: QueueTree, asker: str, victim: str) -> Border:  # noqa: ARG001 - the signature of every policy
-    """Return the border from ``asker`` to ``victim``, both paths of leaves."""
-    return Border(asker=asker, victim=victim, reason=BorderReason.LOWER_PRIORITY, queue="")
+def border(tree: QueueTree, preemptor: str, victim: str) -> Border:  # noqa: ARG001 - the signature of every policy
+    """Return the border from ``preemptor`` to ``victim``, both paths of leaves."""
+    return Border(preemptor=preemptor, victim=victim, reason=BorderReason.LOWER_PRIORITY, queue="")

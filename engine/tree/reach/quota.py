@@ -20,43 +20,43 @@ def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     return Reach(policy=policy, border=partial(_border, reading, fair), fences=Fences.BOTH_WAYS, within=True)
 
 
-def _border(reading: QuotaReading, fair: bool, tree: QueueTree, asker: str, victim: str) -> Border:
-    reason, queue = _shut(tree, asker, victim, reading, fair=fair) or _open(tree, asker, victim, reading)
-    return Border(asker=asker, victim=victim, reason=reason, queue=queue)
+def _border(reading: QuotaReading, fair: bool, tree: QueueTree, preemptor: str, victim: str) -> Border:
+    reason, queue = _shut(tree, preemptor, victim, reading, fair=fair) or _open(tree, preemptor, victim, reading)
+    return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
 
 
 def _shut(
-    tree: QueueTree, asker: str, victim: str, reading: QuotaReading, *, fair: bool
+    tree: QueueTree, preemptor: str, victim: str, reading: QuotaReading, *, fair: bool
 ) -> tuple[BorderReason, str] | None:
-    if disabled := tree.disabled_by(asker) or tree.disabled_by(victim):
+    if disabled := tree.disabled_by(preemptor) or tree.disabled_by(victim):
         return BorderReason.DISABLED, disabled
-    preemption = preemption_of(tree, asker, reading)
-    if asker == victim:
-        return (BorderReason.TAKES_WITHIN_NEVER, asker) if preemption.within is Take.NEVER else None
-    if border := _between(tree, asker, victim):
+    preemption = preemption_of(tree, preemptor, reading)
+    if preemptor == victim:
+        return (BorderReason.TAKES_WITHIN_NEVER, preemptor) if preemption.within is Take.NEVER else None
+    if border := _between(tree, preemptor, victim):
         return BorderReason.COHORT_BORDER, border
     if preemption.reclaim is Take.NEVER:
-        return BorderReason.TAKES_NEVER, asker
-    common = nearest_common(tree, asker, victim)
-    if fair or preemption.borrow.allowed or _has_quota(_formed(tree, reading), tree, asker, common):
+        return BorderReason.TAKES_NEVER, preemptor
+    common = nearest_common(tree, preemptor, victim)
+    if fair or preemption.borrow.allowed or _has_quota(_formed(tree, reading), tree, preemptor, common):
         return None
     return BorderReason.NO_QUOTA, common
 
 
-def _between(tree: QueueTree, asker: str, victim: str) -> str | None:
+def _between(tree: QueueTree, preemptor: str, victim: str) -> str | None:
     """Return the fence that contains only one of the two leaves, the preemptor's own first; None if there is none."""
-    own, other = tree.fence(asker), tree.fence(victim)
-    if own == other:
+    preemptor_fence, victim_fence = tree.fence(preemptor), tree.fence(victim)
+    if preemptor_fence == victim_fence:
         return None
-    return own if own and not tree.contains(own, victim) else other
+    return preemptor_fence if preemptor_fence and not tree.contains(preemptor_fence, victim) else victim_fence
 
 
-def _open(tree: QueueTree, asker: str, victim: str, reading: QuotaReading) -> tuple[BorderReason, str]:
-    if asker == victim:
-        return BorderReason.OWN_QUEUE, asker
+def _open(tree: QueueTree, preemptor: str, victim: str, reading: QuotaReading) -> tuple[BorderReason, str]:
+    if preemptor == victim:
+        return BorderReason.OWN_QUEUE, preemptor
     if not _may_borrow(_formed(tree, reading), victim):
         return BorderReason.NO_BORROWING, victim
-    return BorderReason.SAME_COHORT, nearest_common(tree, asker, victim)
+    return BorderReason.SAME_COHORT, nearest_common(tree, preemptor, victim)
 
 
 @lru_cache(maxsize=8)  # callers query each tree for all of its leaves in a row
@@ -64,10 +64,10 @@ def _formed(tree: QueueTree, reading: QuotaReading) -> DerivedQuota:
     return derive_quota(tree, reading)
 
 
-def _has_quota(quota: DerivedQuota, tree: QueueTree, asker: str, common: str) -> bool:
+def _has_quota(quota: DerivedQuota, tree: QueueTree, preemptor: str, common: str) -> bool:
     """Return whether the preemptor, or a cohort around it below the common one, has quota of its own to reclaim."""
-    line = tree.lineage(asker)
-    nodes = [quota.tree.queue[asker], *(quota.tree.cohort[path] for path in line[1 : line.index(common)])]
+    line = tree.lineage(preemptor)
+    nodes = [quota.tree.queue[preemptor], *(quota.tree.cohort[path] for path in line[1 : line.index(common)])]
     return any(quota.tree.columns[FLAVOR, name].own[node] > 0 for name in quota.resources for node in nodes)
 
 

@@ -9,16 +9,18 @@ from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_b
 from engine.tree.reach.borders import Border, BorderReason
 
 
-def border(tree: QueueTree, asker: str, victim: str) -> Border:
-    """Return the border from ``asker`` to ``victim``, both paths of leaves."""
+def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
+    """Return the border from ``preemptor`` to ``victim``, both paths of leaves."""
     reason, queue = (
-        preemptor_barrier(tree, asker, victim) or pair_barrier(tree, asker, victim) or _open(tree, asker, victim)
+        preemptor_barrier(tree, preemptor, victim)
+        or pair_barrier(tree, preemptor, victim)
+        or _open(tree, preemptor, victim)
     )
-    return Border(asker=asker, victim=victim, reason=reason, queue=queue)
+    return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
 
 
-def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
-    common = nearest_common(tree, asker, victim)
+def _open(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str]:
+    common = nearest_common(tree, preemptor, victim)
     if tree[victim].parent != common:  # then a queue around the victim alone decides
         line = tree.lineage(victim)
         return BorderReason.OVERUSED, line[line.index(common) - 1]

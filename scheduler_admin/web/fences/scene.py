@@ -101,7 +101,7 @@ class Scene:
     def lets_in(self, border: Border) -> bool:
         """Whether a border is open although a fence around the victim does not hold the asker."""
         fence = self.fence(border.victim)
-        return border.allowed and fence is not None and not self.tree.contains(fence, border.asker)
+        return border.allowed and fence is not None and not self.tree.contains(fence, border.preemptor)
 
     def is_odd(self, asker: str, victim: str) -> bool:
         """Whether pods went through this border although it is shut."""
