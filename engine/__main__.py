@@ -50,11 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command in _COMMANDS:
         return _COMMANDS[options.command](options)
     try:
-        with _open_cases(options.file) as given:
+        with _open_cases(options.file) as lines:
             if options.command == "lint":
-                return _lint(b"".join(given), options.policy, options.dialect)
+                return _lint(b"".join(lines), options.policy, options.dialect)
             return _decide(
-                given, dialect=options.dialect, trace=options.trace, least=options.optimal, protect=options.protect
+                lines, dialect=options.dialect, trace=options.trace, least=options.optimal, protect=options.protect
             )
     except OSError as error:
         print(f"{options.file}: {error.strerror or error}", file=sys.stderr)
@@ -131,12 +131,12 @@ def _open_cases(cases: str) -> Iterator[Iterable[bytes]]:
 def _lint(document: bytes, policy: str, dialect: str) -> int:
     try:
         imported = read(document.decode("utf-8-sig"))
-        given = tree_of_import(imported).by(policy, dialect)
-        by = given.policy or GUARANTEES
+        given_tree = tree_of_import(imported).by(policy, dialect)
+        by = given_tree.policy or GUARANTEES
         if by not in known_dialects():
             print(f"policy {by} is not known", file=sys.stderr)
             return USAGE
-        dialect = given.dialect or known_dialects()[by][0]
+        dialect = given_tree.dialect or known_dialects()[by][0]
         notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=dialect, form=imported.form))
     except ImportFailure as failure:
         notes = failure.notes
@@ -150,7 +150,7 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     try:
-        found = replay_bundle(unpack(_bytes(options.file), _ANY_SIZE))
+        result = replay_bundle(unpack(_bytes(options.file), _ANY_SIZE))
     except (ImportFailure, DecodeError, msgspec.ValidationError, UnknownPolicyError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
@@ -158,11 +158,11 @@ def _replay(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return USAGE
     if options.json:
-        answer = {"same": found.same, "then": found.decision, "now": found.again}
+        answer = {"same": result.same, "then": result.decision, "now": result.again}
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     else:
-        print(*replayed_lines(found), sep="\n")
-    return SOUND if found.same else SOME_ERRORS
+        print(*replayed_lines(result), sep="\n")
+    return SOUND if result.same else SOME_ERRORS
 
 
 def _read_tree(file: str | None, document: Any, objects: Iterable[Any]) -> GivenTree:
@@ -190,10 +190,10 @@ def _bytes(path: Path) -> bytes:
 def _forecast(options: argparse.Namespace) -> int:
     try:
         objects, document, moment = _cluster(options)
-        given = _read_tree(options.tree, document, objects)
+        given_tree = _read_tree(options.tree, document, objects)
         if options.now is not None:
             moment = msgspec.structs.replace(moment or PassInputs(now_ms=0), now_ms=options.now)
-        report = forecast_manifests(objects, given.by(options.policy, options.dialect), moment)
+        report = forecast_manifests(objects, given_tree.by(options.policy, options.dialect), moment)
     except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
@@ -214,9 +214,9 @@ def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, PassInputs | 
     """
     if options.snapshot is None:
         return [document.obj for document in load(options.manifests)], None, None
-    found = unpack(_bytes(options.snapshot), _ANY_SIZE)
-    objects = [document.obj for one in found.objects for document in load([one])]
-    return objects, found.tree, found.moment
+    bundle = unpack(_bytes(options.snapshot), _ANY_SIZE)
+    objects = [document.obj for obj in bundle.objects for document in load([obj])]
+    return objects, bundle.tree, bundle.moment
 
 
 def _text(path: Path) -> str:

@@ -73,10 +73,10 @@ def situation(
     A preemptor that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
     state, tree, unread = cluster(case)
-    asker = _single_preemptor(case.asker)
-    pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
+    preemptor_key = _single_preemptor(case.asker)
+    pod = next((pod for pod in state.pods.values() if pod.key == preemptor_key), None)
     if pod is None:
-        raise CaseError("; ".join([f"asker {asker} is not among the objects", *unread]))
+        raise CaseError("; ".join([f"asker {preemptor_key} is not among the objects", *unread]))
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     notices = {queue: milliseconds(since, f"notices of {queue}") for queue, since in case.notices.items()}
@@ -88,13 +88,13 @@ def situation(
         notices=notices,
         quotas=quota_limits(state.quotas.values()) if within_quotas(case.policy, dialect) else {},
     )
-    queue = {asker, *(case.queue or ())}
-    queued = frozenset(one.uid for one in state.pods.values() if one.key in queue)
+    queue = {preemptor_key, *(case.queue or ())}
+    queued = frozenset(other.uid for other in state.pods.values() if other.key in queue)
     snapshot = msgspec.structs.replace(frozen.guarded(safeguards), queued=queued)
-    ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
-    if ask is None:
-        raise CaseError(f"asker {asker} is not pending")
-    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask, unread=unread)
+    preemptor = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
+    if preemptor is None:
+        raise CaseError(f"asker {preemptor_key} is not pending")
+    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=preemptor, unread=unread)
 
 
 def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
@@ -124,14 +124,14 @@ def add_namespaces(state: ClusterState) -> None:
         state.namespaces[name] = Namespace(name=name)
 
 
-def _single_preemptor(asker: str | list[str] | None) -> str:
-    if asker is None:
+def _single_preemptor(preemptor: str | list[str] | None) -> str:
+    if preemptor is None:
         raise CaseError("the case has no asker")
-    if isinstance(asker, str):
-        return asker
-    if len(asker) != 1:
-        raise CaseError(f"the case has {len(asker)} askers, one can be decided")
-    return asker[0]
+    if isinstance(preemptor, str):
+        return preemptor
+    if len(preemptor) != 1:
+        raise CaseError(f"the case has {len(preemptor)} askers, one can be decided")
+    return preemptor[0]
 
 
 def milliseconds(text: str, of: str = "now") -> int:
@@ -151,13 +151,13 @@ def quota_situation(case: RecordedCase) -> tuple[QuotaCluster, Workload, tuple[c
     The strategies are None for classic preemption.
     """
     cluster = quota_cluster(case.objects, now_ms=milliseconds(case.now))
-    asker = _single_preemptor(case.asker)
-    ask = next((one for one in cluster.workloads if one.key == asker), None)
-    if ask is None:
-        raise CaseError(f"asker {asker} is no Workload of the case")
-    if ask.queue not in cluster.queues:
-        raise CaseError(f"asker {asker} is in no ClusterQueue")
+    preemptor_key = _single_preemptor(case.asker)
+    preemptor = next((workload for workload in cluster.workloads if workload.key == preemptor_key), None)
+    if preemptor is None:
+        raise CaseError(f"asker {preemptor_key} is no Workload of the case")
+    if preemptor.queue not in cluster.queues:
+        raise CaseError(f"asker {preemptor_key} is in no ClusterQueue")
     fair = case.fair_sharing
     if fair is None:
-        return cluster, ask, None
-    return cluster, ask, tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))
+        return cluster, preemptor, None
+    return cluster, preemptor, tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))

@@ -65,10 +65,12 @@ def answer(
     at = _situation(case, dialect, protect=protect)
     decide = policy(case.policy, dialect)
     decision = decide(at.snapshot, at.tree, at.ask)
-    form = _answer_form(case, at, decision, trace=trace) | _notices(at, decision, decide)
-    if not protect and (spared := _protected_victims(at, decision)):
-        form["protected"] = spared
-    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
+    result = _answer_form(case, at, decision, trace=trace) | _notices(at, decision, decide)
+    if not protect and (protected := _protected_victims(at, decision)):
+        result["protected"] = protected
+    return (
+        result | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else result
+    )
 
 
 def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
@@ -90,17 +92,23 @@ def _notices(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any
     """Return which queues are notified to give back, and which pods would be evicted after the notice period."""
     if not decision.notices:
         return {}
-    told = {one.queue: at.snapshot.notices.get(one.queue, at.snapshot.now_ms) for one in decision.notices}
-    over = {one.queue: told[one.queue] - max(0, one.due_ms - at.snapshot.now_ms) for one in decision.notices}
+    notified_ms = {
+        notice.queue: at.snapshot.notices.get(notice.queue, at.snapshot.now_ms) for notice in decision.notices
+    }
+    over = {
+        notice.queue: notified_ms[notice.queue] - max(0, notice.due_ms - at.snapshot.now_ms)
+        for notice in decision.notices
+    }
     later = msgspec.structs.replace(at.snapshot, notices={**at.snapshot.notices, **over})
     form: dict[str, Any] = {
         "notified": [
-            {"queue": one.queue, "over": format_amounts(one.over), "due": _time(one.due_ms)} for one in decision.notices
+            {"queue": notice.queue, "over": format_amounts(notice.over), "due": _time(notice.due_ms)}
+            for notice in decision.notices
         ]
     }
     if decision.outcome is Outcome.PREEMPT:
         return form
-    return form | {"would_go": [one.pod.key for one in decide(later, at.tree, at.ask).victims]}
+    return form | {"would_go": [victim.pod.key for victim in decide(later, at.tree, at.ask).victims]}
 
 
 def _time(at_ms: int) -> str:
@@ -109,9 +117,9 @@ def _time(at_ms: int) -> str:
 
 def _protected_victims(at: Situation, decision: Decision) -> list[dict[str, str]]:
     """Return the victims that enforcement would protect, with the reason for each."""
-    found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
-    judged = [apply_shield(pod, at.tree, Protection()) for pod in found if pod is not None]
-    return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
+    victims = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
+    shielded = [apply_shield(pod, at.tree, Protection()) for pod in victims if pod is not None]
+    return [{"name": pod.key, "reason": str(pod.shield)} for pod in shielded if pod.shield]
 
 
 def _as_yunikorn(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
@@ -133,8 +141,8 @@ def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, A
     """Return the answer of a case without a preemptor: the pods that are evicted because a queue's max was lowered."""
     state, tree, _ = cluster(case)
     snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
-    found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
-    victims = [pod.key for one in found for pod in one.victims]
+    quota_changes = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
+    victims = [pod.key for change in quota_changes for pod in change.victims]
     form = {
         "name": case.name,
         "policy": case.policy,
@@ -188,13 +196,13 @@ def _answer_form(case: RecordedCase, at: Situation, decision: Decision, *, trace
 
 def _of_workload(case: RecordedCase) -> dict[str, Any]:
     """Decide a case under Kueue's policies: the flavors that a workload gets, and the workloads that are preempted."""
-    cluster, ask, strategies = quota_situation(case)
-    if why := cohort.inadmissible(cluster, ask):
+    cluster, workload, strategies = quota_situation(case)
+    if why := cohort.inadmissible(cluster, workload):
         return _inadmissible_answer(case, why)
-    verdict = cohort.decide(cluster, ask, strategies)
+    verdict = cohort.decide(cluster, workload, strategies)
     if verdict.gated:
         return _inadmissible_answer(case, cohort.Inadmissible.PREEMPTION_GATE)
-    victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
+    victims = [{"name": target.workload.key, "reason": target.why} for target in verdict.search.targets]
     fits = verdict.mode is cohort.Mode.FIT
     return {
         "name": case.name,
@@ -225,7 +233,7 @@ def _of_queues(case: RecordedCase) -> dict[str, Any]:
     """Decide a case under Volcano: what queues deserve, the victims of one session, and where pods are pipelined."""
     cluster = volcano_cluster(case.objects)
     turns = volcano.reclaim(cluster)
-    victims = [{"name": one.pod.key, "reason": PodReason.OVER_DESERVED} for turn in turns for one in turn.victims]
+    victims = [{"name": victim.pod.key, "reason": PodReason.OVER_DESERVED} for turn in turns for victim in turn.victims]
     nodes = {turn.node for turn in turns}
     return {
         "name": case.name,

@@ -55,9 +55,11 @@ class GivenTree(NamedTuple):
 
     def by(self, policy: str, dialect: str) -> "GivenTree":
         """Return this tree with the named policy and dialect; the parameters are kept only if neither changes."""
-        own = _with_defaults(self.policy, self.dialect)
-        wanted = _with_defaults(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
-        return self if wanted == own else self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
+        current = _with_defaults(self.policy, self.dialect)
+        requested = _with_defaults(
+            policy or self.policy, dialect or ("" if policy and policy != current[0] else self.dialect)
+        )
+        return self if requested == current else self._replace(policy=requested[0], dialect=requested[1], parameters={})
 
 
 def _with_defaults(policy: str, dialect: str) -> tuple[str, str]:
@@ -87,7 +89,7 @@ def tree_of_import(imported: Imported) -> GivenTree:
 
 
 def forecast_manifests(
-    objects: Iterable[Mapping[str, Any]], given: GivenTree, moment: PassInputs | None = None
+    objects: Iterable[Mapping[str, Any]], given_tree: GivenTree, moment: PassInputs | None = None
 ) -> ForecastReport:
     """Forecast the cluster of these manifests; the default is policy ``fence`` and the first dialect of a policy.
 
@@ -96,39 +98,39 @@ def forecast_manifests(
     read, LookupError for a policy that is not known or that needs a tree, msgspec.ValidationError for parameters that
     the policy does not have.
     """
-    by = given.policy or fence.POLICY
-    dialect = given.dialect or known_dialects().get(by, ("",))[0]
-    decide = policy(by, dialect, given.parameters)
-    if given.tree is None and by != priority.POLICY:
-        raise LookupError(f"policy {by} needs a tree")
+    policy_name = given_tree.policy or fence.POLICY
+    dialect = given_tree.dialect or known_dialects().get(policy_name, ("",))[0]
+    decide = policy(policy_name, dialect, given_tree.parameters)
+    if given_tree.tree is None and policy_name != priority.POLICY:
+        raise LookupError(f"policy {policy_name} needs a tree")
     state, ignored, unread = whole_cluster(objects)
     state.scheduler = moment.scheduler if moment else ""
-    within = guarded(by, dialect, acting=False)
-    quotas = quota_limits(state.quotas.values()) if within_quotas(by, dialect) else {}
-    found = forecast(
+    within = guarded(policy_name, dialect, acting=False)
+    quotas = quota_limits(state.quotas.values()) if within_quotas(policy_name, dialect) else {}
+    result = forecast(
         state,
         moment or PassInputs(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
-        given.tree or ROOT_ONLY,
+        given_tree.tree or ROOT_ONLY,
         decide,
-        terms=audit_terms(by, dialect, given.parameters),
+        terms=audit_terms(policy_name, dialect, given_tree.parameters),
         foreign=dialect in foreign_dialects(),
     )
     return ForecastReport(
-        policy=by,
+        policy=policy_name,
         dialect=dialect,
         pods=len(state.pods),
         nodes=len(state.nodes),
         ignored=ignored,
         unread=unread,
-        forecast=found,
+        forecast=result,
     )
 
 
 def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> DecodedManifests:
     """Return the cluster that consists of exactly these manifests. Raises DecodeError."""
-    found = cluster_state(objects)
-    add_namespaces(found.state)
-    return found
+    manifests = cluster_state(objects)
+    add_namespaces(manifests.state)
+    return manifests
 
 
 def latest_ms(state: ClusterState) -> int:
@@ -139,44 +141,44 @@ def latest_ms(state: ClusterState) -> int:
 
 def report_lines(report: ForecastReport) -> Iterator[str]:
     """Yield the text of a report: the evictions of each round, how the forecast ends, and why pods still wait."""
-    found = report.forecast
+    result = report.forecast
     yield f"Pods: {report.pods}. Nodes: {report.nodes}. Policy: {report.policy}, dialect {report.dialect}."
     if report.ignored:
         yield f"Objects that no policy reads: {len(report.ignored)}."
     for sentence in report.unread:
         yield f"Not read, so it counts as unknown: {sentence}"
-    for one in found.rounds:
-        if not one.moves:
+    for round_ in result.rounds:
+        if not round_.moves:
             continue
-        yield f"Round {one.number}:"
-        for placed in one.placed:
-            yield f"  {_pod_label(placed.ask)} gets {placed.node}{_evicted_for(one.evictions, placed.ask)}"
-        bound = {placed.ask.uid for placed in one.placed}
-        for decision in one.preemptions:
+        yield f"Round {round_.number}:"
+        for placed in round_.placed:
+            yield f"  {_pod_label(placed.ask)} gets {placed.node}{_evicted_for(round_.evictions, placed.ask)}"
+        bound = {placed.ask.uid for placed in round_.placed}
+        for decision in round_.preemptions:
             if decision.ask.uid not in bound:
-                yield f"  {_pod_label(decision.ask)} gets no node{_evicted_for(one.evictions, decision.ask)}"
-    yield from _end(found)
+                yield f"  {_pod_label(decision.ask)} gets no node{_evicted_for(round_.evictions, decision.ask)}"
+    yield from _end(result)
 
 
-def _evicted_for(evictions: Iterable[Eviction], ask: PodFacts) -> str:
-    gone = [_pod_label(one.victim) for one in evictions if one.ask.uid == ask.uid]
-    return f"; preempted for it: {', '.join(gone)}" if gone else ""
+def _evicted_for(evictions: Iterable[Eviction], preemptor: PodFacts) -> str:
+    victims = [_pod_label(eviction.victim) for eviction in evictions if eviction.ask.uid == preemptor.uid]
+    return f"; preempted for it: {', '.join(victims)}" if victims else ""
 
 
-def _end(found: Forecast) -> Iterator[str]:
-    total = found.total
+def _end(result: Forecast) -> Iterator[str]:
+    total = result.total
     yield (
         f"Preempted pods: {total.pods}, of applications: {total.applications}. "
-        f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
+        f"Asks that get a node: {len(result.placed)}. Asks that still wait: {len(result.waiting)}."
     )
-    for one in found.waiting:
-        yield f"  {_pod_label(one.decision.ask)}: {reason(one.decision)!s}"
-    if found.settles is Settling.QUIET:
-        yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
-    elif found.loop is not None:
-        yield f"It never comes to rest: {', '.join(found.loop.queues)} take from each other for ever."
+    for considered in result.waiting:
+        yield f"  {_pod_label(considered.decision.ask)}: {reason(considered.decision)!s}"
+    if result.settles is Settling.QUIET:
+        yield f"Nothing moves any more after round {result.passes}." if result.passes else "Nothing moves."
+    elif result.loop is not None:
+        yield f"It never comes to rest: {', '.join(result.loop.queues)} take from each other for ever."
     else:
-        yield f"After {len(found.rounds)} rounds it has not come to rest."
+        yield f"After {len(result.rounds)} rounds it has not come to rest."
 
 
 def _pod_label(pod: PodFacts) -> str:
@@ -185,26 +187,26 @@ def _pod_label(pod: PodFacts) -> str:
 
 def report_data(report: ForecastReport) -> dict[str, Any]:
     """Return a report as data for JSON output."""
-    found = report.forecast
+    result = report.forecast
     rounds = [
         {
-            "round": one.number,
-            "evictions": [{"for": each.ask, "victim": each.victim} for each in one.evictions],
-            "placed": [{"ask": each.ask, "node": each.node} for each in one.placed],
+            "round": round_.number,
+            "evictions": [{"for": item.ask, "victim": item.victim} for item in round_.evictions],
+            "placed": [{"ask": item.ask, "node": item.node} for item in round_.placed],
         }
-        for one in found.rounds
-        if one.moves
+        for round_ in result.rounds
+        if round_.moves
     ]
     waiting = [
-        {"ask": one.decision.ask, "outcome": one.decision.outcome, "reason": one.decision.reason}
-        for one in found.waiting
+        {"ask": considered.decision.ask, "outcome": considered.decision.outcome, "reason": considered.decision.reason}
+        for considered in result.waiting
     ]
     return {
         "policy": report.policy,
         "dialect": report.dialect,
-        "settles": found.settles,
-        "passes": found.passes,
-        "loop": found.loop,
+        "settles": result.settles,
+        "passes": result.passes,
+        "loop": result.loop,
         "rounds": rounds,
         "waiting": waiting,
         "ignored": report.ignored,

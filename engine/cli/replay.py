@@ -28,46 +28,52 @@ class ReplayResult(NamedTuple):
         return self.again is not None and encode(self.again) == encode(self.decision)
 
 
-def replay_bundle(found: Bundle) -> ReplayResult:
+def replay_bundle(bundle: Bundle) -> ReplayResult:
     """Take the saved decision of a file again.
 
     Raises BundleError for a file without a decision, and what reading a tree or manifests raises.
     """
-    if found.saved is None or found.moment is None or found.tree is None:
+    if bundle.saved is None or bundle.moment is None or bundle.tree is None:
         raise BundleError(gettext_noop("There is no decision in it to be replayed."))
-    state = whole_cluster(document.obj for document in load(found.objects)).state
-    state.scheduler = found.moment.scheduler
-    given, decision = tree_of_document(found.tree), found.saved.decision
-    decided = _alone if found.saved.alone else _in_turn
-    return ReplayResult(decision, decided(state, found.moment, given, decision.ask.uid))
+    state = whole_cluster(document.obj for document in load(bundle.objects)).state
+    state.scheduler = bundle.moment.scheduler
+    given_tree, decision = tree_of_document(bundle.tree), bundle.saved.decision
+    decided = _alone if bundle.saved.alone else _in_turn
+    return ReplayResult(decision, decided(state, bundle.moment, given_tree, decision.ask.uid))
 
 
-def _in_turn(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
-    decide = policy(given.policy, given.dialect, given.parameters)
+def _in_turn(state: ClusterState, moment: PassInputs, given_tree: GivenTree, uid: str) -> Decision | None:
+    decide = policy(given_tree.policy, given_tree.dialect, given_tree.parameters)
     considered = replay(
-        state, moment, _tree(given), decide, terms=audit_terms(given.policy, given.dialect, given.parameters)
+        state,
+        moment,
+        _tree(given_tree),
+        decide,
+        terms=audit_terms(given_tree.policy, given_tree.dialect, given_tree.parameters),
     )
-    return next((one.decision for one in considered if one.decision.ask.uid == uid), None)
+    return next((audited.decision for audited in considered if audited.decision.ask.uid == uid), None)
 
 
-def _alone(state: ClusterState, moment: PassInputs, given: GivenTree, uid: str) -> Decision | None:
-    snapshot = moment.snapshot(state, _tree(given))
+def _alone(state: ClusterState, moment: PassInputs, given_tree: GivenTree, uid: str) -> Decision | None:
+    snapshot = moment.snapshot(state, _tree(given_tree))
     ask = next((pod for pod in snapshot.asks if pod.uid == uid), None)
     if ask is None:
         return None
-    return Again(snapshot, snapshot.tree, ask, policy(given.policy, given.dialect, given.parameters)).as_it_was()
+    return Again(
+        snapshot, snapshot.tree, ask, policy(given_tree.policy, given_tree.dialect, given_tree.parameters)
+    ).as_it_was()
 
 
-def _tree(given: GivenTree) -> QueueTree:
-    return ROOT_ONLY if given.tree is None else given.tree
+def _tree(given_tree: GivenTree) -> QueueTree:
+    return ROOT_ONLY if given_tree.tree is None else given_tree.tree
 
 
-def replay_result_lines(found: ReplayResult) -> Iterator[str]:
+def replay_result_lines(result: ReplayResult) -> Iterator[str]:
     """Yield the text of a replay: the decision, its victims, and whether it equals the recorded decision."""
-    if found.again is None:
+    if result.again is None:
         yield "Nothing is decided for the ask."
     else:
-        yield " ".join(map(str, proposed_decision(found.again)))
-        for verdict in found.again.victims:
+        yield " ".join(map(str, proposed_decision(result.again)))
+        for verdict in result.again.victims:
             yield f"  {verdict.pod.namespace}/{verdict.pod.name}: {verdict.reason}"
-    yield "The same as was decided then." if found.same else "It comes out otherwise than it was decided then."
+    yield "The same as was decided then." if result.same else "It comes out otherwise than it was decided then."
