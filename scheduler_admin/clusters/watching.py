@@ -77,7 +77,7 @@ class Watch:
         self._closing = False
         self._yunikorn: YunikornReader | None = None
         if cluster.yunikorn_service:
-            self._yunikorn = YunikornReader(self.connection, cluster.yunikorn_service, self.watcher.hear)
+            self._yunikorn = YunikornReader(self.connection, cluster.yunikorn_service, self.watcher.record_preempted)
         self.watcher.start()
         if self._yunikorn is not None:
             self._yunikorn.start()

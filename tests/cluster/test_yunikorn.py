@@ -44,12 +44,12 @@ def test_each_event_is_heard_once():
     stand_in = StandIn([NODE_ADDED, preempted("v1", BY_ASK), NODE_ADDED])
     with scripted(stand_in.script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
-        heard.reader.ask()
+        heard.reader.query()
+        heard.reader.query()
         assert heard.uids == ["v1"]
         stand_in.ring += [preempted("v2", BY_ASK), preempted("v3", BY_ASK)]
-        heard.reader.ask()
-        heard.reader.ask()
+        heard.reader.query()
+        heard.reader.query()
     assert heard.uids == ["v1", "v2", "v3"]
     assert {asked.method for asked in server.asked} == {"GET"}
 
@@ -59,7 +59,7 @@ def test_of_a_long_past_the_last_part_is_read():
     old = [preempted(f"v{number}", BY_ASK) for number in range(FIRST + 500)]
     with scripted(StandIn(old, lowest=7).script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
+        heard.reader.query()
     assert heard.uids == [f"v{number}" for number in range(500, FIRST + 500)]
     assert max(int(asked.query.get("count", 0)) for asked in server.asked) == BATCH
 
@@ -69,9 +69,9 @@ def test_where_it_began_anew_its_events_are_read_from_the_first():
     stand_in = StandIn([NODE_ADDED, preempted("v1", BY_ASK)])
     with scripted(stand_in.script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
+        heard.reader.query()
         stand_in.ring, stand_in.instance = [preempted("v2", BY_ASK), NODE_ADDED, NODE_ADDED], "another"
-        heard.reader.ask()
+        heard.reader.query()
     assert heard.uids == ["v1", "v2"]
 
 
@@ -80,9 +80,9 @@ def test_what_it_no_longer_keeps_is_passed_over():
     stand_in = StandIn([preempted("v1", BY_ASK)])
     with scripted(stand_in.script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
+        heard.reader.query()
         stand_in.ring, stand_in.lowest = [preempted("v900", BY_ASK)], 900
-        heard.reader.ask()
+        heard.reader.query()
     assert heard.uids == ["v1", "v900"]
 
 
@@ -91,10 +91,10 @@ def test_an_empty_buffer_has_nothing_to_say():
     stand_in = StandIn()
     with scripted(stand_in.script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
+        heard.reader.query()
         stand_in.ring.append(preempted("v1", BY_ASK))
-        heard.reader.ask()
-        heard.reader.ask()
+        heard.reader.query()
+        heard.reader.query()
     assert heard.uids == ["v1"]
 
 
@@ -107,7 +107,7 @@ def test_two_behind_one_service_keep_nobody_busy():
         stand_in.script(asked, answer)
 
     with scripted(script) as server:
-        Heard(server.connection()).reader.ask()
+        Heard(server.connection()).reader.query()
     assert len(server.asked) <= AT_ONCE + 1
 
 
@@ -116,13 +116,13 @@ def test_its_queues_are_asked_for_now_and_then():
     stand_in = StandIn(root=queue("root", queue("root.prod", allocatedResource={"vcore": 1500, "memory": 7})))
     with scripted(stand_in.script) as server:
         heard = Heard(server.connection())
-        heard.reader.ask()
+        heard.reader.query()
         first = heard.reader.reading
         heard.clock.now_s += QUEUES_EVERY_S - 1
-        heard.reader.ask()
+        heard.reader.query()
         assert heard.reader.reading is first
         heard.clock.now_s += 1
-        heard.reader.ask()
+        heard.reader.query()
     assert first is not None
     assert heard.reader.reading is not first
     assert [one.path for one in first.queues] == ["root", "root.prod"]
@@ -164,7 +164,7 @@ def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch):
     with scripted(lambda _asked, answer: answer.json(200, b" " * 200_000)) as server:
         heard = Heard(server.connection())
         with pytest.raises(ClusterError, match="longer than 100000 bytes"):
-            heard.reader.ask()
+            heard.reader.query()
 
 
 def test_a_watcher_takes_what_is_said_of_pods_that_it_saw():
@@ -173,8 +173,8 @@ def test_a_watcher_takes_what_is_said_of_pods_that_it_saw():
     watcher.put(PODS, "uid-v1", pod("v1", queue="b", node="n1"))
     said = {"LowestID": 0, "HighestID": 1, "EventRecords": [preempted(f"uid-{name}", BY_ASK) for name in ("v1", "no")]}
     records = read_batch(msgspec.json.encode(said)).preempted
-    watcher.hear(records)
-    watcher.hear(records)
+    watcher.record_preempted(records)
+    watcher.record_preempted(records)
     state = watcher.state()
     assert list(state.yunikorn_records) == ["uid-v1"]
     (found,) = observe(state, tree({"b": of_ours()}), now_ms=records[0].at_ms + 5_000)

@@ -93,7 +93,7 @@ def _made(plane: ControlPlane, method: str, path: str, document: dict[str, Any])
 
 def _asked(reader: YunikornReader) -> bool:
     try:
-        reader.ask()
+        reader.query()
     except ApiFailure:
         return False
     return True

@@ -227,12 +227,12 @@ class ResponseStream:
         Raises ConnectionFailure when the connection breaks or falls silent, or a line has no end; ends quietly once
         closed.
         """
-        rest, whole_s = b"", self._clock.steady_s()
+        remainder, whole_s = b"", self._clock.steady_s()
         try:
             while chunk := self._read():
-                *lines, rest = (rest + chunk).split(b"\n")
+                *lines, remainder = (remainder + chunk).split(b"\n")
                 yield from (line for line in lines if line.strip())
-                if len(rest) > LONGEST_LINE:
+                if len(remainder) > LONGEST_LINE:
                     raise ConnectionFailure(f"a line of the answer is longer than {LONGEST_LINE} bytes")
                 now_s = self._clock.steady_s()
                 whole_s = now_s if lines else whole_s

@@ -60,16 +60,16 @@ class ClusterIdentity:
         Raises OtherClusterError, ApiFailure and ConnectionFailure.
         """
         try:
-            found = _uid(self._connection)
+            uid = _uid(self._connection)
         except ApiFailure as error:
             if error.code not in (_FORBIDDEN, _NOT_FOUND):
                 raise
-            found = ""
+            uid = ""
         except UNDECODABLE as error:
             raise ConnectionFailure("the list of namespaces can't be read") from error
         with self._lock:
-            self.uid = self.uid or found
-            self.stranger = found != self.uid if found else self.stranger
+            self.uid = self.uid or uid
+            self.stranger = uid != self.uid if uid else self.stranger
         self._checked_s = None if self.stranger else self._clock.steady_s()
         if self.stranger:
             self._connection.sign_in_anew()
@@ -81,12 +81,12 @@ def run_with_timeout(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Fou
 
     It runs in a thread of its own, as a program that signs in may hang, and can't be interrupted.
     """
-    found: list[Found] = []
+    results: list[Found] = []
     failed: list[ClusterError] = []
 
     def run() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except ClusterError as error:
             failed.append(error)
         except Exception as error:
@@ -99,10 +99,10 @@ def run_with_timeout(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Fou
     thread.join(limit_s)
     if failed:
         raise failed[0]
-    if not found:
+    if not results:
         message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was given up.")
         raise UnreachableError(message, seconds=f"{limit_s:.0f}")
-    return found[0]
+    return results[0]
 
 
 def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple[str, LoadedCredentials]:
@@ -136,8 +136,8 @@ def cluster_uid(connection: Connection) -> str:
 def _uid(connection: Connection) -> str:
     query = {"fieldSelector": f"metadata.name={SYSTEM}"}
     page = msgspec.json.decode(connection.request("GET", "/api/v1/namespaces", query=query).body, type=ListPage)
-    found = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
-    return next((meta.uid or "" for meta in found if meta.name == SYSTEM), "")
+    namespaces = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
+    return next((meta.uid or "" for meta in namespaces if meta.name == SYSTEM), "")
 
 
 def unreachable_error(connection: Connection, error: ConnectionFailure) -> UnreachableError:
@@ -146,11 +146,11 @@ def unreachable_error(connection: Connection, error: ConnectionFailure) -> Unrea
     return UnreachableError(message, address=connection.address, why=str(error))
 
 
-def api_error(connection: Connection, error: ApiFailure, what: str) -> UnreachableError:
-    """Return the error for an API server that could not do ``what`` for another reason than a missing right."""
+def api_error(connection: Connection, error: ApiFailure, action: str) -> UnreachableError:
+    """Return the error for an API server that could not do ``action`` for another reason than a missing right."""
     if error.code != _UNAUTHORIZED and not _anonymous(error):
         message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
-        return UnreachableError(message, address=connection.address, what=what, why=str(error))
+        return UnreachableError(message, address=connection.address, what=action, why=str(error))
     ended = connection.ended_at
     if ended is not None:
         message = gettext_noop("The API server %(address)s refuses the credentials: they ended on %(when)s.")

@@ -71,13 +71,13 @@ class Kubeconfig:
     @classmethod
     def at(cls, path: str) -> Self:
         """Read a file, or the files of a list as in $KUBECONFIG. Raises SettingsError."""
-        given = [part for part in path.split(os.pathsep) if part]
-        there = [part for part in given if len(given) == 1 or Path(part).exists()]
-        if not there:
+        parts = [part for part in path.split(os.pathsep) if part]
+        existing = [part for part in parts if len(parts) == 1 or Path(part).exists()]
+        if not existing:
             if not path:
                 raise SettingsError(gettext_noop("A kubeconfig is needed."))
             raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=path)
-        files = [Path(at_home(part)) for part in there]
+        files = [Path(at_home(part)) for part in existing]
         return cls(path, tuple((file.parent, _parsed(_text(file), str(file))) for file in files))
 
     @classmethod
@@ -86,9 +86,9 @@ class Kubeconfig:
 
         Whoever may edit a cluster must not run commands on this machine, nor read its files. Raises SettingsError.
         """
-        found = cls("kubeconfig", ((Path(), _parsed(text[:LONGEST], "kubeconfig")),))
+        kubeconfig = cls("kubeconfig", ((Path(), _parsed(text[:LONGEST], "kubeconfig")),))
         for part, inner in (("users", "user"), ("clusters", "cluster")):
-            for entry in found._named(part).values():
+            for entry in kubeconfig._named(part).values():
                 named = [key for key in _FROM_ELSEWHERE if key in _section(entry[1], inner)]
                 if named:
                     raise SettingsError(
@@ -98,7 +98,7 @@ class Kubeconfig:
                         ),
                         name=named[0],
                     )
-        return found
+        return kubeconfig
 
     def contexts(self) -> Contexts:
         """Return the names of the contexts, and the current one."""
@@ -120,7 +120,7 @@ class Kubeconfig:
             message = gettext_noop("%(path)s has no context %(name)s; its contexts: %(listed)s.")
             raise SettingsError(message, path=self.origin, name=name, listed=listed)
         inner = _section(self._named("contexts")[name][1], "context")
-        found: dict[str, Any] = {}
+        sections: dict[str, Any] = {}
         for part, key in (("clusters", "cluster"), ("users", "user")):
             entries = self._named(part)
             named = str(inner.get(key) or "")
@@ -128,17 +128,17 @@ class Kubeconfig:
                 message = gettext_noop("The context %(name)s of %(path)s names a %(kind)s that is not there.")
                 raise SettingsError(message, name=name, path=self.origin, kind=key)
             folder, entry = entries[named]
-            found[key], found[f"{key}_folder"] = _section(entry, key), folder
-        return ContextEntry(context=name, **found)
+            sections[key], sections[f"{key}_folder"] = _section(entry, key), folder
+        return ContextEntry(context=name, **sections)
 
     def _named(self, part: str) -> dict[str, tuple[Path, Section]]:
-        found: dict[str, tuple[Path, Section]] = {}
+        entries_by_name: dict[str, tuple[Path, Section]] = {}
         for folder, document in self.documents:
             entries = document.get(part)
             for entry in entries if isinstance(entries, list) else ():
                 if isinstance(entry, Mapping) and entry.get("name"):
-                    found.setdefault(str(entry["name"]), (folder, entry))
-        return found
+                    entries_by_name.setdefault(str(entry["name"]), (folder, entry))
+        return entries_by_name
 
 
 def _section(entry: Section, name: str) -> Section:

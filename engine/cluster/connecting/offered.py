@@ -39,8 +39,8 @@ class OfferedFiles:
 
     def offered(self) -> tuple[str, ...]:
         """Return the paths of the kubeconfigs in these places, MOST at most."""
-        found = dict.fromkeys(str(file) for place in self.paths for file in _files(place) if self._holds(file))
-        return tuple(sorted(found))[:MOST]
+        kubeconfigs = dict.fromkeys(str(file) for place in self.paths for file in _files(place) if self._holds(file))
+        return tuple(sorted(kubeconfigs))[:MOST]
 
     def check(self, path: str) -> None:
         """Raise SettingsError for a path that is not offered, without reading it."""
@@ -53,14 +53,14 @@ class OfferedFiles:
         files = [*(entry.user.get(key) for key in _FILES), _program(entry)]
         named = [*((entry.user_folder, file) for file in files), (entry.cluster_folder, _authority(entry))]
         for folder, path in named:
-            if path and (folder / str(path)).exists() and not _ours_alone(folder / str(path)):
+            if path and (folder / str(path)).exists() and not _is_protected(folder / str(path)):
                 message = gettext_noop("%(path)s, which the context %(name)s names, lies where others may write.")
                 raise SettingsError(message, path=str(path), name=entry.context)
 
     def _holds(self, file: Path) -> bool:
         """Return whether a file is a kubeconfig in these places, links followed, that nobody else can write."""
         inside = any(file.resolve().is_relative_to(place.resolve()) for place in self.paths)
-        return inside and _ours_alone(file) and _is_kubeconfig(file)
+        return inside and _is_protected(file) and _is_kubeconfig(file)
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -81,13 +81,13 @@ def _is_kubeconfig(file: Path) -> bool:
     return b"contexts" in text and b"clusters" in text
 
 
-def _ours_alone(path: Path) -> bool:
+def _is_protected(path: Path) -> bool:
     """Return whether nobody but this user and root can write a file, or replace it."""
-    whole = path.resolve()
-    if any(whole.is_relative_to(never) for never in NEVER):
+    resolved = path.resolve()
+    if any(resolved.is_relative_to(never) for never in NEVER):
         return False
     try:
-        return all(_fixed(one) for one in (whole, whole.parent))
+        return all(_fixed(checked) for checked in (resolved, resolved.parent))
     except OSError:
         return False
 

@@ -139,29 +139,31 @@ def _spec(entry: ContextEntry) -> dict[str, Any]:
 def _command(entry: ContextEntry, spec: dict[str, Any]) -> list[str]:
     command = str(spec["command"])
     # Resolved as by kubectl: a path with a slash is relative to the kubeconfig, a bare name is looked up.
-    found = shutil.which(str(entry.user_folder / command) if "/" in command else command)
-    if found is None:
+    executable = shutil.which(str(entry.user_folder / command) if "/" in command else command)
+    if executable is None:
         raise SettingsError(
             gettext_noop("The context %(name)s signs in by the program %(command)s, which is not installed here."),
             name=entry.context,
             command=command,
         )
-    return [str(Path(found).absolute()), *map(str, spec.get("args") or ())]
+    return [str(Path(executable).absolute()), *map(str, spec.get("args") or ())]
 
 
 def _environment(entry: ContextEntry, spec: dict[str, Any]) -> dict[str, str]:
-    told: dict[str, Any] = {"interactive": False}
+    spec_of_credential: dict[str, Any] = {"interactive": False}
     if spec.get("provideClusterInfo"):
-        its = [
-            one.get("extension") for one in entry.cluster.get("extensions") or () if one.get("name") == _ITS_SETTINGS
+        settings = [
+            extension.get("extension")
+            for extension in entry.cluster.get("extensions") or ()
+            if extension.get("name") == _ITS_SETTINGS
         ]
-        told["cluster"] = {**entry.cluster, **({"config": its[0]} if its else {})}
-    info = {"apiVersion": spec["apiVersion"], "kind": "ExecCredential", "spec": told}
-    given = {str(one["name"]): str(one["value"]) for one in spec.get("env") or ()}
-    own = {
+        spec_of_credential["cluster"] = {**entry.cluster, **({"config": settings[0]} if settings else {})}
+    info = {"apiVersion": spec["apiVersion"], "kind": "ExecCredential", "spec": spec_of_credential}
+    configured = {str(variable["name"]): str(variable["value"]) for variable in spec.get("env") or ()}
+    inherited = {
         name: value for name, value in os.environ.items() if name in _HANDED_ON or name.startswith(_HANDED_ON_BY_PREFIX)
     }
-    return {**own, **given, "KUBERNETES_EXEC_INFO": json.dumps(info, default=str)}
+    return {**inherited, **configured, "KUBERNETES_EXEC_INFO": json.dumps(info, default=str)}
 
 
 def _grant(output: bytes, version: str, command: str) -> Grant:

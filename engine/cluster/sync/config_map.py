@@ -33,30 +33,32 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Cluste
             raise rejection_error(connection, error, _at(_READING, namespace)) from None
         except ConnectionFailure as error:
             raise unreachable_error(connection, error) from None
-        found = _decoded(connection, answer.body)
-        if found is not None:
-            return found
+        copy = _decoded(connection, answer.body)
+        if copy is not None:
+            return copy
     return None
 
 
-def write_config_map(connection: Connection, there: ClusterCopy, asked: Rewrite) -> ClusterCopy:
+def write_config_map(connection: Connection, current: ClusterCopy, rewrite: Rewrite) -> ClusterCopy:
     """Replace the queues.yaml if the copy is unchanged since it was seen, and return the new copy.
 
     Raises CopyChangedError, ApiRefusedError, UnknownError, and UnreachableError.
     """
-    if there.version != asked.onto:
+    if current.version != rewrite.onto:
         raise CopyChangedError
-    uid, _, version = there.version.partition("/")
-    found, query = {"metadata": {"uid": uid, "resourceVersion": version}}, {"fieldManager": MANAGER}
+    uid, _, version = current.version.partition("/")
+    expected, query = {"metadata": {"uid": uid, "resourceVersion": version}}, {"fieldManager": MANAGER}
     try:
-        made = Objects(connection).patch(_path(there.namespace), found, {"data": {KEY: asked.text}}, query=query)
+        written = Objects(connection).patch(
+            _path(current.namespace), expected, {"data": {KEY: rewrite.text}}, query=query
+        )
     except ConnectionFailure as error:
         raise no_answer_error(str(error)) from None
     except ApiFailure as error:
         if error.code in (CONFLICT, NOT_FOUND):
             raise CopyChangedError from None
-        raise rejection_error(connection, error, _at(_WRITING, there.namespace)) from None
-    return _decoded(connection, msgspec.json.encode(made)) or replace(there, text=asked.text, version="")
+        raise rejection_error(connection, error, _at(_WRITING, current.namespace)) from None
+    return _decoded(connection, msgspec.json.encode(written)) or replace(current, text=rewrite.text, version="")
 
 
 _READING, _WRITING = APPLYING_YUNIKORN
@@ -72,10 +74,10 @@ def _path(namespace: str) -> str:
 
 def _decoded(connection: Connection, body: bytes) -> ClusterCopy | None:
     try:
-        found = msgspec.json.decode(body, type=ConfigMapObject)
+        config_map = msgspec.json.decode(body, type=ConfigMapObject)
     except UNDECODABLE as error:
         raise unreachable_error(connection, ConnectionFailure("the ConfigMap can't be read")) from error
-    meta, text = found.metadata, (found.data or {}).get(KEY)
+    meta, text = config_map.metadata, (config_map.data or {}).get(KEY)
     if text is None:
         return None
     writer = last_writer(meta.managed_fields or (), "data", KEY)

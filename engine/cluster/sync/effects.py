@@ -68,15 +68,15 @@ def yunikorn_refusal(connection: Connection, service: str, text: str) -> str:
 
     Raises ClusterError, a sentence, where it can't be asked.
     """
-    verdict = _ask(connection, service, "POST", "/ws/v1/validate-conf", _Verdict, body=text.encode())
+    verdict = _request(connection, service, "POST", "/ws/v1/validate-conf", _Verdict, body=text.encode())
     return "" if verdict.allowed else kept_text(verdict.reason, LONGEST_WORDS) or "not allowed"
 
 
 def yunikorn_effect(connection: Connection, service: str, text: str) -> SchedulerAnswer:
     """Return whether YuniKorn uses a queues.yaml, by the checksum of the one that it has in force."""
     try:
-        found = _ask(connection, service, "GET", "/ws/v1/config", _InForce)
-        if found.checksum == _checksum(text):
+        config = _request(connection, service, "GET", "/ws/v1/config", _InForce)
+        if config.checksum == _checksum(text):
             return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
         return SchedulerAnswer(effect=CopyEffect.REFUSED, why=yunikorn_refusal(connection, service, text))
     except ClusterError as error:
@@ -85,15 +85,17 @@ def yunikorn_effect(connection: Connection, service: str, text: str) -> Schedule
 
 def _checksum(text: str) -> str:
     """Return YuniKorn's checksum of a text: without the text's own checksum line, if it has one."""
-    _before, found, after = text.partition(_CHECKSUM)
+    _before, separator, after = text.partition(_CHECKSUM)
     line = f"{_CHECKSUM}{after.partition(_CHECKSUM)[0]}".rstrip("\n")[: len(_CHECKSUM) + 64]
-    return sha256((text.replace(line, "") if found else text).encode()).hexdigest().upper()
+    return sha256((text.replace(line, "") if separator else text).encode()).hexdigest().upper()
 
 
-def _ask(connection: Connection, service: str, method: str, path: str, answer: type[Any], **sent: Any) -> Any:
+def _request(connection: Connection, service: str, method: str, path: str, answer: type[Any], **sent: Any) -> Any:
     try:
-        found = connection.request(method, f"{proxy_path(service)}{path}", content_type=_YAML, largest=LARGEST, **sent)
-        return msgspec.json.decode(found.body, type=answer)
+        response = connection.request(
+            method, f"{proxy_path(service)}{path}", content_type=_YAML, largest=LARGEST, **sent
+        )
+        return msgspec.json.decode(response.body, type=answer)
     except ApiFailure as error:
         raise ClusterError(failure_text(error)) from None
     except UNDECODABLE:
@@ -103,14 +105,18 @@ def _ask(connection: Connection, service: str, method: str, path: str, answer: t
 def kueue_effect(connection: Connection) -> SchedulerAnswer:
     """Return whether Kueue has processed and uses every ClusterQueue; the first unused one gives the reason."""
     try:
-        for one in _cluster_queues(connection):
-            active = next((each for each in one.status.conditions or () if each.type == "Active"), None)
-            if active is None or 0 < active.observed_generation < one.metadata.generation:
+        for cluster_queue in _cluster_queues(connection):
+            active = next(
+                (condition for condition in cluster_queue.status.conditions or () if condition.type == "Active"), None
+            )
+            if active is None or 0 < active.observed_generation < cluster_queue.metadata.generation:
                 return SchedulerAnswer(
-                    effect=CopyEffect.PENDING, why=f"ClusterQueue {one.metadata.name} was not looked at yet"
+                    effect=CopyEffect.PENDING, why=f"ClusterQueue {cluster_queue.metadata.name} was not looked at yet"
                 )
             if active.status != "True" and active.reason not in _WANTED:
-                why = kept_text(f"ClusterQueue {one.metadata.name}: {active.message or active.reason}", LONGEST_WORDS)
+                why = kept_text(
+                    f"ClusterQueue {cluster_queue.metadata.name}: {active.message or active.reason}", LONGEST_WORDS
+                )
                 return SchedulerAnswer(effect=CopyEffect.REFUSED, why=why)
     except ClusterError as error:
         return SchedulerAnswer(effect=CopyEffect.UNKNOWN, why=str(error))

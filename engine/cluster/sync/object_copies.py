@@ -40,10 +40,10 @@ class _List(msgspec.Struct):
     items: list[dict[str, Any]] = []
 
 
-class _There(NamedTuple):
+class _StoredObject(NamedTuple):
     """An object as the API server has it."""
 
-    found: TreeObject
+    tree_object: TreeObject
     meta: Mapping[str, Any]
 
     @property
@@ -54,11 +54,11 @@ class _There(NamedTuple):
 
 def read_objects(family: Family, connection: Connection) -> ClusterCopy | None:
     """Return all objects of a family; None where it is not served. Raises as ``read_config_map`` does."""
-    there = _there(family, connection)
-    if there is None:
+    stored = _stored_objects(family, connection)
+    if stored is None:
         return None
-    text = manifest(family, (one.found for one in there.values()))
-    writer = max((last_writer(one.entries, "spec") for one in there.values()), key=_when, default=Writer())
+    text = manifest(family, (item.tree_object for item in stored.values()))
+    writer = max((last_writer(item.entries, "spec") for item in stored.values()), key=_when, default=Writer())
     return ClusterCopy(text=text, version=sha256(text.encode()).hexdigest(), writer=writer.name, written_at=writer.at)
 
 
@@ -66,73 +66,77 @@ def _when(writer: Writer) -> str:
     return writer.at.isoformat() if writer.at else ""
 
 
-def write_objects(family: Family, connection: Connection, asked: Rewrite) -> ClusterCopy:
+def write_objects(family: Family, connection: Connection, rewrite: Rewrite) -> ClusterCopy:
     """Write the differences, object by object, and return the new copy.
 
     Each object must be as it was before, or already as wanted. Raises CopyChangedError, FieldConflictError,
     ApiRefusedError, UnknownError, and UnreachableError.
     """
-    there = _there(family, connection) or {}
-    before, wanted = parse(family, asked.before), parse(family, asked.text)
-    for key in {*before, *wanted, *there}:
-        _check(family, there.get(key), before.get(key), wanted.get(key))
-    todo = [one for key, one in wanted.items() if not _is_done(family, there.get(key), before.get(key), one)]
-    found = (_clashes(family, connection, there.get(one.key), before.get(one.key), one) for one in todo)
-    clashes = [clash for each in found for clash in each]
-    if left := [clash for clash in clashes if clash not in asked.confirmed]:
-        raise FieldConflictError(tuple(left))
+    stored = _stored_objects(family, connection) or {}
+    before, desired = parse(family, rewrite.before), parse(family, rewrite.text)
+    for key in {*before, *desired, *stored}:
+        _check(family, stored.get(key), before.get(key), desired.get(key))
+    todo = [obj for key, obj in desired.items() if not _is_done(family, stored.get(key), before.get(key), obj)]
+    conflicts_by_object = (_clashes(family, connection, stored.get(obj.key), before.get(obj.key), obj) for obj in todo)
+    clashes = [clash for conflicts in conflicts_by_object for clash in conflicts]
+    if unconfirmed := [clash for clash in clashes if clash not in rewrite.confirmed]:
+        raise FieldConflictError(tuple(unconfirmed))
     confirmed = {clash.object for clash in clashes}
-    for one in todo:
-        _write(family, connection, there.get(one.key), before.get(one.key), one, force=one.title in confirmed)
-    for key in [key for key in before if key not in wanted and key in there][::-1]:
-        _delete(family, connection, there[key], before[key])
-    made = read_objects(family, connection)
-    if made is None:
+    for obj in todo:
+        _write(family, connection, stored.get(obj.key), before.get(obj.key), obj, force=obj.title in confirmed)
+    for key in [key for key in before if key not in desired and key in stored][::-1]:
+        _delete(family, connection, stored[key], before[key])
+    written = read_objects(family, connection)
+    if written is None:
         raise CopyChangedError
-    return made
+    return written
 
 
-def _check(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> None:
+def _check(family: Family, stored: _StoredObject | None, before: TreeObject | None, desired: TreeObject | None) -> None:
     """Raise CopyChangedError for an object that is neither as it was shown nor partly or fully written."""
-    now = there.found if there else None
-    begun = before is not None and wanted is not None and now == after_apply(family, before, wanted)
-    if now != before and not begun and not _is_done(family, there, before, wanted):
+    now = stored.tree_object if stored else None
+    begun = before is not None and desired is not None and now == after_apply(family, before, desired)
+    if now != before and not begun and not _is_done(family, stored, before, desired):
         raise CopyChangedError
 
 
-def _is_done(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject | None) -> bool:
+def _is_done(
+    family: Family, stored: _StoredObject | None, before: TreeObject | None, desired: TreeObject | None
+) -> bool:
     """Return whether the object already has all that would be sent; the API server may have added defaults."""
-    if wanted is None or there is None:
-        return wanted is None and there is None
-    if before == wanted:
-        return there.found == before
-    body = apply_body(family, before, wanted)
-    return _holds(there.found.body, body) and not removal_patch(family, there.found, wanted)
+    if desired is None or stored is None:
+        return desired is None and stored is None
+    if before == desired:
+        return stored.tree_object == before
+    body = apply_body(family, before, desired)
+    return _holds(stored.tree_object.body, body) and not removal_patch(family, stored.tree_object, desired)
 
 
-def _holds(has: Any, says: Any) -> bool:
-    if isinstance(says, Mapping):
-        return isinstance(has, Mapping) and all(_holds(has.get(name), value) for name, value in says.items())
-    if isinstance(says, list):
-        return isinstance(has, list) and len(has) == len(says) and all(map(_holds, has, says))
-    return bool(has == says)
+def _holds(actual: Any, expected: Any) -> bool:
+    if isinstance(expected, Mapping):
+        return isinstance(actual, Mapping) and all(_holds(actual.get(name), value) for name, value in expected.items())
+    if isinstance(expected, list):
+        return isinstance(actual, list) and len(actual) == len(expected) and all(map(_holds, actual, expected))
+    return bool(actual == expected)
 
 
-def _body(family: Family, there: _There | None, before: TreeObject | None, wanted: TreeObject) -> dict[str, Any]:
-    return apply_body(family, before, wanted, applied_by(there.entries, MANAGER, "spec") if there else ())
+def _body(
+    family: Family, stored: _StoredObject | None, before: TreeObject | None, desired: TreeObject
+) -> dict[str, Any]:
+    return apply_body(family, before, desired, applied_by(stored.entries, MANAGER, "spec") if stored else ())
 
 
 def _clashes(
-    family: Family, connection: Connection, there: _There | None, before: TreeObject | None, wanted: TreeObject
+    family: Family, connection: Connection, stored: _StoredObject | None, before: TreeObject | None, desired: TreeObject
 ) -> Iterator[FieldConflict]:
     """Yield the conflicts with other field managers, found by a dry run. Raises for any other obstacle."""
     try:
-        _apply(family, connection, wanted, _body(family, there, before, wanted), dryRun="All")
+        _apply(family, connection, desired, _body(family, stored, before, desired), dryRun="All")
     except ApiFailure as error:
         if error.code != CONFLICT or not error.fields:
-            raise _refused(family, connection, error, "patch", wanted) from None
+            raise _refused(family, connection, error, "patch", desired) from None
         for field, message in error.fields:
-            yield FieldConflict(wanted.title, field, message)
+            yield FieldConflict(desired.title, field, message)
     except ConnectionFailure as error:
         raise unreachable_error(connection, error) from None
 
@@ -140,41 +144,41 @@ def _clashes(
 def _write(
     family: Family,
     connection: Connection,
-    there: _There | None,
+    stored: _StoredObject | None,
     before: TreeObject | None,
-    wanted: TreeObject,
+    desired: TreeObject,
     *,
     force: bool,
 ) -> None:
     """Write an object; retry while only its status changes, and fail where its specification has changed."""
     for _attempt in range(_SETTLED):
-        body, meta = _body(family, there, before, wanted), there.meta if there else {}
-        version = {"resourceVersion": meta["resourceVersion"], "uid": meta["uid"]} if there else {}
+        body, meta = _body(family, stored, before, desired), stored.meta if stored else {}
+        version = {"resourceVersion": meta["resourceVersion"], "uid": meta["uid"]} if stored else {}
         try:
             guarded = body | {"metadata": {**body["metadata"], **version}}
-            _apply(family, connection, wanted, guarded, force=str(force).lower())
-            gone = removal_patch(family, there.found, wanted) if there else {}
-            if gone:
+            _apply(family, connection, desired, guarded, force=str(force).lower())
+            removal = removal_patch(family, stored.tree_object, desired) if stored else {}
+            if removal:
                 query = {"fieldManager": MANAGER}
-                connection.request("PATCH", _path(family, wanted), query=query, body=gone, content_type=MERGE_PATCH)
+                connection.request("PATCH", _path(family, desired), query=query, body=removal, content_type=MERGE_PATCH)
         except ConnectionFailure as error:
             raise no_answer_error(str(error)) from None
         except ApiFailure as error:
             if error.code != CONFLICT or error.fields:
-                raise _refused(family, connection, error, "patch", wanted) from None
+                raise _refused(family, connection, error, "patch", desired) from None
         else:
             return
-        there = (_there(family, connection) or {}).get(wanted.key)
-        _check(family, there, before, wanted)
+        stored = (_stored_objects(family, connection) or {}).get(desired.key)
+        _check(family, stored, before, desired)
     raise CopyChangedError
 
 
-def _delete(family: Family, connection: Connection, there: _There, before: TreeObject) -> None:
+def _delete(family: Family, connection: Connection, stored: _StoredObject, before: TreeObject) -> None:
     """Delete an object only as it was shown: any other content was written by somebody unaware of the deletion."""
     for _attempt in range(_SETTLED):
-        guard = {"uid": there.meta["uid"], "resourceVersion": there.meta["resourceVersion"]}
+        guard = {"uid": stored.meta["uid"], "resourceVersion": stored.meta["resourceVersion"]}
         try:
-            connection.request("DELETE", _path(family, there.found), body={"preconditions": guard})
+            connection.request("DELETE", _path(family, stored.tree_object), body={"preconditions": guard})
         except ConnectionFailure as error:
             raise no_answer_error(str(error)) from None
         except ApiFailure as error:
@@ -184,46 +188,46 @@ def _delete(family: Family, connection: Connection, there: _There, before: TreeO
                 raise _refused(family, connection, error, "delete", before) from None
         else:
             return
-        now = (_there(family, connection) or {}).get(before.key)
+        now = (_stored_objects(family, connection) or {}).get(before.key)
         _check(family, now, before, None)
         if now is None:
             return
-        there = now
+        stored = now
     raise CopyChangedError
 
 
-def _apply(family: Family, connection: Connection, one: TreeObject, body: Mapping[str, Any], **query: str) -> None:
-    asked = {"fieldManager": MANAGER, **query}
-    connection.request("PATCH", _path(family, one), query=asked, body=body, content_type=APPLY_PATCH)
+def _apply(family: Family, connection: Connection, obj: TreeObject, body: Mapping[str, Any], **query: str) -> None:
+    options = {"fieldManager": MANAGER, **query}
+    connection.request("PATCH", _path(family, obj), query=options, body=body, content_type=APPLY_PATCH)
 
 
-def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, one: TreeObject) -> Exception:
-    return rejection_error(connection, error, _right(family, verb, one.kind))
+def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, obj: TreeObject) -> Exception:
+    return rejection_error(connection, error, _right(family, verb, obj.kind))
 
 
 def _right(family: Family, verb: str, kind: str) -> Right:
-    wanted = verb, family.resources[kind], family.group
-    return next(one for one in APPLYING if (one.verb, one.resource, one.group) == wanted)
+    key = verb, family.resources[kind], family.group
+    return next(right for right in APPLYING if (right.verb, right.resource, right.group) == key)
 
 
-def _path(family: Family, one: TreeObject) -> str:
-    space = f"/namespaces/{quote(one.namespace, safe='')}" if one.namespace else ""
-    return f"/apis/{one.body['apiVersion']}{space}/{family.resources[one.kind]}/{quote(one.name, safe='')}"
+def _path(family: Family, obj: TreeObject) -> str:
+    namespace = f"/namespaces/{quote(obj.namespace, safe='')}" if obj.namespace else ""
+    return f"/apis/{obj.body['apiVersion']}{namespace}/{family.resources[obj.kind]}/{quote(obj.name, safe='')}"
 
 
-def _there(family: Family, connection: Connection) -> dict[Key, _There] | None:
+def _stored_objects(family: Family, connection: Connection) -> dict[Key, _StoredObject] | None:
     """Return the objects of a family by their keys; None where the family is not served."""
-    found: dict[Key, _There] = {}
+    by_key: dict[Key, _StoredObject] = {}
     for kind in family.resources:
         items = _listed(family, connection, kind)
         if items is None and kind == family.anchor:
             return None
-        for one in items or ():
-            found[one.found.key] = one
-    return found
+        for item in items or ():
+            by_key[item.tree_object.key] = item
+    return by_key
 
 
-def _listed(family: Family, connection: Connection, kind: str) -> list[_There] | None:
+def _listed(family: Family, connection: Connection, kind: str) -> list[_StoredObject] | None:
     for version in family.versions:
         try:
             answer = connection.request("GET", f"/apis/{family.group}/{version}/{family.resources[kind]}")
@@ -239,5 +243,5 @@ def _listed(family: Family, connection: Connection, kind: str) -> list[_There] |
             why = ConnectionFailure(f"the list of {family.resources[kind]} can't be read")
             raise unreachable_error(connection, why) from None
         named = {"apiVersion": f"{family.group}/{version}", "kind": kind}
-        return [_There(TreeObject.of({**one, **named}), one["metadata"]) for one in listed]
+        return [_StoredObject(TreeObject.of({**item, **named}), item["metadata"]) for item in listed]
     return None

@@ -105,16 +105,16 @@ class Lister:
     # Page by page
 
     def _from_pages(self) -> Listing | None:
-        found = Listing()
+        listing = Listing()
         if self._stopping.is_set():
             return None
         for page in pages(self._page, {**self._table.query, "limit": self._settings.page}):
             for item in page.items or ():
-                self._take(item, found)
-            found.version = page.metadata.resource_version or ""
+                self._take(item, listing)
+            listing.version = page.metadata.resource_version or ""
             if page.metadata.continue_ and self._stopping.is_set():
                 return None
-        return found
+        return listing
 
     def _page(self, query: Query) -> ListPage:
         answer = self._connection.request("GET", self.path, query=query, timeout_s=self._settings.list_timeout_s)
@@ -152,45 +152,45 @@ class Lister:
             stream.close()
 
     def _whole(self, stream: ResponseStream) -> Listing | None:
-        found = Listing()
+        listing = Listing()
         if self._stopping.is_set():  # stop() may have been called before there was a stream to close
             return None
         for line in stream:
-            if self._ends(line, found):
-                return found
+            if self._ends(line, listing):
+                return listing
         if self._stopping.is_set():
             return None
         raise _NotStreamedError("its stream ended before it was whole")
 
-    def _ends(self, line: bytes, found: Listing) -> bool:
+    def _ends(self, line: bytes, listing: Listing) -> bool:
         """Process one event and return whether it ends the list."""
         try:
             event = self._events.decode(line)
             if event.type == "BOOKMARK":
                 meta = self._bookmarks.decode(event.object).metadata
-                found.version = meta.resource_version or ""
+                listing.version = meta.resource_version or ""
                 return _INITIAL_EVENTS_END in (meta.annotations or {})
         except UNDECODABLE as error:
             raise ConnectionFailure(f"the stream of {self._table.kind} objects can't be read") from error
         if event.type == "ERROR":
             raise failure(200, event.object)  # the code is in the Status object
         if event.type in ("ADDED", "MODIFIED"):
-            self._take(event.object, found)
+            self._take(event.object, listing)
         return False
 
-    def _take(self, item: msgspec.Raw, found: Listing) -> None:
+    def _take(self, item: msgspec.Raw, listing: Listing) -> None:
         try:
             obj = self._table.read(item)
         except DecodeError as error:
             name = object_label(error)
-            found.odd[name] = error.sentence
+            listing.odd[name] = error.sentence
             try:
-                found.unread[self._table.key(self.identity(item))] = item.copy()
+                listing.unread[self._table.key(self.identity(item))] = item.copy()
             except UNDECODABLE:
                 return  # its identity can't be read either
         else:
             if obj is not None:
-                found.objects[self._table.key(obj)] = obj
+                listing.objects[self._table.key(obj)] = obj
 
     def identity(self, item: msgspec.Raw) -> Identity:
         """Return the identity and the version of an object. Raises msgspec.DecodeError."""

@@ -188,14 +188,14 @@ class Reflector:
 
     def _list(self) -> None:
         """Read the whole kind, then replace it in one step, so that nobody sees a part of it."""
-        found = self._lister.read()
-        if found is None:
+        listing = self._lister.read()
+        if listing is None:
             return
-        for name in found.odd.keys() - self.health.odd.keys():
-            log.warning("skipped: %s: %s", name, found.odd[name])
-        self.health.odd = found.odd
-        self._sink.replace(self._table, found.objects, found.unread)
-        self._version = found.version
+        for name in listing.odd.keys() - self.health.odd.keys():
+            log.warning("skipped: %s: %s", name, listing.odd[name])
+        self.health.odd = listing.odd
+        self._sink.replace(self._table, listing.objects, listing.unread)
+        self._version = listing.version
         self.health.synced, self.health.refused, self.health.absent = True, False, False
         self._alive()
         self.health.last_sync_at = self.health.last_event_at
@@ -254,15 +254,15 @@ class Reflector:
     def _put(self, meta: Identity, obj: msgspec.Raw) -> None:
         key = self._table.key(meta)
         try:
-            found = self._table.read(obj)
+            decoded = self._table.read(obj)
         except DecodeError as error:
             if object_label(error) not in self.health.odd:
                 log.warning("skipped: %s", error)
             self.health.odd = {**self.health.odd, object_label(error): error.sentence}
             self._sink.put_unread(self._table, key, obj)
         else:
-            if found is not None:
-                self._sink.put(self._table, key, found)
+            if decoded is not None:
+                self._sink.put(self._table, key, decoded)
             self._even(meta)
 
     def _even(self, meta: Identity) -> None:

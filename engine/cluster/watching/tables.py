@@ -79,17 +79,17 @@ class WatchedKind:
         return 1 if self in TABLES else 3 if self in PLACING else 6
 
 
-def _by_name(one: Any) -> Hashable:
-    name: Hashable = one.name
+def _by_name(obj: Any) -> Hashable:
+    name: Hashable = obj.name
     return name
 
 
-def _by_uid(one: Any) -> Hashable:
-    return one.uid or f"{one.namespace or 'default'}/{one.name}"
+def _by_uid(obj: Any) -> Hashable:
+    return obj.uid or f"{obj.namespace or 'default'}/{obj.name}"
 
 
-def _by_namespace_and_name(one: Any) -> Hashable:
-    return one.namespace or "default", one.name
+def _by_namespace_and_name(obj: Any) -> Hashable:
+    return obj.namespace or "default", obj.name
 
 
 def _as_known(_data: msgspec.Raw, known: Any) -> Any:

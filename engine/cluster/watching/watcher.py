@@ -52,11 +52,14 @@ class Health:
     def errors(self) -> tuple[str, ...]:
         """Return the current errors, a sentence each, with the kinds that each affects, where these are not all."""
         kinds: dict[str, list[str]] = {}
-        for one in self.kinds:
-            if one.error:
-                kinds.setdefault(one.error, []).append(one.kind)
-        every = len(self.kinds)
-        return tuple(error if len(of) == every else f"{', '.join(of)}: {error}" for error, of in kinds.items())
+        for kind in self.kinds:
+            if kind.error:
+                kinds.setdefault(kind.error, []).append(kind.kind)
+        number_of_kinds = len(self.kinds)
+        return tuple(
+            error if len(affected) == number_of_kinds else f"{', '.join(affected)}: {error}"
+            for error, affected in kinds.items()
+        )
 
 
 class ClusterWatcher:
@@ -110,7 +113,7 @@ class ClusterWatcher:
         for reflector in self._reflectors:
             reflector.stop()
         deadline = self._clock.steady_s() + timeout_s
-        ended = [one.join(max(0.0, deadline - self._clock.steady_s())) for one in self._reflectors]
+        ended = [thread.join(max(0.0, deadline - self._clock.steady_s())) for thread in self._reflectors]
         return all(ended)
 
     def wait_synced(self, timeout_s: float) -> bool:
@@ -129,21 +132,26 @@ class ClusterWatcher:
     def health(self) -> Health:
         """Return how far the cluster's state can be trusted now."""
         now_s = self._clock.steady_s()
-        every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in OPTIONAL_KINDS}
-        kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
-        seen = [min(now_s, one.last_event_at + one.spare_s) for one in kinds if one.last_event_at is not None]
-        troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
+        all_kinds, optional = (
+            [replace(reflector.health) for reflector in self._reflectors],
+            {table.kind for table in OPTIONAL_KINDS},
+        )
+        kinds = tuple(kind for kind in all_kinds if kind.kind not in optional and not kind.refused)
+        seen = [min(now_s, kind.last_event_at + kind.spare_s) for kind in kinds if kind.last_event_at is not None]
+        troubled = [kind.last_event_at for kind in kinds if kind.last_event_at is not None and kind.error]
         return Health(
             kinds=kinds,
             synced=not self._unsynced,
             staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
-            missing={one.kind: one.error for one in every if one.error and one not in kinds and not one.absent},
+            missing={
+                kind.kind: kind.error for kind in all_kinds if kind.error and kind not in kinds and not kind.absent
+            },
             stranger=OTHER_CLUSTER if self._same.stranger else "",
-            odd={name: why for one in every for name, why in one.odd.items()},
-            quota_known=_quota_known([one for one in every if one.kind in _KUEUE]),
-            arbitrated=all(one.synced and not one.refused for one in every if one.kind in _ARBITRATED),
+            odd={name: why for kind in all_kinds for name, why in kind.odd.items()},
+            quota_known=_quota_known([kind for kind in all_kinds if kind.kind in _KUEUE]),
+            arbitrated=all(kind.synced and not kind.refused for kind in all_kinds if kind.kind in _ARBITRATED),
         )
 
     def snapshot(
@@ -177,7 +185,7 @@ class ClusterWatcher:
         with self._lock:
             return tuple(self._state.nodes.values())
 
-    def hear(self, records: Iterable[Record]) -> None:
+    def record_preempted(self, records: Iterable[Record]) -> None:
         """Record YuniKorn's reports of preempted pods; reports of pods that were never seen are ignored."""
         with self._lock:
             for record in records:
@@ -192,23 +200,23 @@ class ClusterWatcher:
     def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
         """Store a whole list of one kind."""
         column = table.column(self._state)  # only the calling thread writes into it
-        new = objects | self._stand_ins(table, unread)
+        new = objects | self._replacements(table, unread)
         for key in new.keys() & column.keys():
             if new[key] == column[key]:
                 new[key] = column[key]  # keep the identical object: passes that know it need not process it again
         with self._lock:
             if new != column:
                 self._state.changes.clear()  # the order of these changes is unknown
-                self._depart(column[key] for key in column.keys() - new.keys())
+                self._remember_deleted(column[key] for key in column.keys() - new.keys())
                 column.clear()
                 column.update(new)
             self._unsynced.discard(table.kind)
             self._lock.notify_all()
 
-    def _stand_ins(self, table: WatchedKind, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
+    def _replacements(self, table: WatchedKind, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
         column = table.column(self._state)
-        found = {key: table.stand_in(data, column.get(key)) for key, data in unread.items()}
-        return {key: one for key, one in found.items() if one is not None}
+        replacements = {key: table.stand_in(data, column.get(key)) for key, data in unread.items()}
+        return {key: replacement for key, replacement in replacements.items() if replacement is not None}
 
     def put(self, table: WatchedKind, key: Hashable, obj: Any) -> None:
         """Store a single object."""
@@ -221,31 +229,31 @@ class ClusterWatcher:
 
     def put_unread(self, table: WatchedKind, key: Hashable, data: msgspec.Raw) -> None:
         """Store the replacement of an unreadable object, or remove the object."""
-        found = self._stand_ins(table, {key: data})
-        if key in found:
-            self.put(table, key, found[key])
+        replacements = self._replacements(table, {key: data})
+        if key in replacements:
+            self.put(table, key, replacements[key])
         else:
             self.remove(table, key)
 
     def remove(self, table: WatchedKind, key: Hashable) -> None:
         """Remove a single object."""
         with self._lock:
-            gone = table.column(self._state).pop(key, None)
-            if gone is not None:
-                self._state.changes.append(ObjectChange(table.column, key, gone, None))
-                self._depart([gone])
+            removed = table.column(self._state).pop(key, None)
+            if removed is not None:
+                self._state.changes.append(ObjectChange(table.column, key, removed, None))
+                self._remember_deleted([removed])
 
     def refuse(self, table: WatchedKind) -> None:
         """Drop a kind that may not be read, as it may have changed; events of past preemptions are kept."""
         if table not in PREEMPTION_EVENTS:
             self.replace(table, {}, {})
 
-    def _depart(self, gone: Iterable[Any]) -> None:
-        for one in gone:
-            if isinstance(one, Pod):
-                self._state.remember_deleted(self._dated(one))
-            elif isinstance(one, Workload):
-                self._state.remember_deleted(one)
+    def _remember_deleted(self, removed: Iterable[Any]) -> None:
+        for obj in removed:
+            if isinstance(obj, Pod):
+                self._state.remember_deleted(self._dated(obj))
+            elif isinstance(obj, Workload):
+                self._state.remember_deleted(obj)
 
     def _dated(self, pod: Pod) -> Pod:
         """Return a pod with the latest possible time of its deletion, where its end was not seen."""
@@ -259,7 +267,7 @@ _ARBITRATED = frozenset(table.kind for table in ARBITRATED)
 
 
 def _quota_known(kinds: Iterable[KindHealth]) -> bool | None:
-    seen = list(kinds)
-    if not all(one.synced or one.absent or one.refused for one in seen):
+    kinds_of_kueue = list(kinds)
+    if not all(kind.synced or kind.absent or kind.refused for kind in kinds_of_kueue):
         return None
-    return not any(one.refused and not one.absent for one in seen)
+    return not any(kind.refused and not kind.absent for kind in kinds_of_kueue)

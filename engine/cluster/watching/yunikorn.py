@@ -70,7 +70,7 @@ class YunikornReader:
     connection: Connection
     service: str
     """The service, in the form of SERVICE."""
-    hear: Callable[[Iterable[Record]], None]
+    record_preempted: Callable[[Iterable[Record]], None]
     """Receives YuniKorn's reports of preempted pods."""
     clock: Clock = field(default_factory=Clock)
     back_off: BackOff = field(default_factory=lambda: BackOff(EVENTS_EVERY_S, 60.0))
@@ -94,7 +94,7 @@ class YunikornReader:
         return self._asking.stop(timeout_s)
 
     def _turn(self) -> float:
-        trouble = self._ask()
+        trouble = self._query_once()
         if trouble and trouble != self.trouble:
             log.warning("asking YuniKorn: %s", trouble)
         self.trouble = trouble
@@ -106,17 +106,17 @@ class YunikornReader:
     def _note(self, why: str) -> None:
         self.trouble = why
 
-    def _ask(self) -> str:
+    def _query_once(self) -> str:
         """Query once; return the error as a sentence, empty where there was none."""
         try:
-            self.ask()
+            self.query()
         except ApiFailure as error:
             return failure_text(error)
         except (ClusterError, ForeignAnswerError) as error:
             return str(error).rstrip(".")
         return ""
 
-    def ask(self) -> None:
+    def query(self) -> None:
         """Read the new events, and the queues where that is due. Raises ClusterError, ForeignAnswerError."""
         before = self._cursor.next
         for _ in range(AT_ONCE):
@@ -129,15 +129,15 @@ class YunikornReader:
 
     def _read_events(self) -> bool:
         """Read one batch, and return whether there are more."""
-        asked = self._cursor.next
-        count = 1 if asked is None else BATCH
-        batch = read_batch(self._get(_EVENTS, {"start": asked or 0, "count": count}))
+        cursor = self._cursor.next
+        count = 1 if cursor is None else BATCH
+        batch = read_batch(self._get(_EVENTS, {"start": cursor or 0, "count": count}))
         start = self._cursor.start(batch)
         self._cursor.instance = batch.instance
-        if asked is None or start != asked:
+        if cursor is None or start != cursor:
             self._cursor.next = start
             return start <= batch.highest
-        self.hear(batch.preempted)
+        self.record_preempted(batch.preempted)
         self._cursor.next = start + batch.count
         return batch.count > 0 and self._cursor.next <= batch.highest
 
@@ -147,9 +147,9 @@ class YunikornReader:
 
 def proxy_path(service: str) -> str:
     """Return the path of the API server's proxy for a service, given in the form of SERVICE."""
-    found = SERVICE.fullmatch(service)
-    assert found is not None
-    return f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
+    match = SERVICE.fullmatch(service)
+    assert match is not None
+    return f"/api/v1/namespaces/{match['namespace']}/services/{match['service']}/proxy"
 
 
 def failure_text(error: ApiFailure) -> str:
