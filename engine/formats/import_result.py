@@ -40,18 +40,20 @@ DIFFERS = gettext_noop(
 LEFT_OUT = gettext_noop("%(field)s is in the cluster’s own document and not in this one: it stays there.")
 
 
-def unwritten_setting_notes(imported: Imported, there: Imported) -> tuple[Note, ...]:
+def unwritten_setting_notes(imported: Imported, in_cluster: Imported) -> tuple[Note, ...]:
     """Return notes on settings outside the tree that differ between a document and the cluster's own document.
 
     Writing changes only the tree, so these settings have no effect on the cluster. Notes are in the order of lines;
     fields that only the cluster's document has come first.
     """
-    keys = sorted({*imported.others, *there.others}, key=lambda key: (imported.others.get(key, (0, None))[0] or 0, key))
-    found = []
+    keys = sorted(
+        {*imported.others, *in_cluster.others}, key=lambda key: (imported.others.get(key, (0, None))[0] or 0, key)
+    )
+    notes = []
     for path, field in keys:
-        line, says = imported.others.get((path, field), (None, None))
-        if says == there.others.get((path, field), (None, None))[1]:
+        line, value = imported.others.get((path, field), (None, None))
+        if value == in_cluster.others.get((path, field), (None, None))[1]:
             continue
         message = DIFFERS if (path, field) in imported.others else LEFT_OUT
-        found.append(Note(severity=Severity.WARNING, path=path, line=line, message=Message(message, {"field": field})))
-    return tuple(found)
+        notes.append(Note(severity=Severity.WARNING, path=path, line=line, message=Message(message, {"field": field})))
+    return tuple(notes)

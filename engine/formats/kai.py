@@ -50,44 +50,44 @@ def write(text: str, tree: QueueTree) -> Written:
     return parented_objects.write(_SYSTEM, text, tree)
 
 
-def _native(one: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
-    note_others(one.spec, (_PARENT, _RESOURCES), path, book, known=_KNOWN)
-    note_others(mapping_at(one.spec, _RESOURCES, path, book), _UNITS, path, book)
-    for _name, fields in _each(one, path, book):
+def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
+    note_others(obj.spec, (_PARENT, _RESOURCES), path, book, known=_KNOWN)
+    note_others(mapping_at(obj.spec, _RESOURCES, path, book), _UNITS, path, book)
+    for _name, fields in _each(obj, path, book):
         note_others(fields, (_QUOTA, _LIMIT, _WEIGHT), path, book)
-    most = _limits(one, path, book)
+    most = _limits(obj, path, book)
     if shut := sorted(name for name, amount in most.items() if amount == 0):
         message = gettext_noop(
             "No pod that asks for %(names)s can run in it: in KAI a limit that is not there is 0, and -1 is none."
         )
-        book.add(Severity.WARNING, path, line_of(one.spec, _RESOURCES) or one.line, message, names=", ".join(shut))
+        book.add(Severity.WARNING, path, line_of(obj.spec, _RESOURCES) or obj.line, message, names=", ".join(shut))
     return Queue(
         path=path,
         parent_declared=holds,
-        guaranteed=_quotas(one, path, book),
+        guaranteed=_quotas(obj, path, book),
         max=most,
-        weight=_weight(one, path, book),
+        weight=_weight(obj, path, book),
     )
 
 
-def _each(one: Object, path: str, book: NoteCollector) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _each(obj: Object, path: str, book: NoteCollector) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Return every resource that KAI knows with the fields that a queue sets for it."""
-    resources = mapping_at(one.spec, _RESOURCES, path, book)
+    resources = mapping_at(obj.spec, _RESOURCES, path, book)
     return ((name, mapping_at(resources, name, path, book)) for name in _UNITS)
 
 
-def _quotas(one: Object, path: str, book: NoteCollector) -> Amounts:
-    found = {_UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _each(one, path, book)}
-    return {name: amount for name, amount in found.items() if amount is not None}
+def _quotas(obj: Object, path: str, book: NoteCollector) -> Amounts:
+    quotas = {_UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _each(obj, path, book)}
+    return {name: amount for name, amount in quotas.items() if amount is not None}
 
 
-def _limits(one: Object, path: str, book: NoteCollector) -> Amounts:
-    found: Amounts = {}
-    for name, fields in _each(one, path, book):
+def _limits(obj: Object, path: str, book: NoteCollector) -> Amounts:
+    limits: Amounts = {}
+    for name, fields in _each(obj, path, book):
         amount = _amount(name, fields, _LIMIT, path, book) if _LIMIT in fields else 0
         if amount is not None:
-            found[_UNITS[name][0]] = amount
-    return found
+            limits[_UNITS[name][0]] = amount
+    return limits
 
 
 def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: NoteCollector) -> int | None:
@@ -103,18 +103,18 @@ def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: N
         return None
 
 
-def _weight(one: Object, path: str, book: NoteCollector) -> int:
-    said: dict[int, Mapping[str, Any]] = {}
-    for _name, fields in _each(one, path, book):
+def _weight(obj: Object, path: str, book: NoteCollector) -> int:
+    weights: dict[int, Mapping[str, Any]] = {}
+    for _name, fields in _each(obj, path, book):
         if _WEIGHT in fields:
             try:
-                said.setdefault(read_weight(str(fields[_WEIGHT])), fields)
+                weights.setdefault(read_weight(str(fields[_WEIGHT])), fields)
             except AmountError as error:
                 book.add(Severity.ERROR, path, line_of(fields, _WEIGHT), error.sentence)
-    if len(said) > 1:
+    if len(weights) > 1:
         message = gettext_noop("A queue has one weight here: the first %(field)s of its resources counts.")
-        book.add(Severity.WARNING, path, line_of(one.spec, _RESOURCES), message, field=_WEIGHT)
-    return next(iter(said), WEIGHT_ONE)
+        book.add(Severity.WARNING, path, line_of(obj.spec, _RESOURCES), message, field=_WEIGHT)
+    return next(iter(weights), WEIGHT_ONE)
 
 
 # Writing
@@ -124,32 +124,32 @@ def _new(name: str) -> Mapping[str, Any]:
     return {"apiVersion": f"{GROUP}/v2", "kind": QUEUE, "metadata": {"name": name}, "spec": {}}
 
 
-def _say(one: Object, queue: Queue) -> None:
+def _write_queue(obj: Object, queue: Queue) -> None:
     book = NoteCollector()
-    quotas, limits = _quotas(one, "", book), _limits(one, "", book)
+    quotas, limits = _quotas(obj, "", book), _limits(obj, "", book)
     for name, (resource, _unit) in _UNITS.items():
         if queue.guaranteed.get(resource) != quotas.get(resource):
-            _put(one, name, _QUOTA, queue.guaranteed.get(resource))
+            _put(obj, name, _QUOTA, queue.guaranteed.get(resource))
         if queue.max.get(resource) != limits.get(resource):
-            _put(one, name, _LIMIT, queue.max.get(resource))
-    if _weight(one, "", book) != queue.weight and queue.weight % WEIGHT_ONE == 0:
+            _put(obj, name, _LIMIT, queue.max.get(resource))
+    if _weight(obj, "", book) != queue.weight and queue.weight % WEIGHT_ONE == 0:
         for name in _UNITS:
-            _fields(one, name)[_WEIGHT] = queue.weight // WEIGHT_ONE
+            _fields(obj, name)[_WEIGHT] = queue.weight // WEIGHT_ONE
 
 
-def _put(one: Object, name: str, field: str, amount: int | None) -> None:
+def _put(obj: Object, name: str, field: str, amount: int | None) -> None:
     """Set a field to an amount, rounded up to whole units of KAI; an annotation keeps the exact amount."""
     if amount is not None:
-        _fields(one, name)[field] = -(-amount // _SIZES[name])
+        _fields(obj, name)[field] = -(-amount // _SIZES[name])
     elif field == _LIMIT:
-        _fields(one, name)[field] = _ENDLESS
+        _fields(obj, name)[field] = _ENDLESS
     else:
-        del _fields(one, name)[field]
+        del _fields(obj, name)[field]
 
 
-def _fields(one: Object, name: str) -> Fields:
+def _fields(obj: Object, name: str) -> Fields:
     """Return the writable fields of a queue for a resource, creating them if they are missing."""
-    holder: Fields = one.own_spec()
+    holder: Fields = obj.own_spec()
     for key in (_RESOURCES, name):
         if not isinstance(holder.get(key), MutableMapping):
             holder[key] = CommentedMap()
@@ -160,11 +160,11 @@ def _fields(one: Object, name: str) -> Fields:
 _SYSTEM = parented_objects.System(
     form="kai",
     parent=_PARENT,
-    is_queue=lambda one: one.kind == QUEUE and one.group == GROUP,
-    native=_native,
-    say=_say,
+    is_queue=lambda obj: obj.kind == QUEUE and obj.group == GROUP,
+    read_queue=_read_queue,
+    write_queue=_write_queue,
     new=_new,
-    words=parented_objects.FormatMessages(
+    messages=parented_objects.FormatMessages(
         none=gettext_noop("There is no Queue of KAI in it."),
         orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
         unsaid=gettext_noop("KAI’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),

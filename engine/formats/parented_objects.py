@@ -54,14 +54,14 @@ class System:
     parent: str
     """Name of the spec field that names the parent queue."""
     is_queue: Callable[[Object], bool]
-    native: Callable[[Object, str, bool, NoteCollector], Queue]
+    read_queue: Callable[[Object, str, bool, NoteCollector], Queue]
     """Convert an object to the queue at a path, given whether it has children; errors are added to the notebook."""
-    say: Callable[[Object, Queue], None]
+    write_queue: Callable[[Object, Queue], None]
     """Set an object's fields to a queue's amounts and weight; values that already agree keep their notation."""
     new: Callable[[str], Mapping[str, Any]]
     """Create an object with a name and an empty spec."""
-    words: FormatMessages
-    called: Callable[[Object], str] = lambda one: one.name
+    messages: FormatMessages
+    called: Callable[[Object], str] = lambda obj: obj.name
     """Return the name by which other objects refer to an object."""
     above: str = ""
     """Default parent of an object that names none, if an object of that name exists; empty: such an object is at the
@@ -83,19 +83,19 @@ def read(system: System, text: str) -> Imported:
     book = NoteCollector()
     manifests = ObjectList(text)
     manifests.note_unnamed(book)
-    found = _read(system, manifests, book)
-    for one in manifests.objects:
-        if not system.is_queue(one):
+    current = _read(system, manifests, book)
+    for obj in manifests.objects:
+        if not system.is_queue(obj):
             message = gettext_noop("%(kind)s %(name)s has no counterpart here; it is kept and written back.")
-            book.add(Severity.INFO, "", one.line, message, kind=one.kind, name=one.name)
+            book.add(Severity.INFO, "", obj.line, message, kind=obj.kind, name=obj.name)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    root = {} if ROOT in found.queues else {ROOT: IMPLIED_ROOT}
+    root = {} if ROOT in current.queues else {ROOT: IMPLIED_ROOT}
     return Imported(
         form=system.form,
-        tree=QueueTree([*root.values(), *found.queues.values()]),
+        tree=QueueTree([*root.values(), *current.queues.values()]),
         notes=tuple(book.notes),
-        sources={path: QueueSource(one.title, one.line) for path, one in found.objects.items()},
+        sources={path: QueueSource(obj.title, obj.line) for path, obj in current.objects.items()},
     )
 
 
@@ -107,22 +107,22 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
-    found = _read(system, manifests, NoteCollector()) if text.strip() else _Read({}, {}, {})
+    current = _read(system, manifests, NoteCollector()) if text.strip() else _Read({}, {}, {})
     root = msgspec.structs.replace(tree[tree.root], parent_declared=True)
-    implied = ROOT not in found.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
+    implied = ROOT not in current.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
     paths = [path for path in tree.walk() if path != tree.root or not implied]
-    for path in set(found.objects) - set(paths):
-        manifests.remove(found.objects[path])
-    objects = {path: found.objects[path] for path in paths if path in found.objects}
-    taken = {one.called for one in objects.values()}
+    for path in set(current.objects) - set(paths):
+        manifests.remove(current.objects[path])
+    objects = {path: current.objects[path] for path in paths if path in current.objects}
+    used = {obj.called for obj in objects.values()}
     for path in paths:
         if path not in objects:
-            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), taken)))
+            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), used)))
             objects[path].called = system.called(objects[path])
     for path in paths:
         rename(objects[path], tree[path].name)
         _put_below(system, objects[path], objects.get(tree[path].parent or ""))
-        system.say(objects[path], tree[path])
+        system.write_queue(objects[path], tree[path])
     notes = tuple(_annotate(system, manifests, {path: objects[path] for path in paths}, tree))
     return Written(text=manifests.written(), notes=notes)
 
@@ -134,36 +134,36 @@ def _read(system: System, manifests: ObjectList, book: NoteCollector) -> _Read:
     """
     below = _below(system, _known(system, manifests, book), book)
     tops = below.get("", [])
-    alone = len(tops) == 1 and queue_name(tops[0]) == ROOT
-    found: dict[str, Object] = {}
-    pending = [(ROOT if alone else f"{ROOT}.{queue_name(one)}", one) for one in reversed(tops)]
+    is_single_root = len(tops) == 1 and queue_name(tops[0]) == ROOT
+    objects: dict[str, Object] = {}
+    pending = [(ROOT if is_single_root else f"{ROOT}.{queue_name(top)}", top) for top in reversed(tops)]
     while pending:
-        path, one = pending.pop()
-        check_path(path, one.called, one, one.line, found, book)
-        found[path] = one
+        path, obj = pending.pop()
+        check_path(path, obj.called, obj, obj.line, objects, book)
+        objects[path] = obj
         if path.count(".") < _DEEPEST:
-            pending += [(f"{path}.{queue_name(child)}", child) for child in reversed(below.get(one.called, []))]
-    placed = {id(one) for one in found.values()}
-    for one in (one for children in below.values() for one in children if id(one) not in placed):
+            pending += [(f"{path}.{queue_name(child)}", child) for child in reversed(below.get(obj.called, []))]
+    placed = {id(obj) for obj in objects.values()}
+    for obj in (obj for children in below.values() for obj in children if id(obj) not in placed):
         message = gettext_noop("%(name)s lies below itself.")
-        book.add(Severity.ERROR, "", line_of(one.spec, system.parent), message, name=one.title)
+        book.add(Severity.ERROR, "", line_of(obj.spec, system.parent), message, name=obj.title)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    native = {path: system.native(one, path, bool(below.get(one.called)), book) for path, one in found.items()}
-    return _Read(found, native, {path: with_annotation(found[path], queue, book) for path, queue in native.items()})
+    native = {path: system.read_queue(obj, path, bool(below.get(obj.called)), book) for path, obj in objects.items()}
+    return _Read(objects, native, {path: with_annotation(objects[path], queue, book) for path, queue in native.items()})
 
 
 def _known(system: System, manifests: ObjectList, book: NoteCollector) -> dict[str, Object]:
     """Return every queue object by the name that other objects use for it. Raise ImportFailure."""
     known: dict[str, Object] = {}
-    for one in filter(system.is_queue, manifests.objects):
-        one.called = system.called(one)
-        if one.called in known:
+    for obj in filter(system.is_queue, manifests.objects):
+        obj.called = system.called(obj)
+        if obj.called in known:
             message = gettext_noop("%(kind)s %(name)s is given twice.")
-            book.add(Severity.ERROR, "", one.line, message, kind=one.kind, name=one.called)
-        known[one.called] = one
+            book.add(Severity.ERROR, "", obj.line, message, kind=obj.kind, name=obj.called)
+        known[obj.called] = obj
     if not known:
-        book.add(Severity.ERROR, "", None, system.words.none)
+        book.add(Severity.ERROR, "", None, system.messages.none)
     if len(known) > MOST_QUEUES:
         book.add(Severity.ERROR, "", None, gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
     if book.failed:
@@ -177,48 +177,48 @@ def _below(system: System, known: Mapping[str, Object], book: NoteCollector) -> 
     Raise ImportFailure if a parent does not exist.
     """
     below: dict[str, list[Object]] = {}
-    for one in known.values():
-        above = _said_above(system, one) or (system.above if one.called != system.above else "")
+    for obj in known.values():
+        above = _named_parent(system, obj) or (system.above if obj.called != system.above else "")
         if above not in known and above != ROOT and above:
-            book.add(Severity.ERROR, "", line_of(one.spec, system.parent), system.words.orphan, parent=above)
-        below.setdefault(above if above in known else "", []).append(one)
+            book.add(Severity.ERROR, "", line_of(obj.spec, system.parent), system.messages.orphan, parent=above)
+        below.setdefault(above if above in known else "", []).append(obj)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     return below
 
 
-def _said_above(system: System, one: Object) -> str:
-    return str(one.spec.get(system.parent) or "")
+def _named_parent(system: System, obj: Object) -> str:
+    return str(obj.spec.get(system.parent) or "")
 
 
 # Writing
 
 
-def _free_name(queue: Queue, leaf: bool, taken: set[str]) -> str:
-    """Return an unused object name for a queue, and add it to ``taken``.
+def _free_name(queue: Queue, leaf: bool, used: set[str]) -> str:
+    """Return an unused object name for a queue, and add it to ``used``.
 
     The name is that of the only namespace that a leaf claims, else that of the queue.
     """
     claims = queue.namespaces if leaf else ()
-    wanted = claims[0] if len(claims) == 1 else queue.name
-    name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-") or "queue"
-    made, number = name, 1
-    while made in taken:
+    preferred = claims[0] if len(claims) == 1 else queue.name
+    name = re.sub(r"[^a-z0-9]+", "-", preferred.lower()).strip("-") or "queue"
+    unused, number = name, 1
+    while unused in used:
         number += 1
-        made = f"{name}-{number}"
-    taken.add(made)
-    return made
+        unused = f"{name}-{number}"
+    used.add(unused)
+    return unused
 
 
-def _put_below(system: System, one: Object, above: Object | None) -> None:
+def _put_below(system: System, obj: Object, above: Object | None) -> None:
     """Set the parent field of an object to the queue above it, unless it already names that queue."""
-    said = _said_above(system, one)
-    if above is not None and above.called == (said or system.above):
+    named_parent = _named_parent(system, obj)
+    if above is not None and above.called == (named_parent or system.above):
         return
     if above is not None and above.called != system.above:
-        one.own_spec()[system.parent] = above.called
-    elif said and (above is not None or said != ROOT):
-        del one.spec[system.parent]
+        obj.own_spec()[system.parent] = above.called
+    elif named_parent and (above is not None or named_parent != ROOT):
+        del obj.spec[system.parent]
 
 
 def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
@@ -227,13 +227,13 @@ def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Objec
     Yield a note for each queue with an annotated setting, and one for placement rules, which are left out.
     """
     native = _read(system, manifests, NoteCollector()).native if objects else {}
-    for path, one in objects.items():
+    for path, obj in objects.items():
         settings = unsupported_settings(native[path], tree[path])
         if tree.is_leaf(path) != (not native[path].parent_declared):
             settings["parent"] = not tree.is_leaf(path)
-        annotate(one, settings)
+        annotate(obj, settings)
         if settings:
             params = {"settings": ", ".join(sorted(settings))}
-            yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(system.words.unsaid, params))
+            yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(system.messages.unsaid, params))
     if tree.placement:
-        yield Note(severity=Severity.WARNING, path="", line=None, message=Message(system.words.unplaced))
+        yield Note(severity=Severity.WARNING, path="", line=None, message=Message(system.messages.unplaced))

@@ -115,15 +115,15 @@ def _read_yunikorn(text: str) -> yunikorn.YuniKornDocument:
     if wrapped is None:
         return yunikorn.read(text)
     try:
-        found = yunikorn.read(wrapped.text)
+        imported = yunikorn.read(wrapped.text)
     except ImportFailure as failure:
         raise relocate_failure(wrapped, failure) from failure
     above = wrapped.above
     sources = {
         path: QueueSource(source.title, source.line + above if source.line is not None and above is not None else None)
-        for path, source in found.sources.items()
+        for path, source in imported.sources.items()
     }
-    return msgspec.structs.replace(found, notes=tuple(map(wrapped.outside, found.notes)), sources=sources)
+    return msgspec.structs.replace(imported, notes=tuple(map(wrapped.outside, imported.notes)), sources=sources)
 
 
 def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
@@ -159,16 +159,20 @@ def _write_yunikorn(text: str, tree: QueueTree) -> Written:
     wrapped = find_embedded(text) if text else None
     inner = yunikorn.write(wrapped.text if wrapped else text or None, tree)
     written = replace_embedded(text, inner) if wrapped and inner != wrapped.text else text if wrapped else inner
-    return Written(text=written, notes=tuple(_only_ours(tree)))
+    return Written(text=written, notes=tuple(_ignored_setting_notes(tree)))
 
 
-def _only_ours(tree: QueueTree) -> list[Note]:
+def _ignored_setting_notes(tree: QueueTree) -> list[Note]:
     """Return a note for each queue with settings that are written to a queues.yaml but ignored by YuniKorn."""
     notes = []
     for path in tree.walk():
         queue = tree[path]
         settings = [
-            *(one.name for one in SETTINGS if one.yunikorn.startswith(OUR_PREFIX) and one.is_set(queue)),
+            *(
+                setting.name
+                for setting in SETTINGS
+                if setting.yunikorn.startswith(OUR_PREFIX) and setting.is_set(queue)
+            ),
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
         ]
         if settings:

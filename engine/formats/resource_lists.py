@@ -20,10 +20,10 @@ def read_quantities(
     holder: Mapping[str, Any], field: str, path: str, book: NoteCollector, named: Named = lambda name: name
 ) -> Amounts:
     """Return the amounts in a field. Each amount that can't be read is left out, with an error at its line."""
-    given = mapping_at(holder, field, path, book)
+    texts = mapping_at(holder, field, path, book)
     amounts: Amounts = {}
-    for name, value in given.items():
-        line, resource = line_of(given, name), named(str(name))
+    for name, value in texts.items():
+        line, resource = line_of(texts, name), named(str(name))
         if resource is None:
             message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
             book.add(Severity.INFO, path, line, message, field=f"{field} {name}")
@@ -44,25 +44,25 @@ def read_quantities(
 def write_quantities(
     holder: Fields,
     field: str,
-    wanted: Amounts,
+    amounts: Amounts,
     named: Named = lambda name: name,
     spelled: Callable[[str], str] = lambda resource: resource,
 ) -> None:
     """Set a field to the given amounts; values that already agree keep their notation."""
-    said = read_quantities(holder, field, "", NoteCollector(), named)
-    if said == wanted:
+    current = read_quantities(holder, field, "", NoteCollector(), named)
+    if current == amounts:
         return
-    given = holder.get(field)
-    if given is None:
-        given = holder[field] = CommentedMap()
-    keys = {named(str(name)): name for name in given}
-    like = next(iter(given.values()), None)
-    for resource in said:
-        if resource not in wanted:
-            del given[keys[resource]]
-    for resource, amount in wanted.items():
-        if said.get(resource) != amount:
+    texts = holder.get(field)
+    if texts is None:
+        texts = holder[field] = CommentedMap()
+    keys = {named(str(name)): name for name in texts}
+    sample = next(iter(texts.values()), None)
+    for resource in current:
+        if resource not in amounts:
+            del texts[keys[resource]]
+    for resource, amount in amounts.items():
+        if current.get(resource) != amount:
             name = keys.get(resource, spelled(resource))
-            given[name] = typed_like(format_amount(resource, amount), given.get(name, like))
-    if not given:
+            texts[name] = typed_like(format_amount(resource, amount), texts.get(name, sample))
+    if not texts:
         del holder[field]

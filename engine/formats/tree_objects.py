@@ -20,13 +20,13 @@ class TreeObject(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, obj: Mapping[str, Any]) -> "TreeObject":
         """Return an object reduced to apiVersion, kind, name, namespace, our annotation and spec."""
-        one = Object(dict(obj))
-        ours = one.annotation(ANNOTATION)
-        annotations = {} if ours is None else {"annotations": {ANNOTATION: str(ours)}}
-        space = {"namespace": one.namespace} if one.namespace else {}
-        metadata = {"name": one.name, **space, **annotations}
-        named = {"apiVersion": str(obj.get("apiVersion") or ""), "kind": one.kind, "metadata": metadata}
-        return cls({**named, "spec": plain(one.spec)})
+        source = Object(dict(obj))
+        annotation = source.annotation(ANNOTATION)
+        annotations = {} if annotation is None else {"annotations": {ANNOTATION: str(annotation)}}
+        namespace = {"namespace": source.namespace} if source.namespace else {}
+        metadata = {"name": source.name, **namespace, **annotations}
+        named = {"apiVersion": str(obj.get("apiVersion") or ""), "kind": source.kind, "metadata": metadata}
+        return cls({**named, "spec": plain(source.spec)})
 
     @property
     def kind(self) -> str:
@@ -71,11 +71,11 @@ class Family:
     """Path of the only nested field that is removed by itself when the tree no longer sets it."""
 
 
-def manifest(family: Family, found: Iterable[TreeObject]) -> str:
+def manifest(family: Family, objects: Iterable[TreeObject]) -> str:
     """Return objects as one text; equal objects always result in the same text."""
     order = list(family.resources)
-    ordered = sorted(found, key=lambda one: (order.index(one.kind), one.namespace, one.name))
-    return dump([one.body for one in ordered], "---") if ordered else ""
+    ordered = sorted(objects, key=lambda obj: (order.index(obj.kind), obj.namespace, obj.name))
+    return dump([obj.body for obj in ordered], "---") if ordered else ""
 
 
 def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:
@@ -84,28 +84,28 @@ def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:
     Raise ImportFailure for a text that can't be read.
     """
     order = list(family.resources)
-    found = [TreeObject.of(plain(one.fields)) for one in ObjectList(text).objects if one.kind in order]
-    return {one.key: one for one in sorted(found, key=lambda one: order.index(one.kind))}
+    objects = [TreeObject.of(plain(obj.fields)) for obj in ObjectList(text).objects if obj.kind in order]
+    return {obj.key: obj for obj in sorted(objects, key=lambda obj: order.index(obj.kind))}
 
 
 def apply_body(
-    family: Family, before: TreeObject | None, wanted: TreeObject, own: Iterable[str] = ()
+    family: Family, before: TreeObject | None, desired: TreeObject, applied: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return the body to apply in order to turn an object into ``wanted``.
+    """Return the body to apply in order to turn an object into ``desired``.
 
-    For an existing object it contains only the fields that a tree decides. ``own`` lists the spec fields that we
+    For an existing object it contains only the fields that a tree decides. ``applied`` lists the spec fields that we
     applied before; the API server removes them if they are no longer sent.
     """
     if before is None:
-        return wanted.body
-    fields = dict.fromkeys((*family.decided(wanted), *own))
-    spec = {field: wanted.body["spec"][field] for field in fields if field in wanted.body["spec"]}
-    return {**wanted.body, "spec": spec}
+        return desired.body
+    fields = dict.fromkeys((*family.decided(desired), *applied))
+    spec = {field: desired.body["spec"][field] for field in fields if field in desired.body["spec"]}
+    return {**desired.body, "spec": spec}
 
 
-def after_apply(family: Family, before: TreeObject, wanted: TreeObject) -> TreeObject:
+def after_apply(family: Family, before: TreeObject, desired: TreeObject) -> TreeObject:
     """Return an object's content after all fields are applied but before any field is removed."""
-    body = apply_body(family, before, wanted)
+    body = apply_body(family, before, desired)
     metadata = {**before.body["metadata"], **body["metadata"]}
     return TreeObject({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
 
@@ -116,29 +116,30 @@ def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any
     return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
-def removal_patch(family: Family, there: TreeObject, wanted: TreeObject) -> dict[str, Any]:
+def removal_patch(family: Family, stored: TreeObject, desired: TreeObject) -> dict[str, Any]:
     """Return a merge patch that removes what the tree decides but no longer contains; empty if nothing is removed."""
-    has, wants = there.body["spec"], wanted.body["spec"]
-    gone = [one for one in family.decided(wanted) if one in has and one not in wants]
-    spec: dict[str, Any] = dict.fromkeys(gone)
+    stored_spec, desired_spec = stored.body["spec"], desired.body["spec"]
+    removed = [field for field in family.decided(desired) if field in stored_spec and field not in desired_spec]
+    spec: dict[str, Any] = dict.fromkeys(removed)
     spec |= {
-        name: dict.fromkeys(left)
+        name: dict.fromkeys(removed_keys)
         for name in family.by_key
-        if name not in gone and (left := [key for key in has.get(name) or {} if key not in wants[name]])
+        if name not in removed
+        and (removed_keys := [key for key in stored_spec.get(name) or {} if key not in desired_spec[name]])
     }
-    if family.inside and family.inside[0] not in gone and _at(family.inside, has) is not None:
-        outer, inner, field = family.inside
-        if _at(family.inside, wants) is None:
-            spec[outer] = {inner: {field: None}}
+    if family.inside and family.inside[0] not in removed and _at(family.inside, stored_spec) is not None:
+        outer, inner, inner_field = family.inside
+        if _at(family.inside, desired_spec) is None:
+            spec[outer] = {inner: {inner_field: None}}
     patch: dict[str, Any] = {"spec": spec} if spec else {}
-    if "annotations" in there.body["metadata"] and "annotations" not in wanted.body["metadata"]:
+    if "annotations" in stored.body["metadata"] and "annotations" not in desired.body["metadata"]:
         patch["metadata"] = {"annotations": {ANNOTATION: None}}
     return patch
 
 
 def _at(path: Iterable[str], spec: Mapping[str, Any]) -> Any:
     """Return the value at a path of keys; None if it is missing."""
-    found: Any = spec
+    value: Any = spec
     for name in path:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

@@ -117,10 +117,10 @@ _SYSTEM = parented_objects.System(
     parent=PARENT,
     is_queue=lambda obj: obj.kind == CONSUMER and obj.group.endswith(GROUP),
     called=lambda obj: obj.namespace or obj.name,
-    native=_read_queue,
-    say=_write_queue,
+    read_queue=_read_queue,
+    write_queue=_write_queue,
     new=_new,
-    words=parented_objects.FormatMessages(
+    messages=parented_objects.FormatMessages(
         none=gettext_noop("There is no Consumer of kube-arbitrator in it."),
         orphan=gettext_noop("There is no Consumer %(parent)s to be its parent."),
         unsaid=gettext_noop("Consumers have nothing for %(settings)s: an annotation keeps it, for us alone."),

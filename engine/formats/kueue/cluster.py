@@ -64,7 +64,10 @@ def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> Quota
         every(LOCAL_QUEUE, wire.LocalQueueObject, to_local_queue),
         every(WORKLOAD, wire.WorkloadObject, to_workload),
         now_ms=now_ms,
-        namespaces={one.name or "": one.labels or {} for one in every("Namespace", wire.KueueNamespaceObject, _meta)}
+        namespaces={
+            namespace.name or "": namespace.labels or {}
+            for namespace in every("Namespace", wire.KueueNamespaceObject, _meta)
+        }
         or None,
     )
 
@@ -80,7 +83,7 @@ def to_flavor(flavor: wire.FlavorObject) -> Flavor:
     return Flavor(
         name=flavor.metadata.name or "",
         labels=spec.node_labels or {},
-        taints=tuple(Taint(one.key, one.value or "", one.effect or "") for one in taints),
+        taints=tuple(Taint(taint.key, taint.value or "", taint.effect or "") for taint in taints),
         tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
     )
 
@@ -100,20 +103,20 @@ def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
     """Convert a ClusterQueue from its wire form. Raise ValueError if a value is invalid."""
     spec = queue.spec
     groups = spec.resource_groups or ()
-    said = {one.type: one.status for one in queue.status.conditions or ()}
+    statuses = {condition.type: condition.status for condition in queue.status.conditions or ()}
     return ClusterQueue(
         name=queue.metadata.name or "",
         called=_called(queue.metadata),
         cohort=spec.above,
         quotas=_quotas(groups),
         groups=tuple(
-            ResourceGroup(group.covered_resources or (), tuple(one.name for one in group.flavors or ()))
+            ResourceGroup(group.covered_resources or (), tuple(flavor.name for flavor in group.flavors or ()))
             for group in groups
         ),
         preemption=_preemption(spec.preemption or wire.PreemptionFields()),
         fungibility=_fungibility(spec.flavor_fungibility or wire.FungibilityFields()),
         weight=_weight(spec),
-        active=spec.stop_policy not in _HELD and said.get(_ACTIVE) != "False",
+        active=spec.stop_policy not in _HELD and statuses.get(_ACTIVE) != "False",
         namespaces=selector(spec.namespace_selector),
     )
 
@@ -151,10 +154,10 @@ def to_cohort(cohort: wire.QuotaOwner) -> Cohort:
 
 def _called(meta: ObjectMeta) -> str:
     try:
-        said = msgspec.json.decode((meta.annotations or {}).get(ANNOTATION, "{}"))
+        annotation = msgspec.json.decode((meta.annotations or {}).get(ANNOTATION, "{}"))
     except UNDECODABLE:
         return ""
-    return str(said.get("name") or "") if isinstance(said, dict) else ""
+    return str(annotation.get("name") or "") if isinstance(annotation, dict) else ""
 
 
 def _weight(spec: wire.QuotaFields) -> Fraction:
@@ -163,12 +166,14 @@ def _weight(spec: wire.QuotaFields) -> Fraction:
 
 
 def _quotas(groups: Iterable[wire.ResourceGroupObject]) -> dict[FlavorResource, FlavorQuota]:
-    found: dict[FlavorResource, FlavorQuota] = {}
+    quotas: dict[FlavorResource, FlavorQuota] = {}
     for flavor in (flavor for group in groups for flavor in group.flavors or ()):
-        for one in flavor.resources or ():
+        for resource in flavor.resources or ():
             limits = (
-                None if text is None else parse_amount(one.name, text)
-                for text in (one.borrowing_limit, one.lending_limit)
+                None if text is None else parse_amount(resource.name, text)
+                for text in (resource.borrowing_limit, resource.lending_limit)
             )
-            found[flavor.name, one.name] = FlavorQuota(parse_amount(one.name, one.nominal_quota), *limits)
-    return found
+            quotas[flavor.name, resource.name] = FlavorQuota(
+                parse_amount(resource.name, resource.nominal_quota), *limits
+            )
+    return quotas

@@ -44,24 +44,24 @@ def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: st
     if condition.last_transition_time is None:
         raise ValueError("it does not say when it was preempted")
     form = _FORM.fullmatch((condition.message or "").strip())
-    told = {name: "" if text == _UNKNOWN else text for name, text in form.groupdict("").items()} if form else {}
+    parts = {name: "" if text == _UNKNOWN else text for name, text in form.groupdict("").items()} if form else {}
     reason = condition.reason or ""
     return Preempted(
         uid=meta.uid or "",
         namespace=meta.namespace or "default",
         name=meta.name or "",
         at_ms=to_ms(condition.last_transition_time),
-        ask_uid=told.get("uid", ""),
+        ask_uid=parts.get("uid", ""),
         ask_kind="Workload",
-        ask_application=f"job {told['job']}" if told.get("job") else "",
+        ask_application=f"job {parts['job']}" if parts.get("job") else "",
         why=reason if _WHY.fullmatch(reason) and condition.type == _PREEMPTED else "",
-        place=told.get("place") or (f"/{admitted}" if admitted else ""),
-        ask_place=told.get("ask_place", ""),
+        place=parts.get("place") or (f"/{admitted}" if admitted else ""),
+        ask_place=parts.get("ask_place", ""),
     )
 
 
 def _preempted(conditions: Iterable[Condition]) -> Condition | None:
     """Return the condition with the most detail about a preemption; None if there is none."""
-    true = {one.type: one for one in conditions if one.status == "True"}
-    evicted = true.get("Evicted")
-    return true.get(_PREEMPTED) or (evicted if evicted and evicted.reason == _PREEMPTED else None)
+    true_conditions = {condition.type: condition for condition in conditions if condition.status == "True"}
+    evicted = true_conditions.get("Evicted")
+    return true_conditions.get(_PREEMPTED) or (evicted if evicted and evicted.reason == _PREEMPTED else None)

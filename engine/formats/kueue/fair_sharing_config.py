@@ -29,11 +29,11 @@ def to_sharing(config: ConfigMapObject) -> KueueSettings | None:
 
 
 def _fair(config: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
-    told = config.get("fairSharing")
-    if not isinstance(told, Mapping):
+    settings = config.get("fairSharing")
+    if not isinstance(settings, Mapping):
         return False, ()
-    strategies = told.get("preemptionStrategies") or ()
-    if not isinstance(strategies, list | tuple) or not all(isinstance(one, str) for one in strategies):
+    strategies = settings.get("preemptionStrategies") or ()
+    if not isinstance(strategies, list | tuple) or not all(isinstance(strategy, str) for strategy in strategies):
         raise ValueError("preemptionStrategies must be a list of words")
-    on = told.get("enable", config.get("apiVersion") != _SWITCHED)
+    on = settings.get("enable", config.get("apiVersion") != _SWITCHED)
     return bool(on), tuple(map(str, strategies))

@@ -6,10 +6,10 @@ from engine.formats.tree_objects import Family, TreeObject
 from engine.formats.yaml.object_list import Object
 
 
-def _decided(one: TreeObject) -> tuple[str, ...]:
-    if one.kind == LOCAL_QUEUE:
+def _decided(obj: TreeObject) -> tuple[str, ...]:
+    if obj.kind == LOCAL_QUEUE:
         return ("clusterQueue",)
-    return ("resourceGroups", parent_field(Object(one.body)), *sorted(rule_fields(one.kind)))
+    return ("resourceGroups", parent_field(Object(obj.body)), *sorted(rule_fields(obj.kind)))
 
 
 KUEUE = Family(

@@ -33,12 +33,12 @@ def rule_fields(kind: str) -> set[str]:
     return {FAIR_SHARING, PREEMPTION} if kind == CLUSTER_QUEUE else {FAIR_SHARING}
 
 
-def read_rules(one: Object, path: str, book: NoteCollector) -> dict[str, Any]:
+def read_rules(obj: Object, path: str, book: NoteCollector) -> dict[str, Any]:
     """Return the rules of an object as fields of a queue's Settings; an unreadable value is an error at its line."""
-    sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
+    sharing = mapping_at(obj.spec, FAIR_SHARING, path, book)
     note_others(sharing, {_WEIGHT}, path, book)
     weight = {"weight": _weight(sharing, path, book)}
-    return weight | _preemption(one.spec, path, book) if one.kind == CLUSTER_QUEUE else weight
+    return weight | _preemption(obj.spec, path, book) if obj.kind == CLUSTER_QUEUE else weight
 
 
 def _preemption(spec: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
@@ -89,30 +89,30 @@ def _threshold(borrow: Mapping[str, Any], path: str, book: NoteCollector) -> int
 # Writing
 
 
-def write_rules(one: Object, queue: Queue) -> None:
+def write_rules(obj: Object, queue: Queue) -> None:
     """Set the rules of an object to those of a queue, as far as the object can express them.
 
     Values that already agree are left as they are, and a missing field stays missing if its default agrees.
     """
-    said = read_rules(one, "", NoteCollector())
-    if said["weight"] != queue.weight:
-        _at(one.own_spec(), FAIR_SHARING)[_WEIGHT] = as_quantity(queue.weight)
-    if one.kind == CLUSTER_QUEUE:
-        _write_preemption(one, said, queue)
+    current = read_rules(obj, "", NoteCollector())
+    if current["weight"] != queue.weight:
+        _at(obj.own_spec(), FAIR_SHARING)[_WEIGHT] = as_quantity(queue.weight)
+    if obj.kind == CLUSTER_QUEUE:
+        _write_preemption(obj, current, queue)
 
 
-def _write_preemption(one: Object, said: Mapping[str, Any], queue: Queue) -> None:
+def _write_preemption(obj: Object, current: Mapping[str, Any], queue: Queue) -> None:
     within, reclaim = queue.take_within or Take.NEVER, queue.take_reclaim or Take.NEVER
     borrowing = queue.take_borrowing or False
-    if said["take_within"] is not within:
-        _at(one.own_spec(), PREEMPTION)[_WITHIN] = str(within)
-    if said["take_reclaim"] is not reclaim:
-        _at(one.own_spec(), PREEMPTION)[_RECLAIM] = str(reclaim)
-    if said["take_borrowing"] is not borrowing:
+    if current["take_within"] is not within:
+        _at(obj.own_spec(), PREEMPTION)[_WITHIN] = str(within)
+    if current["take_reclaim"] is not reclaim:
+        _at(obj.own_spec(), PREEMPTION)[_RECLAIM] = str(reclaim)
+    if current["take_borrowing"] is not borrowing:
         policy = Take.LOWER_PRIORITY if borrowing else Take.NEVER
-        _at(_at(one.own_spec(), PREEMPTION), _BORROW)[_POLICY] = str(policy)
-    if said["take_threshold"] != queue.take_threshold:
-        borrow = _at(_at(one.own_spec(), PREEMPTION), _BORROW)
+        _at(_at(obj.own_spec(), PREEMPTION), _BORROW)[_POLICY] = str(policy)
+    if current["take_threshold"] != queue.take_threshold:
+        borrow = _at(_at(obj.own_spec(), PREEMPTION), _BORROW)
         if queue.take_threshold is None:
             del borrow[_THRESHOLD]
         else:
@@ -121,7 +121,7 @@ def _write_preemption(one: Object, said: Mapping[str, Any], queue: Queue) -> Non
 
 def _at(fields: Fields, name: str) -> Fields:
     """Return the mapping under a key, creating it if it is missing."""
-    found: Fields | None = fields.get(name)
-    if found is None:
-        found = fields[name] = CommentedMap()
-    return found
+    mapping: Fields | None = fields.get(name)
+    if mapping is None:
+        mapping = fields[name] = CommentedMap()
+    return mapping

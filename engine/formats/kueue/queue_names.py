@@ -48,38 +48,38 @@ class KueueQueue(NamedTuple):
     line: int | None
 
 
-def is_queue(one: Object) -> bool:
+def is_queue(obj: Object) -> bool:
     """Return whether an object is a Cohort or a ClusterQueue of Kueue."""
-    return one.group == GROUP and one.kind in {COHORT, CLUSTER_QUEUE}
+    return obj.group == GROUP and obj.kind in {COHORT, CLUSTER_QUEUE}
 
 
-def parent_field(one: Object) -> str:
+def parent_field(obj: Object) -> str:
     """Return the name of the spec field that names the parent Cohort, which depends on kind and version."""
-    return _PARENT_FIELDS[one.kind, one.version]
+    return _PARENT_FIELDS[obj.kind, obj.version]
 
 
-def note_dropped(one: Object, path: str, book: NoteCollector) -> set[str]:
+def note_dropped(obj: Object, path: str, book: NoteCollector) -> set[str]:
     """Return the fields of a spec that its version does not have, and warn about each: the API server drops them."""
-    known = FIELDS[one.kind] | {parent_field(one)}
-    dropped = {str(name) for name in one.spec} - known
+    known = FIELDS[obj.kind] | {parent_field(obj)}
+    dropped = {str(name) for name in obj.spec} - known
     for name in sorted(dropped):
-        other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == one.kind}
-        near = parent_field(one) if other else closest_match(name, known)
-        params = {"field": name, "kind": one.kind, "version": one.version}
+        other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == obj.kind}
+        near = parent_field(obj) if other else closest_match(name, known)
+        params = {"field": name, "kind": obj.kind, "version": obj.version}
         if near:
             message = gettext_noop(
                 "%(kind)s %(version)s has no field %(field)s, so the API server drops it. Did you mean %(near)s?"
             )
-            book.add(Severity.WARNING, path, line_of(one.spec, name), message, near=near, **params)
+            book.add(Severity.WARNING, path, line_of(obj.spec, name), message, near=near, **params)
         else:
             message = gettext_noop("%(kind)s %(version)s has no field %(field)s, so the API server drops it.")
-            book.add(Severity.WARNING, path, line_of(one.spec, name), message, **params)
+            book.add(Severity.WARNING, path, line_of(obj.spec, name), message, **params)
     return dropped
 
 
-def cohort_above(one: Object) -> str:
+def cohort_above(obj: Object) -> str:
     """Return the name of the parent Cohort; empty if there is none."""
-    return str(one.spec.get(parent_field(one)) or "")
+    return str(obj.spec.get(parent_field(obj)) or "")
 
 
 def place_queues(manifests: ObjectList, book: NoteCollector) -> dict[str, KueueQueue]:
@@ -90,25 +90,27 @@ def place_queues(manifests: ObjectList, book: NoteCollector) -> dict[str, KueueQ
     """
     known = _known(manifests, book)
     below: dict[str, list[KueueQueue]] = {}
-    for one in known.values():
-        below.setdefault(cohort_above(one.object) if one.object else "", []).append(one)
+    for queue in known.values():
+        below.setdefault(cohort_above(queue.object) if queue.object else "", []).append(queue)
     tops = below.get("", [])
-    alone = len(tops) == 1 and tops[0].name == ROOT
-    found: dict[str, KueueQueue] = {}
-    pending = [(ROOT if alone else f"{ROOT}.{_name(one)}", one) for one in reversed(tops)]
+    is_single_root = len(tops) == 1 and tops[0].name == ROOT
+    queues: dict[str, KueueQueue] = {}
+    pending = [(ROOT if is_single_root else f"{ROOT}.{_name(queue)}", queue) for queue in reversed(tops)]
     while pending:
-        path, one = pending.pop()
-        check_path(path, one.name, one.object, one.line, found, book)
-        found[path] = one
-        if one.kind == COHORT and path.count(".") < _DEEPEST:
-            pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(one.name, []))]
-    for one in known.values():
-        if not any(one is other for other in found.values()):
+        path, queue = pending.pop()
+        check_path(path, queue.name, queue.object, queue.line, queues, book)
+        queues[path] = queue
+        if queue.kind == COHORT and path.count(".") < _DEEPEST:
+            pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(queue.name, []))]
+    for queue in known.values():
+        if not any(queue is other for other in queues.values()):
             message = gettext_noop("Cohort %(name)s lies below itself.")
-            book.add(Severity.ERROR, "", one.line, message, name=cohort_above(one.object) if one.object else one.name)
+            book.add(
+                Severity.ERROR, "", queue.line, message, name=cohort_above(queue.object) if queue.object else queue.name
+            )
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    return found
+    return queues
 
 
 def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], KueueQueue]:
@@ -117,15 +119,15 @@ def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], 
     Raise ImportFailure if an object is invalid or none is found.
     """
     known: dict[tuple[str, str], KueueQueue] = {}
-    for one in filter(is_queue, manifests.objects):
-        if one.version not in VERSIONS:
+    for obj in filter(is_queue, manifests.objects):
+        if obj.version not in VERSIONS:
             message = gettext_noop("%(version)s of Kueue is not known here. Known are: %(known)s.")
-            book.add(Severity.ERROR, "", one.line, message, version=repr(one.version), known=", ".join(VERSIONS))
-        elif (one.kind, one.name) in known:
+            book.add(Severity.ERROR, "", obj.line, message, version=repr(obj.version), known=", ".join(VERSIONS))
+        elif (obj.kind, obj.name) in known:
             message = gettext_noop("%(kind)s %(name)s is given twice.")
-            book.add(Severity.ERROR, "", one.line, message, kind=one.kind, name=one.name)
-        elif one.name:
-            known[one.kind, one.name] = KueueQueue(one.kind, one.name, one, one.line)
+            book.add(Severity.ERROR, "", obj.line, message, kind=obj.kind, name=obj.name)
+        elif obj.name:
+            known[obj.kind, obj.name] = KueueQueue(obj.kind, obj.name, obj, obj.line)
     for placed_one in list(known.values()):
         if placed_one.object and (above := cohort_above(placed_one.object)):
             line = line_of(placed_one.object.spec, parent_field(placed_one.object))
@@ -144,31 +146,31 @@ def queue_paths(standings: Iterable[QuotaStatus]) -> dict[tuple[bool, str], str]
 
     The paths are those of ``place_queues``. Cohorts must come before their members.
     """
-    every = tuple(standings)
-    tops = [one for one in every if not one.above]
-    alone = len(tops) == 1 and tops[0].name == ROOT
-    found: dict[tuple[bool, str], str] = {}
-    for one in every:
-        above = found[True, one.above] if one.above else ROOT
-        name = one.called or one.name.replace(".", "_")
-        found[one.cohort, one.name] = ROOT if alone and not one.above else f"{above}.{name}"
-    return found
+    statuses = tuple(standings)
+    tops = [status for status in statuses if not status.above]
+    is_single_root = len(tops) == 1 and tops[0].name == ROOT
+    paths: dict[tuple[bool, str], str] = {}
+    for status in statuses:
+        above = paths[True, status.above] if status.above else ROOT
+        name = status.called or status.name.replace(".", "_")
+        paths[status.cohort, status.name] = ROOT if is_single_root and not status.above else f"{above}.{name}"
+    return paths
 
 
-def _name(one: KueueQueue) -> str:
-    return queue_name(one.object) if one.object else one.name.replace(".", "_")
+def _name(queue: KueueQueue) -> str:
+    return queue_name(queue.object) if queue.object else queue.name.replace(".", "_")
 
 
 def local_queues(manifests: ObjectList) -> Iterator[Object]:
     """Yield the LocalQueues of the text."""
-    return (one for one in manifests.objects if (one.group, one.kind) == (GROUP, LOCAL_QUEUE))
+    return (obj for obj in manifests.objects if (obj.group, obj.kind) == (GROUP, LOCAL_QUEUE))
 
 
-def target_cluster_queue(one: Object) -> str:
+def target_cluster_queue(local_queue: Object) -> str:
     """Return the name of the ClusterQueue that a LocalQueue points to."""
-    return str(one.spec.get("clusterQueue") or "")
+    return str(local_queue.spec.get("clusterQueue") or "")
 
 
-def namespace_of(one: Object) -> str:
+def namespace_of(obj: Object) -> str:
     """Return the namespace of an object; the default namespace, as for kubectl, if the object names none."""
-    return one.namespace or "default"
+    return obj.namespace or "default"

@@ -60,14 +60,17 @@ def read(text: str) -> Imported:
     book = NoteCollector()
     manifests = ObjectList(text)
     manifests.note_unnamed(book)
-    found = read_objects(manifests, book)
+    result = read_objects(manifests, book)
     _note_others(manifests, book)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    root = {} if ROOT in found.queues else {ROOT: IMPLIED_ROOT}
-    sources = {path: QueueSource(f"{one.kind} {one.name}", one.line) for path, one in found.places.items()}
+    root = {} if ROOT in result.queues else {ROOT: IMPLIED_ROOT}
+    sources = {path: QueueSource(f"{place.kind} {place.name}", place.line) for path, place in result.places.items()}
     return Imported(
-        form="kueue", tree=QueueTree([*root.values(), *found.queues.values()]), notes=tuple(book.notes), sources=sources
+        form="kueue",
+        tree=QueueTree([*root.values(), *result.queues.values()]),
+        notes=tuple(book.notes),
+        sources=sources,
     )
 
 
@@ -81,34 +84,34 @@ def read_objects(manifests: ObjectList, book: NoteCollector) -> Read:
     claims = _claims(manifests, places, book)
     native: dict[str, Queue] = {}
     queues: dict[str, Queue] = {}
-    for path, one in places.items():
+    for path, placed in places.items():
         border = path.count(".") == 1 and ROOT not in places
-        queue = _native(path, one, flavors, border=border, book=book)
+        queue = _read_queue(path, placed, flavors, border=border, book=book)
         native[path] = msgspec.structs.replace(queue, namespaces=tuple(sorted(claims.get(path, ()))))
-        queues[path] = with_annotation(one.object, native[path], book) if one.object else native[path]
+        queues[path] = with_annotation(placed.object, native[path], book) if placed.object else native[path]
     return Read(places, flavors, native, queues)
 
 
-def _native(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: NoteCollector) -> Queue:
+def _read_queue(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: NoteCollector) -> Queue:
     """Return the queue that an object describes, without our annotation.
 
     ``border``: whether it is a top-level queue below an implied root, so that it must have a fence.
     """
-    one = placed_one.object
-    granted = read_quotas(one.spec if one else {}, path, flavors, book)
+    obj = placed_one.object
+    granted = read_quotas(obj.spec if obj else {}, path, flavors, book)
     rules = {}
-    if one is not None:
-        dropped = note_dropped(one, path, book)
-        read_here = {"resourceGroups", parent_field(one)} | rule_fields(one.kind)
-        note_others(one.spec, read_here | dropped, path, book, known=FIELDS[one.kind])
-        rules = read_rules(one, path, book)
-    borrows = placed_one.kind == COHORT or (one is not None and cohort_above(one))
+    if obj is not None:
+        dropped = note_dropped(obj, path, book)
+        read_here = {"resourceGroups", parent_field(obj)} | rule_fields(obj.kind)
+        note_others(obj.spec, read_here | dropped, path, book, known=FIELDS[obj.kind])
+        rules = read_rules(obj, path, book)
+    borrows = placed_one.kind == COHORT or (obj is not None and cohort_above(obj))
     return Queue(
         path=path,
         parent_declared=placed_one.kind == COHORT,
         guaranteed=granted.guaranteed,
         max=granted.max if borrows else dict(granted.guaranteed),
-        lendable=granted.lendable if one is not None and cohort_above(one) else {},
+        lendable=granted.lendable if obj is not None and cohort_above(obj) else {},
         preemption_policy=PreemptionPolicy.FENCE if border else PreemptionPolicy.DEFAULT,
         **rules,
     )
@@ -119,41 +122,47 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: NoteColl
 
     A namespace is claimed if all of its LocalQueues point to the same ClusterQueue, or through its default LocalQueue.
     """
-    paths = {one.name: path for path, one in places.items() if one.kind != COHORT}
+    paths = {place.name: path for path, place in places.items() if place.kind != COHORT}
     leading: dict[str, dict[str, str]] = {}
-    for one in local_queues(manifests):
-        target = target_cluster_queue(one)
-        note_others(one.spec, LOCAL_FIELDS, paths.get(target, ""), book)
-        if not is_namespace(namespace_of(one)):
+    for local_queue in local_queues(manifests):
+        target = target_cluster_queue(local_queue)
+        note_others(local_queue.spec, LOCAL_FIELDS, paths.get(target, ""), book)
+        if not is_namespace(namespace_of(local_queue)):
             message = gettext_noop("%(name)s can't name a namespace.")
-            book.add(Severity.ERROR, "", one.line, message, name=repr(namespace_of(one)))
+            book.add(Severity.ERROR, "", local_queue.line, message, name=repr(namespace_of(local_queue)))
         elif target not in paths:
             message = gettext_noop("There is no ClusterQueue %(name)s; the LocalQueue is kept and written back.")
-            book.add(Severity.WARNING, "", line_of(one.spec, "clusterQueue") or one.line, message, name=repr(target))
+            book.add(
+                Severity.WARNING,
+                "",
+                line_of(local_queue.spec, "clusterQueue") or local_queue.line,
+                message,
+                name=repr(target),
+            )
         else:
-            leading.setdefault(namespace_of(one), {})[one.name] = paths[target]
+            leading.setdefault(namespace_of(local_queue), {})[local_queue.name] = paths[target]
     claimed: dict[str, set[str]] = {}
     for namespace, queues in leading.items():
         path = queues.get(DEFAULT_LOCAL_QUEUE) or min(queues.values())
         if DEFAULT_LOCAL_QUEUE in queues or len(set(queues.values())) == 1:
             claimed.setdefault(path, set()).add(namespace)
-    for one in local_queues(manifests):
-        path = paths.get(target_cluster_queue(one), "")
-        if path and namespace_of(one) not in claimed.get(path, ()):
+    for local_queue in local_queues(manifests):
+        path = paths.get(target_cluster_queue(local_queue), "")
+        if path and namespace_of(local_queue) not in claimed.get(path, ()):
             message = gettext_noop(
                 "LocalQueues of namespace %(namespace)s lead to several ClusterQueues; this one is kept as it is."
             )
-            book.add(Severity.INFO, path, one.line, message, namespace=namespace_of(one))
+            book.add(Severity.INFO, path, local_queue.line, message, namespace=namespace_of(local_queue))
     return claimed
 
 
 def _note_others(manifests: ObjectList, book: NoteCollector) -> None:
     """Add a note for each kind of other object, at the first of them, with the number of objects that are kept."""
-    locals_ = {id(one) for one in local_queues(manifests)}
-    others = [one for one in manifests.objects if not is_queue(one) and id(one) not in locals_]
-    count = Counter(one.kind for one in others)
+    locals_ = {id(local_queue) for local_queue in local_queues(manifests)}
+    others = [obj for obj in manifests.objects if not is_queue(obj) and id(obj) not in locals_]
+    count = Counter(other.kind for other in others)
     for kind, number in count.items():
-        first = next(one for one in others if one.kind == kind)
+        first = next(other for other in others if other.kind == kind)
         message = gettext_noop(
             "Objects of kind %(kind)s (%(count)s) have no counterpart here; they are kept and written back."
         )

@@ -47,20 +47,20 @@ class ResourceGroups(NamedTuple):
 
 def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
     """Return the flavors that objects use for each resource, by resource."""
-    found: dict[str, set[str]] = {}
-    for one in objects:
-        for quota in quotas_of(one.spec, "", NoteCollector()):
-            found.setdefault(quota.resource, set()).add(quota.flavor)
-    return found
+    flavors: dict[str, set[str]] = {}
+    for obj in objects:
+        for quota in quotas_of(obj.spec, "", NoteCollector()):
+            flavors.setdefault(quota.resource, set()).add(quota.flavor)
+    return flavors
 
 
 def quotas_of(spec: Mapping[str, Any], path: str, book: NoteCollector) -> Iterator[QuotaEntry]:
     """Yield the entries of all resource groups of a spec; an invalid entry is an error."""
-    left = MOST_QUOTAS
+    quotas_left = MOST_QUOTAS
     for covered, flavor in _flavors(spec, path, book):
         for entry in list_at(flavor, "resources", path, book):
-            left -= 1
-            if left < 0:
+            quotas_left -= 1
+            if quotas_left < 0:
                 message = gettext_noop("There are more than %(most)s quotas.")
                 book.add(Severity.ERROR, path, line_of(spec, "resourceGroups"), message, most=str(MOST_QUOTAS))
                 return
@@ -138,21 +138,21 @@ def _amount(quota: QuotaEntry, field: str, path: str, book: NoteCollector) -> in
 # Writing
 
 
-def write_quotas(one: Object, wanted: ResourceGroups, flavors: Flavors) -> None:
+def write_quotas(obj: Object, desired: ResourceGroups, flavors: Flavors) -> None:
     """Set the resource groups of an object to the amounts, as far as quotas can express them.
 
     Quotas that already agree are left as they are.
     """
-    said = read_quotas(one.spec, "", flavors, NoteCollector())
-    for name in dict.fromkeys((*wanted.guaranteed, *wanted.max)):
-        if name not in said.guaranteed or any(
-            had.get(name) != has.get(name) for had, has in zip(said, wanted, strict=True)
+    current = read_quotas(obj.spec, "", flavors, NoteCollector())
+    for name in dict.fromkeys((*desired.guaranteed, *desired.max)):
+        if name not in current.guaranteed or any(
+            before.get(name) != after.get(name) for before, after in zip(current, desired, strict=True)
         ):
-            fields = _entry(one.own_spec(), name, flavors).fields
-            _set(fields, base(name), wanted.guaranteed.get(name, 0), wanted.max.get(name), wanted.lendable.get(name))
-    for name in said.guaranteed:
-        if name not in wanted.guaranteed and name not in wanted.max:
-            _drop(one.spec, name, flavors)
+            fields = _entry(obj.own_spec(), name, flavors).fields
+            _set(fields, base(name), desired.guaranteed.get(name, 0), desired.max.get(name), desired.lendable.get(name))
+    for name in current.guaranteed:
+        if name not in desired.guaranteed and name not in desired.max:
+            _drop(obj.spec, name, flavors)
 
 
 def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, lent: int | None = None) -> None:
@@ -172,25 +172,25 @@ def _entry(spec: Fields, name: str, flavors: Flavors) -> QuotaEntry:
     """
     resource, _at, named = name.partition(FLAVOR)
     flavor = named or min(flavors.get(resource, ()), default=DEFAULT_FLAVOR)
-    found = next((one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, flavor)), None)
-    if found is not None:
-        return found
+    existing = next((entry for entry in quotas_of(spec, "", NoteCollector()) if entry[:2] == (resource, flavor)), None)
+    if existing is not None:
+        return existing
     groups = spec.get("resourceGroups")
     if not groups:
         groups = spec["resourceGroups"] = CommentedSeq()
     group = _group(groups, resource, flavor)
     if resource not in group["coveredResources"]:
         group["coveredResources"].append(resource)
-    if all(one["name"] != flavor for one in group["flavors"]):
+    if all(listed_flavor["name"] != flavor for listed_flavor in group["flavors"]):
         group["flavors"].append(CommentedMap(name=flavor, resources=CommentedSeq()))
-    for one in group["flavors"]:
-        listed = {entry["name"] for entry in one["resources"]}
-        one["resources"] += [
+    for flavor_fields in group["flavors"]:
+        listed = {entry["name"] for entry in flavor_fields["resources"]}
+        flavor_fields["resources"] += [
             CommentedMap(name=covered, nominalQuota="0")
             for covered in group["coveredResources"]
             if covered not in listed
         ]
-    return next(one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, flavor))
+    return next(created for created in quotas_of(spec, "", NoteCollector()) if created[:2] == (resource, flavor))
 
 
 def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
@@ -201,9 +201,11 @@ def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
     Source: validateResourceGroups of Kueue (pkg/webhooks, clusterqueue_webhook.go).
     """
     for group in groups:
-        if resource in group["coveredResources"] or any(one["name"] == flavor for one in group["flavors"]):
-            found: Fields = group
-            return found
+        if resource in group["coveredResources"] or any(
+            listed_flavor["name"] == flavor for listed_flavor in group["flavors"]
+        ):
+            existing: Fields = group
+            return existing
     made = CommentedMap(coveredResources=CommentedSeq(), flavors=CommentedSeq())
     groups.append(made)
     return made
@@ -213,14 +215,14 @@ def _drop(spec: Fields, name: str, flavors: Flavors) -> None:
     """Remove an amount; a flavor that must still list the resource grants 0 of it."""
     resource, _at, named = name.partition(FLAVOR)
     groups = spec["resourceGroups"]
-    group = next(one for one in groups if resource in one["coveredResources"])
+    group = next(candidate for candidate in groups if resource in candidate["coveredResources"])
     if named and len(group["flavors"]) > 1 and len(flavors.get(resource, ())) > 1:
-        entry = next(one for one in quotas_of(spec, "", NoteCollector()) if one[:2] == (resource, named))
+        entry = next(quota for quota in quotas_of(spec, "", NoteCollector()) if quota[:2] == (resource, named))
         _set(entry.fields, resource, 0)
         return
     group["coveredResources"].remove(resource)
-    for one in group["flavors"]:
-        one["resources"][:] = [entry for entry in one["resources"] if entry["name"] != resource]
+    for flavor_fields in group["flavors"]:
+        flavor_fields["resources"][:] = [entry for entry in flavor_fields["resources"] if entry["name"] != resource]
     if not group["coveredResources"]:
         groups.remove(group)
     if not groups:

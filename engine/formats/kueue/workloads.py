@@ -29,16 +29,23 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
     if not meta.name or not meta.uid:
         raise ValueError("it has no metadata.name, or no metadata.uid")
     conditions, admission = status.conditions or (), status.admission
-    true = {one.type: one for one in conditions if one.status == "True"}
-    reserved, evicted, done = true.get("QuotaReserved"), true.get("Evicted"), "Finished" in true or spec.active is False
+    true_conditions = {condition.type: condition for condition in conditions if condition.status == "True"}
+    reserved, evicted, done = (
+        true_conditions.get("QuotaReserved"),
+        true_conditions.get("Evicted"),
+        "Finished" in true_conditions or spec.active is False,
+    )
     admitted = (admission.cluster_queue if admission else None) or ""
     holds = admission is not None and reserved is not None and not done
-    waits = next((one for one in conditions if (one.type, one.status) == ("QuotaReserved", "False")), None)
+    waits = next(
+        (condition for condition in conditions if (condition.type, condition.status) == ("QuotaReserved", "False")),
+        None,
+    )
     return Workload(
         uid=meta.uid,
         namespace=meta.namespace or "default",
         name=meta.name,
-        owners=tuple(f"{one.kind or ''}/{one.name or ''}" for one in meta.owner_references or ()),
+        owners=tuple(f"{owner.kind or ''}/{owner.name or ''}" for owner in meta.owner_references or ()),
         queue=admitted,
         local_queue=spec.queue_name or "",
         priority=spec.priority or 0,
@@ -49,13 +56,13 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         waits_until_ms=to_ms(status.requeue_state.requeue_at)
         if status.requeue_state and status.requeue_state.requeue_at
         else None,
-        requeued=all(one.status != "False" for one in conditions if one.type == _REQUEUED),
+        requeued=all(condition.status != "False" for condition in conditions if condition.type == _REQUEUED),
         replaces=(meta.annotations or {}).get(_REPLACES, ""),
         evicted=evicted is not None,
         reserved_ms=_since(reserved) if reserved else None,
         usage=_usage(spec, status, admission) if admission and holds else {},
         gated=_gated(spec, status),
-        pod_sets=() if done else tuple(_pod_set(one, status) for one in spec.pod_sets or ()),
+        pod_sets=() if done else tuple(_pod_set(pod_set, status) for pod_set in spec.pod_sets or ()),
         holds=holds,
         done=done,
         preempted=to_preempted(conditions, meta, admitted),
@@ -68,27 +75,27 @@ def _since(condition: Condition) -> int | None:
 
 def _gated(spec: wire.WorkloadFields, status: wire.StatusFields) -> bool:
     """Return whether a preemption gate is closed; a gate without a status is closed (HasClosedPreemptionGate)."""
-    there = {one.name: one.position for one in status.preemption_gates or ()}
-    return any(there.get(one.name, "Closed") == "Closed" for one in spec.preemption_gates or ())
+    positions = {gate.name: gate.position for gate in status.preemption_gates or ()}
+    return any(positions.get(gate.name, "Closed") == "Closed" for gate in spec.preemption_gates or ())
 
 
-def _pod_set(one: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
+def _pod_set(fields: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
     """Return the pods that are still needed, with the requests that Kueue used in its last attempt, if there was one.
 
     Those requests include what LimitRanges and RuntimeClasses add, and the resources that Kueue is configured to leave
     out or to transform. Source: pkg/workload, totalRequestsFromPodSets and PropagateResourceRequests.
     """
-    spec = one.template.spec
-    count = one.count - min(one.count, _named(status.reclaimable_pods, one.name, "count") or 0)
-    whole = amounts(_named(status.resource_requests, one.name, "resources"))
-    asked = {name: amount // max(1, count) for name, amount in whole.items()} if whole else pod_requests(spec)
-    requests = {name: amount for name, amount in asked.items() if name != PODS}
+    spec = fields.template.spec
+    count = fields.count - min(fields.count, _named(status.reclaimable_pods, fields.name, "count") or 0)
+    requested = amounts(_named(status.resource_requests, fields.name, "resources"))
+    per_pod = {name: amount // max(1, count) for name, amount in requested.items()} if requested else pod_requests(spec)
+    requests = {name: amount for name, amount in per_pod.items() if name != PODS}
     return PodSet(
-        name=one.name,
+        name=fields.name,
         count=count,
-        least=one.min_count,
+        least=fields.min_count,
         requests=requests,
-        group=(one.topology_request.pod_set_group_name if one.topology_request else None) or "",
+        group=(fields.topology_request.pod_set_group_name if fields.topology_request else None) or "",
         node_selector=spec.node_selector or {},
         node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
         tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
@@ -97,22 +104,22 @@ def _pod_set(one: wire.PodSetFields, status: wire.StatusFields) -> PodSet:
 
 def _named(entries: Sequence[Any] | None, name: str, field: str) -> Any:
     """Return a field of the entry with a name; None if there is no such entry."""
-    return next((getattr(one, field) for one in entries or () if one.name == name), None)
+    return next((getattr(entry, field) for entry in entries or () if entry.name == name), None)
 
 
 def _usage(
     spec: wire.WorkloadFields, status: wire.StatusFields, admission: wire.AdmissionFields
 ) -> dict[FlavorResource, int]:
     """Return the quota that a workload holds: what it was admitted with, without the share of finished pods."""
-    counts = {one.name: one.count for one in spec.pod_sets or ()}
-    done = {one.name: one.count for one in status.reclaimable_pods or ()}
-    found: dict[FlavorResource, int] = {}
-    for one in admission.pod_set_assignments or ():
-        count = counts.get(one.name, 0) if one.count is None else one.count
-        left = max(0, count - done.get(one.name, 0))
-        for name, amount in amounts(one.resource_usage).items():
-            flavor = (one.flavors or {}).get(name)
+    counts = {pod_set.name: pod_set.count for pod_set in spec.pod_sets or ()}
+    done = {pod_set.name: pod_set.count for pod_set in status.reclaimable_pods or ()}
+    usage: dict[FlavorResource, int] = {}
+    for assignment in admission.pod_set_assignments or ():
+        count = counts.get(assignment.name, 0) if assignment.count is None else assignment.count
+        remaining = max(0, count - done.get(assignment.name, 0))
+        for name, amount in amounts(assignment.resource_usage).items():
+            flavor = (assignment.flavors or {}).get(name)
             if flavor is not None:
-                held = amount if left == count else amount // max(1, count) * left
-                found[flavor, name] = found.get((flavor, name), 0) + held
-    return found
+                held = amount if remaining == count else amount // max(1, count) * remaining
+                usage[flavor, name] = usage.get((flavor, name), 0) + held
+    return usage

@@ -52,21 +52,21 @@ def write(text: str, tree: QueueTree) -> Written:
     """
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
-    found = read_objects(manifests, NoteCollector()) if text.strip() else Read({}, {}, {}, {})
-    implied = _is_implied(found, tree, new=not text.strip())
-    names = _names(tree, found, [path for path in tree.walk() if path != tree.root or not implied])
-    _remove_queues(manifests, found, names)
-    objects = _write_queues(manifests, found, tree, names)
-    _write_local_queues(manifests, found, tree, names)
+    current = read_objects(manifests, NoteCollector()) if text.strip() else Read({}, {}, {}, {})
+    implied = _is_implied(current, tree, new=not text.strip())
+    names = _names(tree, current, [path for path in tree.walk() if path != tree.root or not implied])
+    _remove_queues(manifests, current, names)
+    objects = _write_queues(manifests, current, tree, names)
+    _write_local_queues(manifests, current, tree, names)
     if not text.strip():
         _add_flavors(manifests)
     notes = tuple(_annotate(manifests, objects, tree))
     return Written(text=manifests.written(), notes=notes)
 
 
-def _is_implied(found: Read, tree: QueueTree, *, new: bool) -> bool:
+def _is_implied(current: Read, tree: QueueTree, *, new: bool) -> bool:
     """Return whether the root needs no Cohort, which means that top-level queues can't preempt each other."""
-    if ROOT in found.places or tree.is_leaf(tree.root) or _declared(tree[tree.root]) != IMPLIED_ROOT:
+    if ROOT in current.places or tree.is_leaf(tree.root) or _declared(tree[tree.root]) != IMPLIED_ROOT:
         return False
     return not new or all(tree[path].preemption_policy is PreemptionPolicy.FENCE for path in tree.children[tree.root])
 
@@ -75,63 +75,67 @@ def _kind(tree: QueueTree, path: str) -> str:
     return CLUSTER_QUEUE if tree.is_leaf(path) else COHORT
 
 
-def _names(tree: QueueTree, found: Read, paths: list[str]) -> Names:
+def _names(tree: QueueTree, current: Read, paths: list[str]) -> Names:
     """Return kind and name of the object of each queue, by path.
 
     A new or moved queue gets its own name if that is valid and unused.
     """
     names = {
-        path: (_kind(tree, path), one.name)
+        path: (_kind(tree, path), place.name)
         for path in paths
-        if (one := found.places.get(path)) and one.kind == _kind(tree, path)
+        if (place := current.places.get(path)) and place.kind == _kind(tree, path)
     }
-    taken = set(names.values())
+    used = set(names.values())
     for path in paths:
         if path in names:
             continue
         kind, name = _kind(tree, path), tree[path].name.replace("_", ".")
-        if (kind, name) in taken or not _NAME.fullmatch(name):
+        if (kind, name) in used or not _NAME.fullmatch(name):
             name = re.sub(r"[^a-z0-9]+", "-", path.partition(".")[2].lower()).strip("-")[:_LONGEST_NAME] or "queue"
-        made, number = name, 1
-        while (kind, made) in taken:
+        unused, number = name, 1
+        while (kind, unused) in used:
             number += 1
-            made = f"{name}-{number}"
-        names[path] = (kind, made)
-        taken.add(names[path])
+            unused = f"{name}-{number}"
+        names[path] = (kind, unused)
+        used.add(names[path])
     return {path: names[path] for path in paths}
 
 
-def _remove_queues(manifests: ObjectList, found: Read, names: Names) -> None:
+def _remove_queues(manifests: ObjectList, current: Read, names: Names) -> None:
     """Remove the queues that the tree does not have, and the LocalQueues that point to them."""
-    kept = set(names.values())
-    for one in [one for one in manifests.objects if is_queue(one) and (one.kind, one.name) not in kept]:
-        manifests.remove(one)
-    gone = {one.name for one in found.places.values() if one.kind == CLUSTER_QUEUE} - {name for _kind, name in kept}
-    for one in [one for one in local_queues(manifests) if target_cluster_queue(one) in gone]:
-        manifests.remove(one)
+    remaining = set(names.values())
+    for obj in [obj for obj in manifests.objects if is_queue(obj) and (obj.kind, obj.name) not in remaining]:
+        manifests.remove(obj)
+    removed = {place.name for place in current.places.values() if place.kind == CLUSTER_QUEUE} - {
+        name for _kind, name in remaining
+    }
+    for local_queue in [
+        local_queue for local_queue in local_queues(manifests) if target_cluster_queue(local_queue) in removed
+    ]:
+        manifests.remove(local_queue)
 
 
-def _write_queues(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
+def _write_queues(manifests: ObjectList, current: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
     """Set the objects of the queues to their settings, as far as possible, and return them by path.
 
     A Cohort that other objects only name gets no object while it has no settings.
     """
-    there = {(one.kind, one.name): one for one in manifests.objects if is_queue(one)}
+    existing = {(obj.kind, obj.name): obj for obj in manifests.objects if is_queue(obj)}
     objects: dict[str, Object] = {}
     for path, (kind, name) in names.items():
         above = names[parent][1] if (parent := tree[path].parent) in names else ""
-        one = there.get((kind, name))
-        if one is None and path in found.places and not above and found.native[path] == _declared(tree[path]):
+        obj = existing.get((kind, name))
+        if obj is None and path in current.places and not above and current.native[path] == _declared(tree[path]):
             continue
-        one = objects[path] = one or manifests.add(_new(manifests, kind, name))
-        rename(one, tree[path].name)
-        if cohort_above(one) != above:
-            _set_above(one, above)
+        obj = objects[path] = obj or manifests.add(_new(manifests, kind, name))
+        rename(obj, tree[path].name)
+        if cohort_above(obj) != above:
+            _set_above(obj, above)
         queue = tree[path]
         # A top-level queue can't borrow from or lend to any other queue, and Kueue rejects limits there.
         limits, lendable = (queue.max, queue.lendable) if above else ({}, {})
-        write_quotas(one, ResourceGroups(queue.guaranteed, limits, lendable), found.flavors)
-        write_rules(one, queue)
+        write_quotas(obj, ResourceGroups(queue.guaranteed, limits, lendable), current.flavors)
+        write_rules(obj, queue)
     return objects
 
 
@@ -141,33 +145,37 @@ def _declared(queue: Queue) -> Queue:
 
 def _new(manifests: ObjectList, kind: str, name: str) -> dict[str, Any]:
     """Return a new object, in the version of the text's other objects of Kueue, else in the newest version."""
-    version = next((one.version for one in manifests.objects if is_queue(one)), NEWEST)
+    version = next((obj.version for obj in manifests.objects if is_queue(obj)), NEWEST)
     # A ClusterQueue without a namespaceSelector accepts no workloads.
     spec: dict[str, Any] = {"namespaceSelector": {}} if kind == CLUSTER_QUEUE else {}
     return {"apiVersion": f"{GROUP}/{version}", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def _set_above(one: Object, name: str) -> None:
+def _set_above(obj: Object, name: str) -> None:
     if name:
-        one.own_spec()[parent_field(one)] = name
+        obj.own_spec()[parent_field(obj)] = name
     else:
-        del one.spec[parent_field(one)]
+        del obj.spec[parent_field(obj)]
 
 
-def _write_local_queues(manifests: ObjectList, found: Read, tree: QueueTree, names: Names) -> None:
+def _write_local_queues(manifests: ObjectList, current: Read, tree: QueueTree, names: Names) -> None:
     """Add a LocalQueue for each namespace that a leaf claims, and remove those of claims that no longer exist."""
-    said = {one.name: found.native[path].namespaces for path, one in found.places.items() if one.kind == CLUSTER_QUEUE}
-    wanted = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
-    for one in list(local_queues(manifests)):
-        name, namespace = target_cluster_queue(one), namespace_of(one)
-        if namespace in said.get(name, ()) and namespace not in wanted.get(name, ()):
-            manifests.remove(one)
-    led = {namespace_of(one) for one in local_queues(manifests)}
-    version = next((one.version for one in manifests.objects if is_queue(one)), NEWEST)
-    for name, namespaces in wanted.items():
+    former_namespaces = {
+        place.name: current.native[path].namespaces
+        for path, place in current.places.items()
+        if place.kind == CLUSTER_QUEUE
+    }
+    namespaces_of = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
+    for local_queue in list(local_queues(manifests)):
+        name, namespace = target_cluster_queue(local_queue), namespace_of(local_queue)
+        if namespace in former_namespaces.get(name, ()) and namespace not in namespaces_of.get(name, ()):
+            manifests.remove(local_queue)
+    with_local_queue = {namespace_of(local_queue) for local_queue in local_queues(manifests)}
+    version = next((obj.version for obj in manifests.objects if is_queue(obj)), NEWEST)
+    for name, namespaces in namespaces_of.items():
         for namespace in namespaces:
-            if namespace not in led:
-                led.add(namespace)
+            if namespace not in with_local_queue:
+                with_local_queue.add(namespace)
                 metadata = {"name": DEFAULT_LOCAL_QUEUE, "namespace": namespace}
                 fields = {"apiVersion": f"{GROUP}/{version}", "kind": LOCAL_QUEUE, "metadata": metadata}
                 manifests.add({**fields, "spec": {"clusterQueue": name}})
@@ -187,24 +195,24 @@ def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueT
     Yield notes on the annotated settings, and on placement rules, which are left out.
     """
     native = read_objects(manifests, NoteCollector()).native if objects else {}
-    silent = 0
-    for path, one in objects.items():
+    unset_count = 0
+    for path, obj in objects.items():
         settings = unsupported_settings(native[path], tree[path])
-        annotate(one, settings)
-        unsaid = {field for field in _TAKES if field in settings and settings[field] is None}
-        silent += bool(unsaid)
-        if named := sorted(settings.keys() - unsaid):
+        annotate(obj, settings)
+        unset = {field for field in _TAKES if field in settings and settings[field] is None}
+        unset_count += bool(unset)
+        if setting_names := sorted(settings.keys() - unset):
             message = gettext_noop(
                 "Kueue has nothing for %(settings)s: an annotation keeps it, which Kueue passes over."
             )
-            params = {"settings": ", ".join(named)}
+            params = {"settings": ", ".join(setting_names)}
             yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(message, params))
-    if silent:
+    if unset_count:
         message = gettext_noop(
             "Leaves that don't say whom they may preempt (%(count)s) preempt nobody in Kueue; "
             "an annotation keeps that they say nothing."
         )
-        params = {"count": str(silent)}
+        params = {"count": str(unset_count)}
         yield Note(severity=Severity.WARNING, path=tree.root, line=None, message=Message(message, params))
     if tree.placement:
         message = gettext_noop("Placement rules are left out: Kueue's jobs name their LocalQueue.")

@@ -10,7 +10,7 @@ from engine.model.quantities import Amounts
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, QueueSetting
 from engine.model.queue_tree import Queue, QueueTree, Settings
 
-FORM = max(one.form for one in SETTINGS)
+FORM = max(setting.form for setting in SETTINGS)
 """Version of the encoding, increased when older readers would misread a change.
 
 A tree is written in the oldest version that can express it: 2 adds placement rules and templates, 3 percentages, and a
@@ -38,8 +38,8 @@ def _form(tree: QueueTree) -> int:
     queues = tree.queues.values()
     templates = [queue.template for queue in queues if queue.template is not None]
     form = 2 if tree.placement or templates else 1
-    for one in queues:
-        form = max(form, _form_of(one, SETTINGS))
+    for settings in queues:
+        form = max(form, _form_of(settings, SETTINGS))
     for template in templates:
         form = max(form, _form_of(template, TEMPLATE_SETTINGS))
     return form
@@ -47,7 +47,7 @@ def _form(tree: QueueTree) -> int:
 
 def _form_of(settings: Settings, known: Iterable[QueueSetting]) -> int:
     """Return the oldest version that can express these settings."""
-    forms = (one.form for one in known if one.form > 1 and one.is_set(settings))
+    forms = (setting.form for setting in known if setting.form > 1 and setting.is_set(settings))
     return max(forms, default=3 if any(shares_of(settings, field) for field in FIELDS) else 1)
 
 

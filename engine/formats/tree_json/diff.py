@@ -56,28 +56,30 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     """
     former = {path: path for path in after.walk() if path in before.queues}
     moved = renamed_paths(before, after) if moved is None else moved
-    former |= {path: was for path, was in moved.items() if path in after and was in before}
-    had, has = before.queues, after.queues
-    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # usually few
-    found = [_change(before, after, path, former) for path in others]
-    gone = set(before.queues) - set(former.values())
-    removed = [QueueChange(kind=ChangeKind.REMOVED, path=path) for path in before.walk() if path in gone]
-    return tuple(change for change in (*found, *removed) if change is not None)
+    former |= {path: former_path for path, former_path in moved.items() if path in after and former_path in before}
+    queues_before, queues_after = before.queues, after.queues
+    differing = [
+        path for path in after.walk() if former.get(path) != path or queues_before[path] != queues_after[path]
+    ]  # usually few
+    changed = [_change(before, after, path, former) for path in differing]
+    removed_paths = set(before.queues) - set(former.values())
+    removed = [QueueChange(kind=ChangeKind.REMOVED, path=path) for path in before.walk() if path in removed_paths]
+    return tuple(change for change in (*changed, *removed) if change is not None)
 
 
 def renamed_paths(before: QueueTree, after: QueueTree) -> dict[str, str]:
     """Return path after -> path before, for the queues that the former paths of either tree identify as the same."""
-    gone = [path for path in before.walk() if path not in after]
+    removed = [path for path in before.walk() if path not in after]
     new = {path for path in after.walk() if path not in before}
-    found: dict[str, str] = {}
-    for was in gone:
-        if (now := after.now(was)) in new:
-            found.setdefault(now, was)
-    for now in sorted(new - found.keys()):
-        was = before.now(now)
-        if was in before and was not in after and was not in found.values():
-            found[now] = was
-    return found
+    renamed: dict[str, str] = {}
+    for former_path in removed:
+        if (new_path := after.now(former_path)) in new:
+            renamed.setdefault(new_path, former_path)
+    for new_path in sorted(new - renamed.keys()):
+        former_path = before.now(new_path)
+        if former_path in before and former_path not in after and former_path not in renamed.values():
+            renamed[new_path] = former_path
+    return renamed
 
 
 def with_former_paths(before: QueueTree, after: QueueTree) -> QueueTree:
@@ -92,16 +94,21 @@ def with_former_paths(before: QueueTree, after: QueueTree) -> QueueTree:
 
 
 def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> QueueChange | None:
-    was = former.get(path)
-    if was is None:
+    former_path = former.get(path)
+    if former_path is None:
         return QueueChange(kind=ChangeKind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
-    settings = _settings(_texts_with_weight(before[was]), _texts_with_weight(after[path]))
-    parent, parent_was = after[path].parent, before[was].parent
-    stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
-    if not stays:
-        if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # the move already implies it
-            settings = tuple(one for one in settings if one.field != "former_paths")
-        return QueueChange(kind=ChangeKind.MOVED, path=path, former=was, settings=settings)
+    settings = _settings(_texts_with_weight(before[former_path]), _texts_with_weight(after[path]))
+    parent, parent_was = after[path].parent, before[former_path].parent
+    is_in_place = (
+        after[path].name == before[former_path].name and (former.get(parent) if parent else None) == parent_was
+    )
+    if not is_in_place:
+        if {*after[path].former_paths} ^ {*before[former_path].former_paths} <= {
+            former_path,
+            path,
+        }:  # the move already implies it
+            settings = tuple(setting for setting in settings if setting.field != "former_paths")
+        return QueueChange(kind=ChangeKind.MOVED, path=path, former=former_path, settings=settings)
     return QueueChange(kind=ChangeKind.CHANGED, path=path, settings=settings) if settings else None
 
 
@@ -134,10 +141,10 @@ def _shares(queue: Queue) -> dict[tuple[str, str], str]:
 
     The amount alone may change when the queue above changes.
     """
-    own = {(field, name): format_share(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
+    shares = {(field, name): format_share(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
     if (template := queue.template) is None:
-        return own
-    return own | {
+        return shares
+    return shares | {
         ("template", f"{field} {name}"): format_share(template, field, name)
         for field in FIELDS
         for name in shares_of(template, field)

@@ -71,12 +71,12 @@ def read_form(
     reading a queue again whose settings did not change since the last call; it is refilled for the next call.
     """
     book = NoteCollector()
-    given = document.get("queues") if isinstance(document, Mapping) else None
-    if not isinstance(given, list):
+    queue_list = document.get("queues") if isinstance(document, Mapping) else None
+    if not isinstance(queue_list, list):
         place = DocumentPlace().at("queues") if isinstance(document, Mapping) else DocumentPlace()
         book.error(place, gettext_noop("The document must be an object with a list of queues."))
         return TreeDocument(tree=None, notes=tuple(book.notes))
-    if len(given) > MOST_QUEUES:
+    if len(queue_list) > MOST_QUEUES:
         book.error(
             DocumentPlace().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES)
         )
@@ -87,7 +87,7 @@ def read_form(
         policy=_text(document, "policy", book),
         dialect=_text(document, "dialect", book),
         parameters=_parameters(document, book),
-        tree=_tree(given, _placement(document, book), capacity, book, {} if known is None else known),
+        tree=_tree(queue_list, _placement(document, book), capacity, book, {} if known is None else known),
         notes=tuple(book.notes),
     )
 
@@ -116,7 +116,7 @@ def write_queue(queue: Queue) -> dict[str, Any]:
 
 def write_settings(settings: Settings, which: Iterable[QueueSetting] = TEMPLATE_SETTINGS) -> dict[str, Any]:
     """Return those of these settings that are set, as ``read_form`` reads them."""
-    return {one.name: _WRITERS[one.kind](settings, one) for one in which if one.is_set(settings)}
+    return {setting.name: _WRITERS[setting.kind](settings, setting) for setting in which if setting.is_set(settings)}
 
 
 def _write_amounts(settings: Settings, setting: QueueSetting) -> dict[str, str]:
@@ -145,13 +145,13 @@ def _placement(document: Mapping[str, Any], book: NoteCollector) -> tuple[Rule, 
 
 
 def _tree(
-    given: list[Any], placement: tuple[Rule, ...], capacity: PercentageBase, book: NoteCollector, known: Known
+    queue_list: list[Any], placement: tuple[Rule, ...], capacity: PercentageBase, book: NoteCollector, known: Known
 ) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, int] = {}
     sound: Known = {}
     whole = True
-    for index, settings in enumerate(given):
+    for index, settings in enumerate(queue_list):
         same = _same(settings, known)
         path = same[1].path if same else _path(settings, DocumentPlace(index=index), book)
         if path is None:

@@ -23,17 +23,17 @@ def write_pairs(pairs: Mapping[str, str]) -> str:
 
 def read_pairs(text: str) -> dict[str, str]:
     """Parse a text of pairs into a mapping; blank lines are ignored. Raise PairsError."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         key, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not key:
             raise PairsError(gettext_noop("Line %(line)s is not of the form key: value."), line=str(number))
-        if key in found:
+        if key in pairs:
             raise PairsError(gettext_noop("Line %(line)s: %(key)s is there twice."), line=str(number), key=key)
-        found[key] = _read(value, number)
-    return found
+        pairs[key] = _read(value, number)
+    return pairs
 
 
 def _written(value: str) -> str:

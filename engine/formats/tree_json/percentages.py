@@ -19,7 +19,7 @@ from engine.model.queue_tree import Queue, Settings, Shares
 
 WHOLE = 100_000
 """A hundred percent, in thousandths of a percent."""
-FIELDS = tuple(one.name for one in SETTINGS if one.share_attribute)
+FIELDS = tuple(setting.name for setting in SETTINGS if setting.share_attribute)
 """The settings whose amounts may be given as percentages."""
 _NO_SHARES: Mapping[str, Shares] = {BY_NAME[field].share_attribute: {} for field in FIELDS}
 _SHARE = re.compile(r"(\d{1,6})(?:\.(\d{1,3}))?\s*%", re.ASCII)
@@ -42,10 +42,10 @@ class PercentageBase(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, clusters: Iterable[Mapping[str, int]]) -> "PercentageBase":
         """Return the base for a tree that these clusters share: the amounts that are the same in all of them."""
-        every = list(clusters)
-        names = {name for one in every for name in one}
-        alike = {name for name in names if len({one.get(name, 0) for one in every}) == 1}
-        return cls({name: every[0][name] for name in sorted(alike)}, frozenset(names - alike))
+        all_clusters = list(clusters)
+        names = {name for cluster in all_clusters for name in cluster}
+        equal_names = {name for name in names if len({cluster.get(name, 0) for cluster in all_clusters}) == 1}
+        return cls({name: all_clusters[0][name] for name in sorted(equal_names)}, frozenset(names - equal_names))
 
     def but(self, amounts: Mapping[str, int]) -> "PercentageBase":
         """Return a copy in which these amounts replace those of the same resources."""
@@ -98,7 +98,7 @@ def without_shares(queue: Queue) -> Queue:
 
 def _has_shares(queue: Queue) -> bool:
     both = (queue, queue.template) if queue.template else (queue,)
-    return any(shares_of(one, field) for one in both for field in FIELDS)
+    return any(shares_of(settings, field) for settings in both for field in FIELDS)
 
 
 class Resolution:
@@ -116,33 +116,35 @@ class Resolution:
 
         ``places``: path in lower case -> index of the queue in the document.
         """
-        found = dict(queues)
+        resolved = dict(queues)
         if not any(_has_shares(queue) for queue in queues.values()):  # true of nearly all trees
-            return found
-        for path in sorted(found, key=lambda path: path.count(".")):  # parents first
+            return resolved
+        for path in sorted(resolved, key=lambda path: path.count(".")):  # parents first
             place = DocumentPlace(index=places[path.lower()], path=path)
-            queue = self._settled(found[path], place, found, found[path].parent)
+            queue = self._settled(resolved[path], place, resolved, resolved[path].parent)
             if queue.template is not None:
-                template = self._settled(queue.template, place.at("template"), found, path)
+                template = self._settled(queue.template, place.at("template"), resolved, path)
                 queue = msgspec.structs.replace(queue, template=template)
-            found[path] = queue
-        return found
+            resolved[path] = queue
+        return resolved
 
-    def _settled(self, one: _Some, place: DocumentPlace, found: Mapping[str, Queue], above: str | None) -> _Some:
-        if not any(shares_of(one, field) for field in FIELDS):
-            return one
+    def _settled(
+        self, settings: _Some, place: DocumentPlace, resolved: Mapping[str, Queue], above: str | None
+    ) -> _Some:
+        if not any(shares_of(settings, field) for field in FIELDS):
+            return settings
         values: dict[str, dict[str, int]] = {}
         for field in FIELDS:
-            amounts, shares = dict(amounts_of(one, field)), {}
-            for name, share in shares_of(one, field).items():
+            amounts, shares = dict(amounts_of(settings, field)), {}
+            for name, share in shares_of(settings, field).items():
                 at = place.at(field, name)
-                amount = self._amount(share, at, name, self._whole(share, at, (field, name), found, above))
+                amount = self._amount(share, at, name, self._whole(share, at, (field, name), resolved, above))
                 if amount is None:
                     self._unread.add((at.path, at.field))
                 else:
                     amounts[name], shares[name] = amount, share
             values |= {BY_NAME[field].attribute: amounts, BY_NAME[field].share_attribute: shares}
-        return msgspec.structs.replace(one, **values)
+        return msgspec.structs.replace(settings, **values)
 
     def _amount(self, share: int, at: DocumentPlace, name: str, whole: int | None) -> int | None:
         amount = None if whole is None else whole * share // WHOLE
@@ -153,16 +155,16 @@ class Resolution:
         return amount
 
     def _whole(
-        self, share: int, at: DocumentPlace, setting: tuple[str, str], found: Mapping[str, Queue], above: str | None
+        self, share: int, at: DocumentPlace, setting: tuple[str, str], resolved: Mapping[str, Queue], above: str | None
     ) -> int | None:
         """Return the amount that a share refers to; None if it can't be read or, with an error, does not exist."""
         field, name = setting
-        while above is not None and above in found:
-            if name in amounts_of(found[above], field):
-                return amounts_of(found[above], field)[name]
+        while above is not None and above in resolved:
+            if name in amounts_of(resolved[above], field):
+                return amounts_of(resolved[above], field)[name]
             if (above, DocumentPlace().at(field, name).field) in self._unread:
                 return None
-            above = found[above].parent
+            above = resolved[above].parent
         if name not in self._capacity.amounts:
             message = _DIFFERING if name in self._capacity.differing else _NOTHING_KNOWN
             self._book.error(at, message, value=write_share(share))

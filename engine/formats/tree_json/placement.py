@@ -26,18 +26,18 @@ _FIELDS = ("name", "value", "create", "filter", "parent")
 _FILTER_FIELDS = ("type", "users", "groups")
 
 
-def read_rules(given: Any, complain: Complain) -> tuple[Rule, ...]:
+def read_rules(documents: Any, complain: Complain) -> tuple[Rule, ...]:
     """Return the rules in a list; rules that can't be read are left out and reported through ``complain``."""
-    if given is None:
+    if documents is None:
         return ()
-    if not isinstance(given, list):
-        complain(given, "", (), gettext_noop("%(key)s must be a list."), key="placement")
+    if not isinstance(documents, list):
+        complain(documents, "", (), gettext_noop("%(key)s must be a list."), key="placement")
         return ()
-    if len(given) > MOST_RULES:
-        complain(given, "", (), gettext_noop("There are more than %(most)s rules."), most=str(MOST_RULES))
+    if len(documents) > MOST_RULES:
+        complain(documents, "", (), gettext_noop("There are more than %(most)s rules."), most=str(MOST_RULES))
         return ()
-    found = [_rule(one, (str(index),), complain, DEEPEST_RULE) for index, one in enumerate(given)]
-    return tuple(rule for rule in found if rule is not None)
+    rules = [_rule(document, (str(index),), complain, DEEPEST_RULE) for index, document in enumerate(documents)]
+    return tuple(rule for rule in rules if rule is not None)
 
 
 def write_rules(rules: tuple[Rule, ...]) -> list[dict[str, Any]]:
@@ -45,105 +45,107 @@ def write_rules(rules: tuple[Rule, ...]) -> list[dict[str, Any]]:
     return [_written(rule) for rule in rules]
 
 
-def _rule(given: Any, where: tuple[str, ...], complain: Complain, deepest: int) -> Rule | None:
-    if not isinstance(given, Mapping):
-        complain(given, "", where, gettext_noop("A rule must be a mapping with a name."))
+def _rule(fields: Any, where: tuple[str, ...], complain: Complain, deepest: int) -> Rule | None:
+    if not isinstance(fields, Mapping):
+        complain(fields, "", where, gettext_noop("A rule must be a mapping with a name."))
         return None
     if deepest == 0:
-        complain(given, "", where, gettext_noop("Rules are nested more than %(most)s deep."), most=str(DEEPEST_RULE))
+        complain(fields, "", where, gettext_noop("Rules are nested more than %(most)s deep."), most=str(DEEPEST_RULE))
         return None
-    sound = _known(given, _FIELDS, where, complain)
-    name = str(given.get("name") or "").lower()
+    sound = _known(fields, _FIELDS, where, complain)
+    name = str(fields.get("name") or "").lower()
     if name not in list(RuleName):
         known = ", ".join(RuleName)
         message = gettext_noop("%(value)s is not one of: %(known)s.")
-        complain(given, "name", (*where, "name"), message, value=repr(name), known=known)
+        complain(fields, "name", (*where, "name"), message, value=repr(name), known=known)
         return None
-    create = given.get("create", False)
+    create = fields.get("create", False)
     if not isinstance(create, bool):
-        complain(given, "create", (*where, "create"), gettext_noop("%(key)s is true or false."), key="create")
+        complain(fields, "create", (*where, "create"), gettext_noop("%(key)s is true or false."), key="create")
         sound = False
-    above = given.get("parent")
+    above = fields.get("parent")
     parent = None if above is None else _rule(above, (*where, "parent"), complain, deepest - 1)
-    value = _value(given, RuleName(name), where, complain)
-    whom = _filter(given, where, complain)
-    if value is None or whom is None or (above is not None and parent is None) or not sound:
+    value = _value(fields, RuleName(name), where, complain)
+    rule_filter = _filter(fields, where, complain)
+    if value is None or rule_filter is None or (above is not None and parent is None) or not sound:
         return None
-    return Rule(name=RuleName(name), value=value, create=bool(create), filter=whom, parent=parent)
+    return Rule(name=RuleName(name), value=value, create=bool(create), filter=rule_filter, parent=parent)
 
 
-def _known(given: Mapping[str, Any], fields: tuple[str, ...], where: tuple[str, ...], complain: Complain) -> bool:
-    more = sorted({str(key) for key in given} - set(fields))
+def _known(fields: Mapping[str, Any], known: tuple[str, ...], where: tuple[str, ...], complain: Complain) -> bool:
+    more = sorted({str(key) for key in fields} - set(known))
     for name in more:
         message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
-        complain(given, name, (*where, name), message, name=name, known=", ".join(fields))
+        complain(fields, name, (*where, name), message, name=name, known=", ".join(known))
     return not more
 
 
-def _value(given: Mapping[str, Any], name: RuleName, where: tuple[str, ...], complain: Complain) -> str | None:
-    value = given.get("value")
+def _value(fields: Mapping[str, Any], name: RuleName, where: tuple[str, ...], complain: Complain) -> str | None:
+    value = fields.get("value")
     text = "" if value is None else str(value)
     place = (*where, "value")
     if isinstance(value, Mapping | list):
-        complain(given, "value", place, gettext_noop("%(key)s must be a text."), key="value")
+        complain(fields, "value", place, gettext_noop("%(key)s must be a text."), key="value")
         return None
     if "\0" in text:  # PostgreSQL does not accept NUL
-        complain(given, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
+        complain(fields, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
         return None
     if name is RuleName.TAG and not text:
-        complain(given, "value", place, gettext_noop("A rule by tag needs the tag as its value."))
+        complain(fields, "value", place, gettext_noop("A rule by tag needs the tag as its value."))
         return None
     if name is not RuleName.FIXED:
         return text
     names = text.split(".")
-    if not all(is_queue_name(one) for one in names) or len(text) > LONGEST_PATH or text.lower() == ROOT:
+    if not all(is_queue_name(part) for part in names) or len(text) > LONGEST_PATH or text.lower() == ROOT:
         message = gettext_noop("A fixed rule needs a queue below the root as its value, not %(value)s.")
-        complain(given, "value", place, message, value=repr(text))
+        complain(fields, "value", place, message, value=repr(text))
         return None
-    if names[0].lower() == ROOT and given.get("parent") is not None:
+    if names[0].lower() == ROOT and fields.get("parent") is not None:
         message = gettext_noop("A queue that is named from the root on has no parent rule.")
-        complain(given, "parent", (*where, "parent"), message)
+        complain(fields, "parent", (*where, "parent"), message)
         return None
     return text
 
 
-def _filter(given: Mapping[str, Any], where: tuple[str, ...], complain: Complain) -> Filter | None:
-    whom = given.get("filter")
+def _filter(rule_fields: Mapping[str, Any], where: tuple[str, ...], complain: Complain) -> Filter | None:
+    filter_fields = rule_fields.get("filter")
     where = (*where, "filter")
-    if whom is None:
+    if filter_fields is None:
         return Filter()
-    if not isinstance(whom, Mapping):
-        complain(given, "filter", where, gettext_noop("%(key)s must be a mapping."), key="filter")
+    if not isinstance(filter_fields, Mapping):
+        complain(rule_fields, "filter", where, gettext_noop("%(key)s must be a mapping."), key="filter")
         return None
-    sound = _known(whom, _FILTER_FIELDS, where, complain)
-    kind = str(whom.get("type") or "allow").lower()
+    sound = _known(filter_fields, _FILTER_FIELDS, where, complain)
+    kind = str(filter_fields.get("type") or "allow").lower()
     if kind not in {"allow", "deny"}:
         message = gettext_noop("%(value)s is not one of: %(known)s.")
-        complain(whom, "type", (*where, "type"), message, value=kind, known="allow, deny")
+        complain(filter_fields, "type", (*where, "type"), message, value=kind, known="allow, deny")
         sound = False
-    users, groups = _names(whom, "users", where, complain), _names(whom, "groups", where, complain)
+    users, groups = _names(filter_fields, "users", where, complain), _names(filter_fields, "groups", where, complain)
     if users is None or groups is None or not sound:
         return None
     return Filter(deny=kind == "deny", users=users, groups=groups)
 
 
-def _names(whom: Mapping[str, Any], key: str, where: tuple[str, ...], complain: Complain) -> tuple[str, ...] | None:
-    given = whom.get(key)
+def _names(
+    filter_fields: Mapping[str, Any], key: str, where: tuple[str, ...], complain: Complain
+) -> tuple[str, ...] | None:
+    names = filter_fields.get(key)
     where = (*where, key)
-    if given is None:
+    if names is None:
         return ()
-    if not isinstance(given, list) or len(given) > MOST_NAMES or not all(map(_can_be_kept, given)):
+    if not isinstance(names, list) or len(names) > MOST_NAMES or not all(map(_can_be_kept, names)):
         message = gettext_noop("%(key)s must be a list of at most %(most)s names.")
-        complain(whom, key, where, message, key=key, most=str(MOST_NAMES))
+        complain(filter_fields, key, where, message, key=key, most=str(MOST_NAMES))
         return None
-    if len(given) == 1 and is_expression(given[0]):
+    if len(names) == 1 and is_expression(names[0]):
         try:
-            check(given[0])
+            check(names[0])
         except ExpressionError as error:
             message = gettext_noop("%(value)s is no expression that can be read: %(problem)s.")
-            complain(whom, key, where, message, value=repr(given[0]), problem=str(error))
+            complain(filter_fields, key, where, message, value=repr(names[0]), problem=str(error))
             return None
-    return tuple(dict.fromkeys(given))
+    return tuple(dict.fromkeys(names))
 
 
 def _can_be_kept(name: Any) -> bool:
@@ -151,7 +153,7 @@ def _can_be_kept(name: Any) -> bool:
 
 
 def _written(rule: Rule) -> dict[str, Any]:
-    whom: dict[str, Any] = {
+    filter_fields: dict[str, Any] = {
         "type": "deny" if rule.filter.deny else "allow",
         "users": list(rule.filter.users),
         "groups": list(rule.filter.groups),
@@ -160,7 +162,7 @@ def _written(rule: Rule) -> dict[str, Any]:
         "name": str(rule.name),
         "value": rule.value,
         "create": rule.create,
-        "filter": {} if rule.filter == Filter() else {field: value for field, value in whom.items() if value},
+        "filter": {} if rule.filter == Filter() else {field: value for field, value in filter_fields.items() if value},
         "parent": None if rule.parent is None else _written(rule.parent),
     }
     return {field: value for field, value in settings.items() if value}

@@ -15,7 +15,7 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     An empty text selects the default and is left out. Parameters that this policy does not have, which were typed for
     another policy, are left out too.
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     book, known = NoteCollector(), known_dialects().get(policy)
     if known is None:
         message = gettext_noop("This version can't decide by policy %(policy)s.")
@@ -26,12 +26,12 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     for parameter in parameters_of(policy, dialect):
         text = typed.get(parameter.name, "")
         try:
-            found |= {parameter.name: parse_value(parameter, text)} if text else {}
+            parameters |= {parameter.name: parse_value(parameter, text)} if text else {}
         except ValueError:
             message = gettext_noop("%(value)s is not one of: %(known)s.")
             known_texts = ", ".join(parameter.choices)
             book.error(DocumentPlace().at("parameters", parameter.name), message, value=text, known=known_texts)
-    return found, tuple(book.notes)
+    return parameters, tuple(book.notes)
 
 
 def write_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:

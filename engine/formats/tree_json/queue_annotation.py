@@ -27,58 +27,58 @@ _KEPT_OUT = ("path", "parent")
 """Settings that the position of the object determines."""
 
 
-def read_annotation(one: Object, book: NoteCollector) -> dict[str, Any]:
+def read_annotation(obj: Object, book: NoteCollector) -> dict[str, Any]:
     """Return the content of the annotation, empty if there is none.
 
     An annotation that can't be read results in an error in ``book``.
     """
-    text = one.annotation(ANNOTATION)
+    text = obj.annotation(ANNOTATION)
     if text is None:
         return {}
     try:
-        said = json.loads(text)
+        content = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict) or not isinstance(said.get("name", ""), str):
+        content = None
+    if not isinstance(content, dict) or not isinstance(content.get("name", ""), str):
         message = gettext_noop("The annotation %(name)s must hold an object in JSON.")
-        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
+        book.add(Severity.ERROR, "", obj.line, message, name=ANNOTATION)
         return {}
-    return said
+    return content
 
 
-def queue_name(one: Object) -> str:
+def queue_name(obj: Object) -> str:
     """Return the name of the queue here. Dots in an object's name become ``_``, because dots separate queues here."""
-    return str(read_annotation(one, NoteCollector()).get("name") or one.called.replace(".", "_"))
+    return str(read_annotation(obj, NoteCollector()).get("name") or obj.called.replace(".", "_"))
 
 
-def with_annotation(one: Object, native: Queue, book: NoteCollector) -> Queue:
+def with_annotation(obj: Object, native: Queue, book: NoteCollector) -> Queue:
     """Return ``native``, the queue as the object itself describes it, with the settings in the annotation applied."""
-    said = {key: value for key, value in read_annotation(one, book).items() if key != "name"}
-    if not said:
+    content = {key: value for key, value in read_annotation(obj, book).items() if key != "name"}
+    if not content:
         return native
-    found = NoteCollector()
-    read = read_settings(said, DocumentPlace(path=native.path), found)
-    book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
+    own_notes = NoteCollector()
+    read = read_settings(content, DocumentPlace(path=native.path), own_notes)
+    book.notes += [msgspec.structs.replace(note, line=obj.line, field="") for note in own_notes.notes]
     if shares := {**read.guaranteed_share, **read.max_share}:
         message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")
-        book.add(Severity.ERROR, native.path, one.line, message, names=", ".join(sorted(shares)))
+        book.add(Severity.ERROR, native.path, obj.line, message, names=", ".join(sorted(shares)))
     if read != without_shares(read):
         message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
-        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
-    given = [_attribute(field) for field in said if field in FIELDS and field != "path"]
-    return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
+        book.add(Severity.ERROR, "", obj.line, message, name=ANNOTATION)
+    attributes = [_attribute(field) for field in content if field in FIELDS and field != "path"]
+    return msgspec.structs.replace(native, **{name: getattr(read, name) for name in attributes})
 
 
-def unsupported_settings(native: Queue, wanted: Queue) -> dict[str, Any]:
-    """Return the settings, in the product's own format, in which ``wanted`` differs from what the object expresses.
+def unsupported_settings(native: Queue, queue: Queue) -> dict[str, Any]:
+    """Return the settings, in the product's own format, in which ``queue`` differs from what the object expresses.
 
     ``native`` is the queue as the object itself describes it.
     """
-    said, meant = write_queue(native), write_queue(without_shares(wanted))
-    for one in (said, meant):
-        one["namespaces"] = sorted(one.get("namespaces", []))
-    fields = [field for field in FIELDS if field not in _KEPT_OUT and said.get(field) != meant.get(field)]
-    return {field: meant.get(field, _unset(field)) for field in fields}
+    expressed, desired = write_queue(native), write_queue(without_shares(queue))
+    for form in (expressed, desired):
+        form["namespaces"] = sorted(form.get("namespaces", []))
+    fields = [field for field in FIELDS if field not in _KEPT_OUT and expressed.get(field) != desired.get(field)]
+    return {field: desired.get(field, _unset(field)) for field in fields}
 
 
 def _attribute(field: str) -> str:
@@ -101,31 +101,36 @@ def _unset(field: str) -> Any:
             return None
 
 
-def rename(one: Object, name: str) -> None:
+def rename(obj: Object, name: str) -> None:
     """Set the name in the annotation if the object's own name does not result in this name."""
-    if queue_name(one) != name:
-        _say(one, {**read_annotation(one, NoteCollector()), "name": name})
+    if queue_name(obj) != name:
+        _write_annotation(obj, {**read_annotation(obj, NoteCollector()), "name": name})
 
 
-def annotate(one: Object, settings: Mapping[str, Any]) -> None:
+def annotate(obj: Object, settings: Mapping[str, Any]) -> None:
     """Set the settings in the annotation, keeping the name in it."""
-    said = read_annotation(one, NoteCollector())
-    kept = {"name": said["name"]} if "name" in said else {}
-    if {**kept, **settings} != said:
-        _say(one, {**kept, **settings})
+    current = read_annotation(obj, NoteCollector())
+    name_entry = {"name": current["name"]} if "name" in current else {}
+    if {**name_entry, **settings} != current:
+        _write_annotation(obj, {**name_entry, **settings})
 
 
-def _say(one: Object, said: Mapping[str, Any]) -> None:
-    named = {key: value for key, value in said.items() if key != "name" or value != one.called.replace(".", "_")}
-    one.annotate(ANNOTATION, json.dumps(named, sort_keys=True) if named else None)
+def _write_annotation(obj: Object, content: Mapping[str, Any]) -> None:
+    written = {key: value for key, value in content.items() if key != "name" or value != obj.called.replace(".", "_")}
+    obj.annotate(ANNOTATION, json.dumps(written, sort_keys=True) if written else None)
 
 
 def check_path(
-    path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: NoteCollector
+    path: str,
+    original_name: str,
+    obj: Object | None,
+    line: int | None,
+    known_paths: Mapping[str, Any],
+    book: NoteCollector,
 ) -> None:
-    """Add an error for a path that is invalid or already in ``found``; add a note if the queue's name was changed."""
+    """Add an error for a path that is invalid or in ``known_paths``; add a note if the queue's name was changed."""
     name = path.rpartition(".")[2]
-    problem, params = "", {"name": repr(called), "annotation": ANNOTATION}
+    problem, params = "", {"name": repr(original_name), "annotation": ANNOTATION}
     if not is_queue_name(name):
         problem = gettext_noop(
             "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
@@ -135,14 +140,14 @@ def check_path(
         problem = gettext_noop(
             "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
         )
-    elif path in found:
+    elif path in known_paths:
         problem = gettext_noop(
             "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
         )
     elif len(path) > LONGEST_PATH:
         problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
-    elif name != called and (one is None or one.annotation(ANNOTATION) is None):
+    elif name != original_name and (obj is None or obj.annotation(ANNOTATION) is None):
         message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
-        book.add(Severity.INFO, path, line, message, name=called, here=name)
+        book.add(Severity.INFO, path, line, message, name=original_name, here=name)
     if problem:
         book.add(Severity.ERROR, "", line, problem, **params)

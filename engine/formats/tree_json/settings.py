@@ -14,18 +14,18 @@ from engine.model.quantities import Amounts, is_resource_name
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import LONGEST_DELAY_MS, Queue, Settings, Shares
 
-FIELDS = ("path", *(one.name for one in SETTINGS), "template")
+FIELDS = ("path", *(setting.name for setting in SETTINGS), "template")
 """The members of a queue."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Read = Callable[[Any, QueueSetting, DocumentPlace, NoteCollector], dict[str, Any]]
 """Returns the fields of Queue that a value gives; none if it can't be read."""
 
 
-def read_settings(given: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> Queue:
+def read_settings(fields: Mapping[str, Any], place: DocumentPlace, book: NoteCollector) -> Queue:
     """Return the queue at ``place``; each invalid setting is an error at its place."""
-    note_unknown(given, FIELDS, place, book)
-    template = _template(given.get("template"), place.at("template"), book)
-    return Queue(path=place.path, template=template, **read_values(given, SETTINGS, place, book))
+    note_unknown(fields, FIELDS, place, book)
+    template = _template(fields.get("template"), place.at("template"), book)
+    return Queue(path=place.path, template=template, **read_values(fields, SETTINGS, place, book))
 
 
 def note_unknown(mapping: Mapping[Any, Any], known: Iterable[str], place: DocumentPlace, book: NoteCollector) -> None:
@@ -36,29 +36,29 @@ def note_unknown(mapping: Mapping[Any, Any], known: Iterable[str], place: Docume
 
 
 def read_values(
-    given: Mapping[str, Any], settings: Iterable[QueueSetting], place: DocumentPlace, book: NoteCollector
+    values_by_name: Mapping[str, Any], settings: Iterable[QueueSetting], place: DocumentPlace, book: NoteCollector
 ) -> dict[str, Any]:
     """Return what is given of these settings, as fields of Queue; each invalid value is an error at its place."""
-    found: dict[str, Any] = {}
+    read: dict[str, Any] = {}
     for setting in settings:
-        if (value := given.get(setting.name)) is not None:
-            found |= _READERS[setting.kind](value, setting, place, book)
-    return found
+        if (value := values_by_name.get(setting.name)) is not None:
+            read |= _READERS[setting.kind](value, setting, place, book)
+    return read
 
 
-def _template(given: Any, place: DocumentPlace, book: NoteCollector) -> Settings | None:
-    if given is None:
+def _template(fields: Any, place: DocumentPlace, book: NoteCollector) -> Settings | None:
+    if fields is None:
         return None
-    if not isinstance(given, Mapping):
+    if not isinstance(fields, Mapping):
         book.error(place, gettext_noop("%(key)s must be a mapping."), key="template")
         return None
-    note_unknown(given, [one.name for one in TEMPLATE_SETTINGS], place, book)
-    return Settings(**read_values(given, TEMPLATE_SETTINGS, place, book))
+    note_unknown(fields, [setting.name for setting in TEMPLATE_SETTINGS], place, book)
+    return Settings(**read_values(fields, TEMPLATE_SETTINGS, place, book))
 
 
-def read_capacity(given: Mapping[str, Any], book: NoteCollector) -> Amounts:
+def read_capacity(document: Mapping[str, Any], book: NoteCollector) -> Amounts:
     """Return the amounts that a document gives as the base of percentages of the cluster."""
-    if (listed := given.get("capacity")) is None:
+    if (listed := document.get("capacity")) is None:
         return {}
     message = gettext_noop("What percentages of the cluster are of is an amount itself.")
     return _plain_amounts(listed, "capacity", DocumentPlace(), book, message)
@@ -174,13 +174,13 @@ def _read_names(value: Any, setting: QueueSetting, place: DocumentPlace, book: N
     if not isinstance(value, list):
         book.error(place.at(setting.name), gettext_noop("%(key)s must be a list."), key=setting.name)
         return {}
-    found = []
+    names = []
     for index, name in enumerate(value):
         if isinstance(name, str) and setting.is_allowed(name):
-            found.append(name)
+            names.append(name)
         else:
             book.error(place.at(setting.name, str(index)), setting.not_allowed, name=repr(name))
-    return {setting.attribute: tuple(dict.fromkeys(found))}
+    return {setting.attribute: tuple(dict.fromkeys(names))}
 
 
 _READERS: Mapping[Kind, _Read] = {

@@ -36,9 +36,9 @@ def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  #
     document, reading = _read(text, capacity)
     lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
     assert reading.tree is not None
-    given = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
+    terms = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
     sources = {path: QueueSource(path, lines.get(path)) for path in reading.tree.walk()}
-    return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=given)
+    return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=terms)
 
 
 def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
@@ -51,16 +51,16 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     document, reading = _read(text, PercentageBase(tree.capacity), kept=True)
     assert reading.tree is not None
     before = dump([document], text)
-    said = _terms(reading)
-    told = {name: value for name, value in (terms or said).items() if name in said or value != _UNSAID[name]}
-    _merge(document, _beside(reading.tree, said), _beside(tree, told))
+    current = _terms(reading)
+    written = {name: value for name, value in (terms or current).items() if name in current or value != _UNSAID[name]}
+    _merge(document, _beside(reading.tree, current), _beside(tree, written))
     rows = {str(queue["path"]): queue for queue in document["queues"]}
     for path in tree.walk():
         row = rows.setdefault(path, CommentedMap(path=path))
         _merge(row, write_queue(reading.tree[path]) if path in reading.tree else {}, write_queue(tree[path]))
-    kept = [row for path, row in rows.items() if path in tree]
-    if [id(row) for row in kept] != [id(row) for row in document["queues"]]:
-        document["queues"] = CommentedSeq(kept)
+    remaining = [row for path, row in rows.items() if path in tree]
+    if [id(row) for row in remaining] != [id(row) for row in document["queues"]]:
+        document["queues"] = CommentedSeq(remaining)
     return Written(text=splice_changes(text, before, dump([document], text)))
 
 
@@ -102,14 +102,16 @@ def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
     return {**terms, **write_other_members(tree)}
 
 
-def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Change fields that mean ``said`` so that they mean ``wanted``; unchanged values keep their notation."""
-    for key in dict.fromkeys((*said, *wanted)):
-        if said.get(key) == wanted.get(key) and (key in said) == (key in wanted):
+def _merge(fields: Fields, current: Mapping[str, Any], desired: Mapping[str, Any]) -> None:
+    """Change fields that mean ``current`` so that they mean ``desired``; unchanged values keep their notation."""
+    for key in dict.fromkeys((*current, *desired)):
+        if current.get(key) == desired.get(key) and (key in current) == (key in desired):
             continue
-        if key not in wanted:
+        if key not in desired:
             fields.pop(key, None)
-        elif isinstance(said.get(key), dict) and isinstance(wanted[key], dict) and isinstance(fields.get(key), dict):
-            _merge(fields[key], said[key], wanted[key])
+        elif (
+            isinstance(current.get(key), dict) and isinstance(desired[key], dict) and isinstance(fields.get(key), dict)
+        ):
+            _merge(fields[key], current[key], desired[key])
         else:
-            fields[key] = to_commented(wanted[key])
+            fields[key] = to_commented(desired[key])

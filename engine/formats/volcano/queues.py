@@ -144,10 +144,10 @@ _SYSTEM = parented_objects.System(
     parent=_PARENT,
     above=ROOT,
     is_queue=lambda obj: obj.kind == QUEUE and obj.group == GROUP,
-    native=_read_queue,
-    say=_write_queue,
+    read_queue=_read_queue,
+    write_queue=_write_queue,
     new=_new,
-    words=parented_objects.FormatMessages(
+    messages=parented_objects.FormatMessages(
         none=gettext_noop("There is no Queue of Volcano in it."),
         orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
         unsaid=gettext_noop("Volcano’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),

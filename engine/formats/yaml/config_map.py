@@ -42,14 +42,14 @@ def find_embedded(text: str) -> EmbeddedDocument | None:
     """
     if _PARTITIONS.search(text) or not _NAMED.search(text):
         return None
-    found = list(_inside(load(text), 0))
-    if len(found) > 1:
-        keys = ", ".join(sorted({key for _, key in found}))
+    places = list(_inside(load(text), 0))
+    if len(places) > 1:
+        keys = ", ".join(sorted({key for _, key in places}))
         message = gettext_noop("There is more than one queues.yaml in it (%(keys)s): give one of them.")
-        raise failure(line_of(*found[1]), message, keys, "keys")
-    if not found:
+        raise failure(line_of(*places[1]), message, keys, "keys")
+    if not places:
         return None
-    holder, key = found[0]
+    holder, key = places[0]
     return EmbeddedDocument(str(holder[key]), holder, key, _lines_above(text, holder, key))
 
 
@@ -70,14 +70,14 @@ def _inside(value: Any, depth: int) -> Iterator[tuple[Any, str]]:
     if depth > _DEEPEST:
         return
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            if isinstance(one, str) and _NAMED.search(f"{key}:") and _PARTITIONS.search(one):
+        for key, item in value.items():
+            if isinstance(item, str) and _NAMED.search(f"{key}:") and _PARTITIONS.search(item):
                 yield value, str(key)
             else:
-                yield from _inside(one, depth + 1)
+                yield from _inside(item, depth + 1)
     elif isinstance(value, list):
-        for one in value:
-            yield from _inside(one, depth + 1)
+        for item in value:
+            yield from _inside(item, depth + 1)
 
 
 def _lines_above(text: str, holder: Any, key: str) -> int | None:

@@ -71,16 +71,16 @@ def _whole(text: str) -> list[Any]:
 
 def _check_size(documents: Sequence[Any]) -> None:
     """Raise ImportFailure for too many values: with aliases, a few lines can describe a very large number of values."""
-    left, pending = MOST_VALUES, list(documents)
+    values_left, pending = MOST_VALUES, list(documents)
     while pending:
-        one = pending.pop()
-        left -= 1
-        if left < 0:
+        value = pending.pop()
+        values_left -= 1
+        if values_left < 0:
             raise failure(None, gettext_noop("There are more than %(most)s values."), str(MOST_VALUES), "most")
-        if isinstance(one, Mapping):
-            pending += one.values()
-        elif isinstance(one, list):
-            pending += one
+        if isinstance(value, Mapping):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
 
 
 def dump(documents: Sequence[Any], like: str = "") -> str:
@@ -99,12 +99,12 @@ def dump(documents: Sequence[Any], like: str = "") -> str:
     return stream.getvalue()
 
 
-def typed_like(text: str, other: Any) -> Any:
+def typed_like(text: str, sample: Any) -> Any:
     """Return an amount in the notation of another value: in the same quotes, or without quotes if it has none."""
-    if isinstance(other, ScalarString):
-        return type(other)(text)
-    bare = other is not None and text.isdecimal()
-    return int(text) if bare else text
+    if isinstance(sample, ScalarString):
+        return type(sample)(text)
+    is_number = sample is not None and text.isdecimal()
+    return int(text) if is_number else text
 
 
 def to_commented(value: Any) -> Any:
@@ -116,7 +116,7 @@ def to_commented(value: Any) -> Any:
 
 def expand_aliases(text: str) -> str:
     """Return a text without anchors and aliases, so that each value can be changed by itself; comments are lost."""
-    return dump([to_commented(plain(one)) for one in load(text, kept=True)], text)
+    return dump([to_commented(plain(document)) for document in load(text, kept=True)], text)
 
 
 def may_have_aliases(text: str) -> bool:
@@ -153,10 +153,10 @@ def splice_changes(text: str, before: str, after: str) -> str:
 def _splice(text: list[str], before: list[str], after: list[str]) -> str:
     """Return ``text`` with the counterpart of each changed part of ``before`` replaced by that part of ``after``."""
     at: dict[int, int] = {-1: -1, len(before): len(text)}  # line number in before -> its line number in the text
-    alike = _edits([_words(line) for line in before], [_words(line) for line in text])
-    for _kind, start, end, there, there_end in alike:
-        if end - start == there_end - there:  # equal lines, or the same lines in another notation
-            at |= {start + step: there + step for step in range(end - start)}
+    matching = _edits([_words(line) for line in before], [_words(line) for line in text])
+    for _kind, start, end, text_start, text_end in matching:
+        if end - start == text_end - text_start:  # equal lines, or the same lines in another notation
+            at |= {start + step: text_start + step for step in range(end - start)}
     written: list[str] = []
     done = 0
     for kind, start, end, new_start, new_end in _edits(before, after):
@@ -182,10 +182,10 @@ def _words(line: str) -> str:
     return " ".join(line.split())
 
 
-def _same(one: str, other: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """Return whether two texts have the same content, apart from comments."""
     try:
-        return [plain(part) for part in load(one)] == [plain(part) for part in load(other)]
+        return [plain(part) for part in load(first)] == [plain(part) for part in load(second)]
     except (ImportFailure, RecursionError):
         return False
 
@@ -248,7 +248,7 @@ def note_others(
 
 def closest_match(name: str, known: Collection[str]) -> str | None:
     """Return the known key that is most similar to a name, ignoring case; None if none is similar."""
-    by_small = {one.lower(): one for one in sorted(known)}
+    by_small = {key.lower(): key for key in sorted(known)}
     near = get_close_matches(name.lower(), by_small, 1)
     return by_small[near[0]] if near else None
 

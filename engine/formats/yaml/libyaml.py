@@ -102,8 +102,8 @@ class _Open:
 
 def load(text: str, deepest: int) -> list[Any]:
     """Return every document of a text. Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``."""
-    if own := _OWN_WAYS.search(text):
-        raise NotPlainError(text.count("\n", 0, own.start()) + 1)
+    if special := _OWN_WAYS.search(text):
+        raise NotPlainError(text.count("\n", 0, special.start()) + 1)
     try:
         return _documents(yaml.parse(text, Loader=yaml.CSafeLoader), text, deepest)
     except yaml.MarkedYAMLError as error:
@@ -114,7 +114,7 @@ def load(text: str, deepest: int) -> list[Any]:
 
 
 def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[Any]:
-    found: list[Any] = []
+    documents: list[Any] = []
     opened: list[_Open] = []
     for event in events:
         if isinstance(event, yaml.CollectionEndEvent):
@@ -126,12 +126,12 @@ def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[An
         if opened:
             opened[-1].take(value, line)
         else:
-            found.append(value)
+            documents.append(value)
         if isinstance(value, LineMapping | LineList):
             opened.append(_Open(value))
         if len(opened) > deepest:
             raise NotPlainError(line + 1)
-    return found
+    return documents
 
 
 def _line(event: yaml.Event) -> int:

@@ -25,7 +25,7 @@ def count_merges(text: str) -> int:
 
 def _mappings(documents: list[Node | None]) -> list[MappingNode]:
     """Return every mapping once, regardless of how many aliases refer to it."""
-    found: dict[int, MappingNode] = {}
+    mappings: dict[int, MappingNode] = {}
     seen: set[int] = set()
     pending = [node for node in documents if node is not None]
     while pending:
@@ -34,20 +34,24 @@ def _mappings(documents: list[Node | None]) -> list[MappingNode]:
             continue
         seen.add(id(node))
         if isinstance(node, MappingNode):
-            found[id(node)] = node
+            mappings[id(node)] = node
             pending += [part for pair in node.value for part in pair]
         elif isinstance(node, SequenceNode):
             pending += node.value
-    return list(found.values())
+    return list(mappings.values())
 
 
 def _merged(node: MappingNode, counts: dict[int, int]) -> int:
     if id(node) not in counts:
         counts[id(node)] = -1  # the count is in progress
-        given = [value for key, value in node.value if key.value == _KEY]
-        each = [one for value in given for one in (value.value if isinstance(value, SequenceNode) else [value])]
-        mappings = [one for one in each if isinstance(one, MappingNode)]
-        counts[id(node)] = len(mappings) + sum(_merged(one, counts) for one in mappings)
+        merge_values = [value for key, value in node.value if key.value == _KEY]
+        merged_nodes = [
+            merged_node
+            for value in merge_values
+            for merged_node in (value.value if isinstance(value, SequenceNode) else [value])
+        ]
+        mappings = [merged_node for merged_node in merged_nodes if isinstance(merged_node, MappingNode)]
+        counts[id(node)] = len(mappings) + sum(_merged(merged_node, counts) for merged_node in mappings)
     if counts[id(node)] < 0:
         raise RecursionError
     return counts[id(node)]

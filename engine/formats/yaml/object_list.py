@@ -89,32 +89,32 @@ class ObjectList:
     def __init__(self, text: str, *, changing: bool = False) -> None:
         self.text = text
         self.documents = load(text, kept=changing)
-        self.objects = [Object(fields) for fields in self._found()]
+        self.objects = [Object(fields) for fields in self._object_fields()]
         self._before = dump(self.documents, text) if changing and text.strip() else ""
 
-    def _found(self) -> Iterator[Fields]:
-        left = MOST_OBJECTS
+    def _object_fields(self) -> Iterator[Fields]:
+        objects_left = MOST_OBJECTS
         pending: list[Any] = self.documents[::-1]
         while pending:
-            one = pending.pop()
-            left -= 1
-            if left < 0:
+            item = pending.pop()
+            objects_left -= 1
+            if objects_left < 0:
                 raise failure(None, gettext_noop("There are more than %(most)s objects."), str(MOST_OBJECTS), "most")
-            if one is None:
+            if item is None:
                 continue
-            if not isinstance(one, MutableMapping):
-                raise failure(line_of_start(one), gettext_noop("An object must be a mapping with a kind."))
-            items = one.get("items")
-            if str(one.get("kind") or "").endswith("List") and isinstance(items, list):
+            if not isinstance(item, MutableMapping):
+                raise failure(line_of_start(item), gettext_noop("An object must be a mapping with a kind."))
+            items = item.get("items")
+            if str(item.get("kind") or "").endswith("List") and isinstance(items, list):
                 pending += items[::-1]
             else:
-                yield one
+                yield item
 
     def note_unnamed(self, book: NoteCollector) -> None:
         """Add an error for every object without a kind or a name."""
-        for one in self.objects:
-            if not one.kind or not one.name:
-                book.add(Severity.ERROR, "", one.line, gettext_noop("An object must have a kind and a metadata.name."))
+        for obj in self.objects:
+            if not obj.kind or not obj.name:
+                book.add(Severity.ERROR, "", obj.line, gettext_noop("An object must have a kind and a metadata.name."))
 
     def add(self, fields: Mapping[str, Any]) -> Object:
         """Add an object where the others are: to their list, or as another document."""
@@ -124,11 +124,11 @@ class ObjectList:
         self.objects.append(made)
         return made
 
-    def remove(self, gone: Object) -> None:
+    def remove(self, removed: Object) -> None:
         """Remove an object from the text."""
-        self.objects.remove(gone)
-        for listed in (self.documents, *(one["items"] for one in self.documents if _is_list(one))):
-            listed[:] = [one for one in listed if one is not gone.fields]
+        self.objects.remove(removed)
+        for listed in (self.documents, *(document["items"] for document in self.documents if _is_list(document))):
+            listed[:] = [item for item in listed if item is not removed.fields]
 
     def written(self) -> str:
         """Return the text with the changes in it; everything else is as it was typed."""
@@ -138,7 +138,7 @@ class ObjectList:
         return splice_changes(self.text, self._before, after) if self.text.strip() else after
 
     def _items(self) -> list[Any] | None:
-        return next((one["items"] for one in self.documents if _is_list(one)), None)
+        return next((document["items"] for document in self.documents if _is_list(document)), None)
 
 
 def _is_list(document: Any) -> bool:

@@ -34,9 +34,15 @@ def partition_of(document: Mapping[str, Any], book: NoteCollector) -> Mapping[st
     Raise ImportFailure if there is no partition.
     """
     partitions = document.get("partitions")
-    if not isinstance(partitions, list) or not partitions or not all(isinstance(one, Mapping) for one in partitions):
+    if (
+        not isinstance(partitions, list)
+        or not partitions
+        or not all(isinstance(partition, Mapping) for partition in partitions)
+    ):
         raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
-    chosen: Mapping[str, Any] = next((one for one in partitions if one.get("name") == "default"), partitions[0])
+    chosen: Mapping[str, Any] = next(
+        (partition for partition in partitions if partition.get("name") == "default"), partitions[0]
+    )
     for other in partitions:
         if other is not chosen:
             message = gettext_noop("Partition %(name)s is kept, not shown: pods of Kubernetes run in one partition.")

@@ -25,10 +25,12 @@ from engine.model.queue_tree import LONGEST_DELAY_MS, Queue, Settings
 VCORE = "vcore"
 """YuniKorn's name for the resource cpu."""
 PROPERTIES: tuple[QueueSetting, ...] = tuple(
-    one for one in SETTINGS if one.kind is not Kind.AMOUNTS and one.name != "parent" and not one.about_lending
+    setting
+    for setting in SETTINGS
+    if setting.kind is not Kind.AMOUNTS and setting.name != "parent" and not setting.about_lending
 )
 """The settings that have a property of their own; YuniKorn ignores ours, as it does not know them."""
-READ_PROPERTIES = frozenset({LENDING_PROPERTY, *(one.yunikorn for one in PROPERTIES)})
+READ_PROPERTIES = frozenset({LENDING_PROPERTY, *(setting.yunikorn for setting in PROPERTIES)})
 TEMPLATE = "childtemplate"
 READ_TEMPLATE_FIELDS = frozenset({"resources", "properties"})
 READ_FIELDS = READ_TEMPLATE_FIELDS | {"name", "parent", "queues", TEMPLATE}
@@ -53,7 +55,7 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> Qu
         parent_declared=is_true(mapping.get("parent")),
         template=_template(mapping, path, book),
         **_settings(mapping, path, book),
-        **_properties(properties, [one for one in PROPERTIES if not one.in_template], path, book),
+        **_properties(properties, [setting for setting in PROPERTIES if not setting.in_template], path, book),
     )
 
 
@@ -62,16 +64,16 @@ def _template(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> Set
 
     A template that sets anything overrides the templates of queues above, even if the setting means nothing here.
     """
-    given = mapping_at(mapping, TEMPLATE, path, book)
-    settings = Settings(**_settings(given, path, book))
+    fields = mapping_at(mapping, TEMPLATE, path, book)
+    settings = Settings(**_settings(fields, path, book))
     quiet = NoteCollector()
-    resources = mapping_at(given, "resources", path, quiet)
+    resources = mapping_at(fields, "resources", path, quiet)
     parts = [
-        mapping_at(given, "properties", path, quiet),
+        mapping_at(fields, "properties", path, quiet),
         *(mapping_at(resources, name, path, quiet) for name in _AMOUNTS),
     ]
-    said = given.get("maxapplications") or any(value for part in parts for value in part.values())
-    return settings if said else None
+    is_set = fields.get("maxapplications") or any(value for part in parts for value in part.values())
+    return settings if is_set else None
 
 
 def _settings(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def _settings(mapping: Mapping[str, Any], path: str, book: NoteCollector) -> dic
     return {
         "guaranteed": read_amounts(resources, "guaranteed", path, book),
         "max": read_amounts(resources, "max", path, book),
-        **_properties(properties, [one for one in PROPERTIES if one.in_template], path, book),
+        **_properties(properties, [setting for setting in PROPERTIES if setting.in_template], path, book),
         **_lending(properties, path, book),
     }
 
@@ -90,23 +92,23 @@ def _properties(
     properties: Mapping[str, Any], settings: Iterable[QueueSetting], path: str, book: NoteCollector
 ) -> dict[str, Any]:
     """Return what the properties say of these settings, as fields of Queue."""
-    said = {one.attribute: _READERS[one.kind](properties, one, path, book) for one in settings}
-    return {attribute: value for attribute, value in said.items() if value is not None}
+    values = {setting.attribute: _READERS[setting.kind](properties, setting, path, book) for setting in settings}
+    return {attribute: value for attribute, value in values.items() if value is not None}
 
 
 def _lending(properties: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
     line = line_of(properties, LENDING_PROPERTY)
     try:
-        said = json.loads(str(properties.get(LENDING_PROPERTY) or "{}"))
+        content = json.loads(str(properties.get(LENDING_PROPERTY) or "{}"))
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        content = None
+    if not isinstance(content, dict):
         book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING_PROPERTY)
         return {}
-    found = NoteCollector()
-    note_unknown(said, [one.name for one in LENDING_SETTINGS], DocumentPlace(path=path), found)
-    read = read_values(said, LENDING_SETTINGS, DocumentPlace(path=path), found)
-    book.notes += [msgspec.structs.replace(note, line=line, field="") for note in found.notes]
+    own_notes = NoteCollector()
+    note_unknown(content, [setting.name for setting in LENDING_SETTINGS], DocumentPlace(path=path), own_notes)
+    read = read_values(content, LENDING_SETTINGS, DocumentPlace(path=path), own_notes)
+    book.notes += [msgspec.structs.replace(note, line=line, field="") for note in own_notes.notes]
     return read
 
 
@@ -117,11 +119,11 @@ def is_true(value: Any) -> bool:
 
 def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: NoteCollector) -> Amounts:
     """Return guaranteed or max in our resource names and integer units; an invalid amount is an error."""
-    given = mapping_at(resources, field, path, book)
+    texts = mapping_at(resources, field, path, book)
     amounts: Amounts = {}
-    for name, value in given.items():
+    for name, value in texts.items():
         resource = our_resource(str(name))
-        line = line_of(given, name)
+        line = line_of(texts, name)
         if str(name) == CPU:
             message = gettext_noop("YuniKorn calls cpu vcore; cpu is read as vcore here, but limits nothing there.")
             book.add(Severity.WARNING, path, line, message)
@@ -147,13 +149,13 @@ def _choice(properties: Mapping[str, Any], setting: QueueSetting, path: str, boo
     """Return a policy by its name, ignoring case as YuniKorn does."""
     key = setting.yunikorn
     value = str(properties.get(key) or "").lower()
-    found = next((known for known in setting.values if known == value), None)
-    if value and found is None:
+    choice = next((known for known in setting.values if known == value), None)
+    if value and choice is None:
         message = gettext_noop("%(value)s is no %(key)s; %(default)s applies. Known are: %(known)s.")
-        known, given = ", ".join(setting.values), str(properties[key])
+        known, written = ", ".join(setting.values), str(properties[key])
         line, default = line_of(properties, key), str(setting.default)
-        book.add(Severity.WARNING, path, line, message, value=given, key=key, default=default, known=known)
-    return found
+        book.add(Severity.WARNING, path, line, message, value=written, key=key, default=default, known=known)
+    return choice
 
 
 def _delay(properties: Mapping[str, Any], setting: QueueSetting, path: str, book: NoteCollector) -> int | None:

@@ -32,17 +32,17 @@ class PreemptionMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Queue of the pending pod, or the queue that was over its max."""
 
 
-def to_preempted(told: PreemptionMessage, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
+def to_preempted(message: PreemptionMessage, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
     """Return the preemption record of a victim, from the content of the message about it."""
     return Preempted(
         uid=uid,
         namespace=namespace,
         name=name,
         at_ms=at_ms,
-        ask_uid=told.ask_uid,
-        ask_application=told.application,
-        ask_queue=told.queue if told.ask_uid else "",
-        over_max="" if told.ask_uid else told.queue,
+        ask_uid=message.ask_uid,
+        ask_application=message.application,
+        ask_queue=message.queue if message.ask_uid else "",
+        over_max="" if message.ask_uid else message.queue,
     )
 
 

@@ -54,12 +54,12 @@ def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
     if not book.failed and isinstance(document, str):  # a text is a configuration that YuniKorn itself reads
         strict.check(loaded, book)
         if not book.failed:
-            for one in loaded["partitions"]:
-                user_limits.check(one, book)
+            for loaded_partition in loaded["partitions"]:
+                user_limits.check(loaded_partition, book)
     if book.failed:
         wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
-        kept = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)
-        raise ImportFailure(tuple(kept))
+        reported = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)
+        raise ImportFailure(tuple(reported))
     return YuniKornDocument(
         form="yunikorn",
         tree=QueueTree([queue for queue, _source in queues], placement),
@@ -71,10 +71,11 @@ def read(document: str | Mapping[str, Any]) -> YuniKornDocument:
 
 
 def _settings(partition: Mapping[str, Any]) -> Partition:
-    said = partition.get("preemption")
-    said = said if isinstance(said, Mapping) else {}
+    preemption = partition.get("preemption")
+    preemption = preemption if isinstance(preemption, Mapping) else {}
     return Partition(
-        preemption=is_true(said.get("enabled", True)), quota_preemption=is_true(said.get("quotapreemptionenabled"))
+        preemption=is_true(preemption.get("enabled", True)),
+        quota_preemption=is_true(preemption.get("quotapreemptionenabled")),
     )
 
 
@@ -82,12 +83,12 @@ def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[tuple
     top, implied = top_queues(partition)
     if implied:
         yield IMPLIED_ROOT, None
-    left = MOST_QUEUES
+    queues_left = MOST_QUEUES
     pending = _named(top, ROOT if implied else "", book)
     while pending:
         path, mapping = pending.pop()
-        left -= 1
-        if left < 0:
+        queues_left -= 1
+        if queues_left < 0:
             raise failure(None, gettext_noop("There are more than %(most)s queues."), str(MOST_QUEUES), "most")
         children = mapping.get("queues") or []
         queue = read_queue(mapping, path, book)
@@ -101,7 +102,7 @@ def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[tuple
 
 def _named(queues: list[Any], parent: str, book: NoteCollector) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the queues of a list with their paths, the last first; a queue without a valid name is an error."""
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    queues_by_name: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for mapping in queues:
         if not isinstance(mapping, Mapping):
             book.add(Severity.ERROR, parent, None, gettext_noop("A queue must be a mapping with a name."))
@@ -113,15 +114,15 @@ def _named(queues: list[Any], parent: str, book: NoteCollector) -> list[tuple[st
             book.add(Severity.ERROR, parent, line, message, name=repr(name))
         elif parent and name.lower() == ROOT:
             book.add(Severity.ERROR, parent, line, gettext_noop("root must be the only queue at the top."))
-        elif name.lower() in found:
+        elif name.lower() in queues_by_name:
             book.add(Severity.ERROR, parent, line, gettext_noop("Queue %(name)s is given twice."), name=name)
         else:
             path = f"{parent}.{name}" if parent else ROOT
             if len(path) > LONGEST_PATH:
                 message = gettext_noop("A path has at most %(most)s characters.")
                 book.add(Severity.ERROR, parent, line, message, most=str(LONGEST_PATH))
-            found[name.lower()] = (path, mapping)
-    return list(reversed(found.values()))
+            queues_by_name[name.lower()] = (path, mapping)
+    return list(reversed(queues_by_name.values()))
 
 
 def placement_of(partition: Mapping[str, Any], book: NoteCollector) -> tuple[Rule, ...]:

@@ -93,20 +93,22 @@ class _Queue(msgspec.Struct, frozen=True, rename="camel"):
 def read_batch(data: bytes) -> Batch:
     """Decode the response of ``/ws/v1/events/batch``. Raise ForeignAnswerError."""
     try:
-        found = msgspec.json.decode(data, type=_Batch)
+        batch = msgspec.json.decode(data, type=_Batch)
     except UNDECODABLE:
         raise ForeignAnswerError from None
-    records = found.event_records or []
-    messages = ((one, parse_message(one.message)) for one in records if one.type == _REQUEST and one.object_id)
+    records = batch.event_records or []
+    messages = (
+        (record, parse_message(record.message)) for record in records if record.type == _REQUEST and record.object_id
+    )
     return Batch(
-        instance=found.instance,
-        lowest=found.lowest_id,
-        highest=found.highest_id,
+        instance=batch.instance,
+        lowest=batch.lowest_id,
+        highest=batch.highest_id,
         count=len(records),
         preempted=tuple(
-            Record(uid=one.object_id, at_ms=one.timestamp_nano // _NS_PER_MS, preemption=says)
-            for one, says in messages
-            if says is not None
+            Record(uid=record.object_id, at_ms=record.timestamp_nano // _NS_PER_MS, preemption=message)
+            for record, message in messages
+            if message is not None
         ),
     )
 
@@ -117,34 +119,34 @@ def read_queues(data: bytes) -> tuple[TheirQueue, ...]:
     The response is a queue that contains all others or, as YuniKorn's documentation describes it, a list of that queue.
     """
     try:
-        found = msgspec.json.decode(data, type=_Queue | list[_Queue])
+        answer = msgspec.json.decode(data, type=_Queue | list[_Queue])
     except UNDECODABLE:
         raise ForeignAnswerError from None
-    level = found if isinstance(found, list) else [found]
+    level = answer if isinstance(answer, list) else [answer]
     queues: list[TheirQueue] = []
     for _ in range(_DEEPEST):
-        queues += [_queue(one) for one in level]
-        level = [child for one in level for child in one.children or []]
+        queues += [_queue(queue) for queue in level]
+        level = [child for queue in level for child in queue.children or []]
     return tuple(queues)
 
 
-def _queue(found: _Queue) -> TheirQueue:
+def _queue(queue: _Queue) -> TheirQueue:
     try:
-        delay_ms = parse_duration(found.preemption_delay)
+        delay_ms = parse_duration(queue.preemption_delay)
     except DurationError:
         delay_ms = None
     return TheirQueue(
-        path=found.name,
-        allocated=_amounts(found.allocated_resource),
-        guaranteed=_amounts(found.guaranteed_resource),
-        max=_amounts(found.max_resource),
-        preempting=_amounts(found.preempting_resource),
-        leaf=str(found.is_leaf).lower() == "true",
-        fence=found.is_preemption_fence,
-        disabled=not found.preemption_enabled,
+        path=queue.name,
+        allocated=_amounts(queue.allocated_resource),
+        guaranteed=_amounts(queue.guaranteed_resource),
+        max=_amounts(queue.max_resource),
+        preempting=_amounts(queue.preempting_resource),
+        leaf=str(queue.is_leaf).lower() == "true",
+        fence=queue.is_preemption_fence,
+        disabled=not queue.preemption_enabled,
         delay_ms=delay_ms,
     )
 
 
-def _amounts(given: dict[str, int] | None) -> Amounts:
-    return {our_resource(name): amount for name, amount in (given or {}).items()}
+def _amounts(amounts: dict[str, int] | None) -> Amounts:
+    return {our_resource(name): amount for name, amount in (amounts or {}).items()}

@@ -69,13 +69,13 @@ def check(document: Mapping[str, Any], book: NoteCollector) -> None:
 
 def quantity(resource: str, value: Any) -> int | None:
     """Return an amount as YuniKorn reads it, vcore in thousandths; None if YuniKorn rejects it."""
-    found = _AMOUNT.fullmatch(str(value).strip())
-    if found is None or int(found[1]) > _LARGEST:
+    match = _AMOUNT.fullmatch(str(value).strip())
+    if match is None or int(match[1]) > _LARGEST:
         return None
-    milli = found[2] == "m"
-    if (milli and resource != VCORE) or (not milli and found[2] not in _MULTIPLIERS):
+    milli = match[2] == "m"
+    if (milli and resource != VCORE) or (not milli and match[2] not in _MULTIPLIERS):
         return None
-    amount = int(found[1]) * _MULTIPLIERS.get(found[2], 1) * (1000 if resource == VCORE and not milli else 1)
+    amount = int(match[1]) * _MULTIPLIERS.get(match[2], 1) * (1000 if resource == VCORE and not milli else 1)
     return amount if amount <= _LARGEST else None
 
 
@@ -84,13 +84,13 @@ def _record(value: Any, place: _Place, fields: _Fields) -> None:
     if not isinstance(value, Mapping):
         place.refuse(_NO_MAPPING, field=place.field)
         return
-    for key, given in value.items():
+    for key, field_value in value.items():
         at = replace(place, field=str(key), line=line_of(value, key))
         known = fields.get(key) if isinstance(key, str) else None
         if known is None:
             _refuse_key(at, fields)
-        elif given is not None:
-            known(given, at)
+        elif field_value is not None:
+            known(field_value, at)
 
 
 def _refuse_key(place: _Place, fields: _Fields) -> None:

@@ -26,14 +26,14 @@ class _UserInfo(msgspec.Struct, frozen=True):
 
 def submitter(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Submitter:
     """Return the user and groups of a pod; empty if the pod does not name them or they can't be read."""
-    told = annotations.get(USER_INFO_ANNOTATION)
-    return _read(told) if told else (labels.get(USER_LABEL, ""), ())
+    user_info = annotations.get(USER_INFO_ANNOTATION)
+    return _read(user_info) if user_info else (labels.get(USER_LABEL, ""), ())
 
 
 @shared
-def _read(told: str) -> Submitter:
+def _read(text: str) -> Submitter:
     try:
-        info = msgspec.json.decode(told, type=_UserInfo)
+        info = msgspec.json.decode(text, type=_UserInfo)
     except UNDECODABLE:
         return "", ()
     return info.user, info.groups or ()

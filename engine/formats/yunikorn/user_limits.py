@@ -72,16 +72,16 @@ def check_written(document: str, tree: QueueTree, book: NoteCollector) -> None:
 
     The errors have no lines, because the lines would change. Raise ImportFailure for a document that can't be read.
     """
-    loaded, found = _loaded(document), NoteCollector()
-    strict.check(loaded, found)
-    if found.failed:
-        book.notes += found.notes
+    loaded, own_notes = _loaded(document), NoteCollector()
+    strict.check(loaded, own_notes)
+    if own_notes.failed:
+        book.notes += own_notes.notes
         return
     partition = partition_of(loaded, NoteCollector())
     top, implied = top_queues(partition)
     written = _with_tree(top, tree, tree.root if implied else "")
-    check({**partition, "queues": [{**written, "limits": partition.get("limits")} if implied else written]}, found)
-    book.notes += [msgspec.structs.replace(note, line=None) for note in found.notes]
+    check({**partition, "queues": [{**written, "limits": partition.get("limits")} if implied else written]}, own_notes)
+    book.notes += [msgspec.structs.replace(note, line=None) for note in own_notes.notes]
 
 
 @lru_cache(maxsize=8)
@@ -93,23 +93,23 @@ def _loaded(document: str) -> Mapping[str, Any]:
 def _with_tree(queues: Sequence[Any], tree: QueueTree, above: str) -> dict[str, Any]:
     """Return the root of a tree as a mapping with the max of every queue and the limits of the document's queues."""
     foreign: dict[str, Mapping[str, Any]] = {}
-    pending = [(above, one) for one in queues]
+    pending = [(above, queue) for queue in queues]
     while pending:
         parent, mapping = pending.pop()
         path = f"{parent}.{mapping['name']}" if parent else ROOT
         foreign[path.lower()] = mapping
-        pending += [(path, one) for one in mapping.get("queues") or []]
-    found: dict[str, dict[str, Any]] = {}
+        pending += [(path, child) for child in mapping.get("queues") or []]
+    mappings: dict[str, dict[str, Any]] = {}
     for path in reversed(list(tree.walk())):
-        own = foreign.get(path.lower(), {})
+        foreign_fields = foreign.get(path.lower(), {})
         limits = {name: f"{amount}m" if name == CPU else str(amount) for name, amount in tree[path].max.items()}
-        found[path] = {
-            **{key: own[key] for key in ("limits", "maxapplications") if key in own},
+        mappings[path] = {
+            **{key: foreign_fields[key] for key in ("limits", "maxapplications") if key in foreign_fields},
             "name": path.rpartition(".")[2],
             "resources": {"max": {VCORE if name == CPU else name: amount for name, amount in limits.items()}},
-            "queues": [found[child] for child in tree.children[path]],
+            "queues": [mappings[child] for child in tree.children[path]],
         }
-    return found[tree.root]
+    return mappings[tree.root]
 
 
 class _LimitSubject(NamedTuple):
@@ -129,7 +129,7 @@ _Allowed = TypeVar("_Allowed", Amounts, int)
 class _Limit:
     """A limit, as far as it can be read."""
 
-    whom: tuple[_LimitSubject, ...]
+    subjects: tuple[_LimitSubject, ...]
     resources: Amounts
     """Amounts in YuniKorn's units, by our resource names."""
     sets_resources: bool
@@ -170,35 +170,37 @@ def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_Queu
         queue = pending.pop()
         yield queue
         resources = _inherited(queue, queue.resources, lambda limit: limit.resources, _least)
-        applications = _inherited(queue, queue.applications, lambda limit: limit.applications, lambda own, _above: own)
-        for child in reversed([one for one in queue.mapping.get("queues") or [] if one]):
+        applications = _inherited(
+            queue, queue.applications, lambda limit: limit.applications, lambda own_value, _above: own_value
+        )
+        for child in reversed([child_mapping for child_mapping in queue.mapping.get("queues") or [] if child_mapping]):
             _check_applications(queue, child, book)
             path = f"{queue.path}.{child.get('name')}"
             pending.append(_Queue(path, child, _limits(child.get("limits")), resources, applications))
 
 
-def _limits(given: Sequence[Mapping[str, Any] | None] | None) -> tuple[_Limit, ...]:
-    return tuple(_limit(one) for one in given or () if one)
+def _limits(limits: Sequence[Mapping[str, Any] | None] | None) -> tuple[_Limit, ...]:
+    return tuple(_limit(limit) for limit in limits or () if limit)
 
 
-def _limit(given: Mapping[str, Any]) -> _Limit:
+def _limit(fields: Mapping[str, Any]) -> _Limit:
     kinds = ("users", "groups")
     return _Limit(
-        whom=tuple(_LimitSubject(kind, str(name)) for kind in kinds for name in given.get(kind) or ()),
-        resources=_amounts(given.get("maxresources")),
-        sets_resources=bool(given.get("maxresources")),
-        applications=int(given.get("maxapplications") or 0),
-        line=next((line for key in given if (line := line_of(given, key)) is not None), None),
+        subjects=tuple(_LimitSubject(kind, str(name)) for kind in kinds for name in fields.get(kind) or ()),
+        resources=_amounts(fields.get("maxresources")),
+        sets_resources=bool(fields.get("maxresources")),
+        applications=int(fields.get("maxapplications") or 0),
+        line=next((line for key in fields if (line := line_of(fields, key)) is not None), None),
     )
 
 
-def _amounts(given: Mapping[str, Any] | None) -> Amounts:
-    found = {our_resource(str(name)): quantity(str(name), value) for name, value in (given or {}).items()}
-    return {name: amount for name, amount in found.items() if amount is not None}
+def _amounts(resources: Mapping[str, Any] | None) -> Amounts:
+    amounts = {our_resource(str(name)): quantity(str(name), value) for name, value in (resources or {}).items()}
+    return {name: amount for name, amount in amounts.items() if amount is not None}
 
 
-def _least(own: Amounts, above: Amounts) -> Amounts:
-    return {name: min(one[name] for one in (own, above) if name in one) for name in {*own, *above}}
+def _least(first: Amounts, second: Amounts) -> Amounts:
+    return {name: min(amounts[name] for amounts in (first, second) if name in amounts) for name in {*first, *second}}
 
 
 def _inherited(
@@ -208,12 +210,12 @@ def _inherited(
     both: Callable[[_Allowed, _Allowed], _Allowed],
 ) -> dict[_LimitSubject, _Allowed]:
     """Return the limits of users and groups that apply below a queue."""
-    found = dict(above)
+    inherited = dict(above)
     for limit in queue.limits:
-        for whom in limit.whom:
-            own = allowed(limit)
-            found[whom] = both(own, above[whom]) if whom in above else own
-    return found
+        for subject in limit.subjects:
+            own_limit = allowed(limit)
+            inherited[subject] = both(own_limit, above[subject]) if subject in above else own_limit
+    return inherited
 
 
 def _check_acls(queue: _Queue, book: NoteCollector) -> None:
@@ -224,11 +226,11 @@ def _check_acls(queue: _Queue, book: NoteCollector) -> None:
 
 
 def _check_applications(above: _Queue, child: Mapping[str, Any], book: NoteCollector) -> None:
-    most, own = (int(one.get("maxapplications") or 0) for one in (above.mapping, child))
+    most, own_value = (int(mapping.get("maxapplications") or 0) for mapping in (above.mapping, child))
     path, line = f"{above.path}.{child.get('name')}", line_of(child, "maxapplications")
-    if most and own > most:
-        book.add(Severity.ERROR, path, line, _MORE_APPLICATIONS, own=str(own), max=str(most))
-    elif most and not own:
+    if most and own_value > most:
+        book.add(Severity.ERROR, path, line, _MORE_APPLICATIONS, own=str(own_value), max=str(most))
+    elif most and not own_value:
         book.add(Severity.ERROR, path, line_of(child, "name"), _NO_APPLICATIONS, max=str(most))
 
 
@@ -243,30 +245,30 @@ def _check_limits(queue: _Queue, book: NoteCollector) -> None:
             book.add(Severity.ERROR, queue.path, limit.line, message, **params)
 
 
-_Found = Iterator[tuple[str, dict[str, str]]]
+_Faults = Iterator[tuple[str, dict[str, str]]]
 
 
-def _wrong_names(limit: _Limit, seen: set[_LimitSubject]) -> _Found:
+def _wrong_names(limit: _Limit, seen: set[_LimitSubject]) -> _Faults:
     """Yield the faults in the names of a limit.
 
     ``seen`` holds the users and groups of the limits before it; those of this limit are added.
     """
-    if not limit.whom:
+    if not limit.subjects:
         yield _NOBODY, {}
-    for whom in limit.whom:
-        name = _USER if whom.kind == "users" else _GROUP
-        if whom.name != EVERYBODY and not name.fullmatch(whom.name):
-            yield _NAME, {"value": repr(whom.name)}
-        if whom in seen:
-            yield _AGAIN, {"value": whom.name}
-        if whom.name != EVERYBODY and _LimitSubject(whom.kind, EVERYBODY) in seen:
-            yield _AFTER, {"value": whom.name}
-        seen.add(whom)
-    if [one.name for one in seen if one.kind == "groups"] == [EVERYBODY]:
+    for subject in limit.subjects:
+        name = _USER if subject.kind == "users" else _GROUP
+        if subject.name != EVERYBODY and not name.fullmatch(subject.name):
+            yield _NAME, {"value": repr(subject.name)}
+        if subject in seen:
+            yield _AGAIN, {"value": subject.name}
+        if subject.name != EVERYBODY and _LimitSubject(subject.kind, EVERYBODY) in seen:
+            yield _AFTER, {"value": subject.name}
+        seen.add(subject)
+    if [earlier.name for earlier in seen if earlier.kind == "groups"] == [EVERYBODY]:
         yield _ALONE, {}
 
 
-def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Found:
+def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Faults:
     if limit.sets_resources and not any(limit.resources.values()):
         yield _NOTHING, {}
     if not limit.sets_resources and not limit.applications:
@@ -274,28 +276,28 @@ def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Found:
     most = int(queue.mapping.get("maxapplications") or 0)
     if most and limit.applications > most:
         yield _ABOVE_APPLICATIONS, {"limit": str(limit.applications), "max": str(most)}
-    own = _amounts((queue.mapping.get("resources") or {}).get("max")) if queue.path != ROOT else {}
+    queue_max = _amounts((queue.mapping.get("resources") or {}).get("max")) if queue.path != ROOT else {}
     for name, amount in limit.resources.items():
-        if amount > own.get(name, amount):
-            said = {"limit": format_amount(name, amount), "max": format_amount(name, own[name])}
-            yield _ABOVE_MAX, {"resource": name, **said}
+        if amount > queue_max.get(name, amount):
+            params = {"limit": format_amount(name, amount), "max": format_amount(name, queue_max[name])}
+            yield _ABOVE_MAX, {"resource": name, **params}
 
 
-def _more_than_above(limit: _Limit, queue: _Queue) -> _Found:
+def _more_than_above(limit: _Limit, queue: _Queue) -> _Faults:
     """Yield the faults of a limit that exceeds the limit above of the same user or group, else that of everybody."""
-    for whom in limit.whom:
-        everybody = _LimitSubject(whom.kind, EVERYBODY)
-        resources = queue.resources.get(whom, queue.resources.get(everybody, {}))
+    for subject in limit.subjects:
+        everybody = _LimitSubject(subject.kind, EVERYBODY)
+        resources = queue.resources.get(subject, queue.resources.get(everybody, {}))
         for name, amount in limit.resources.items():
             if amount > resources.get(name, amount):
-                said = {"limit": format_amount(name, amount), "max": format_amount(name, resources[name])}
-                yield _MORE_THAN_ABOVE, {"name": whom.name, "resource": name, **said}
-        most = queue.applications.get(whom, queue.applications.get(everybody, 0))
+                params = {"limit": format_amount(name, amount), "max": format_amount(name, resources[name])}
+                yield _MORE_THAN_ABOVE, {"name": subject.name, "resource": name, **params}
+        most = queue.applications.get(subject, queue.applications.get(everybody, 0))
         if most and not limit.applications:
-            yield _ANY_APPLICATIONS, {"name": whom.name, "max": str(most)}
+            yield _ANY_APPLICATIONS, {"name": subject.name, "max": str(most)}
         elif most and limit.applications > most:
-            said = {"limit": str(limit.applications), "max": str(most)}
-            yield _MORE_APPLICATIONS_THAN_ABOVE, {"name": whom.name, **said}
+            params = {"limit": str(limit.applications), "max": str(most)}
+            yield _MORE_APPLICATIONS_THAN_ABOVE, {"name": subject.name, **params}
 
 
 @lru_cache(maxsize=32)

@@ -67,52 +67,54 @@ def _merge_placement(partition: Fields, tree: QueueTree) -> None:
 def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
     """Change a queue and all queues below it so that they describe the tree."""
     queue = tree[path]
-    said = read_queue(fields, path, NoteCollector())
-    if queue.parent_declared != said.parent_declared:
+    current = read_queue(fields, path, NoteCollector())
+    if queue.parent_declared != current.parent_declared:
         _set(fields, "parent", True if queue.parent_declared else None)
-    _merge_settings(fields, said, queue)
-    own = [one for one in PROPERTIES if not one.in_template]
-    _merge_properties(fields, _properties(said, own), _properties(queue, own))
-    _merge_template(fields, said.template, queue.template)
+    _merge_settings(fields, current, queue)
+    queue_properties = [setting for setting in PROPERTIES if not setting.in_template]
+    _merge_properties(fields, _properties(current, queue_properties), _properties(queue, queue_properties))
+    _merge_template(fields, current.template, queue.template)
     _merge_children(fields, tree, path)
 
 
-def _merge_template(fields: Fields, said: Settings | None, wanted: Settings | None) -> None:
-    if wanted is None:
-        if said is not None:
+def _merge_template(fields: Fields, current: Settings | None, desired: Settings | None) -> None:
+    if desired is None:
+        if current is not None:
             del fields[TEMPLATE]
         return
-    given = fields.get(TEMPLATE)
-    given = fields[TEMPLATE] = CommentedMap() if given is None else given
-    _merge_settings(given, said or Settings(), wanted)
+    template = fields.get(TEMPLATE)
+    template = fields[TEMPLATE] = CommentedMap() if template is None else template
+    _merge_settings(template, current or Settings(), desired)
     if read_queue(fields, "", NoteCollector()).template is None:  # a template without settings would not count
-        given["properties"] = CommentedMap({BY_NAME["preemption_policy"].yunikorn: str(wanted.preemption_policy)})
+        template["properties"] = CommentedMap({BY_NAME["preemption_policy"].yunikorn: str(desired.preemption_policy)})
 
 
-def _merge_settings(fields: Fields, said: Settings, wanted: Settings) -> None:
+def _merge_settings(fields: Fields, current: Settings, desired: Settings) -> None:
     """Write the settings that queues and templates have in common."""
-    _merge_amounts(fields, "guaranteed", said.guaranteed, wanted.guaranteed)
-    _merge_amounts(fields, "max", said.max, wanted.max)
-    common = [one for one in PROPERTIES if one.in_template]
-    have, want = (_properties(one, common) | _lending(one) for one in (said, wanted))
-    _merge_properties(fields, have, want)
+    _merge_amounts(fields, "guaranteed", current.guaranteed, desired.guaranteed)
+    _merge_amounts(fields, "max", current.max, desired.max)
+    common = [setting for setting in PROPERTIES if setting.in_template]
+    current_properties, desired_properties = (
+        _properties(settings, common) | _lending(settings) for settings in (current, desired)
+    )
+    _merge_properties(fields, current_properties, desired_properties)
 
 
-def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> None:
-    if said == wanted:
+def _merge_amounts(fields: Fields, key: str, current: Amounts, desired: Amounts) -> None:
+    if current == desired:
         return
     resources = fields.get("resources")
     resources = fields["resources"] = CommentedMap() if resources is None else resources
-    given = resources.get(key)
-    given = resources[key] = CommentedMap() if given is None else given
-    names = {our_resource(str(name)): name for name in given}
-    like = next(iter(given.values()), None)
-    for name in [name for name in given if our_resource(str(name)) not in wanted]:
-        del given[name]
-    for resource, amount in wanted.items():
-        if said.get(resource) != amount:
+    texts = resources.get(key)
+    texts = resources[key] = CommentedMap() if texts is None else texts
+    names = {our_resource(str(name)): name for name in texts}
+    sample = next(iter(texts.values()), None)
+    for name in [name for name in texts if our_resource(str(name)) not in desired]:
+        del texts[name]
+    for resource, amount in desired.items():
+        if current.get(resource) != amount:
             name = names.get(resource, VCORE if resource == CPU else resource)
-            given[name] = typed_like(format_amount(resource, amount), given.get(name, like))
+            texts[name] = typed_like(format_amount(resource, amount), texts.get(name, sample))
     _drop_if_empty(resources, key)
     _drop_if_empty(fields, "resources")
 
@@ -130,7 +132,7 @@ def _merge_properties(fields: Fields, have: Mapping[str, str | None], want: Mapp
 
 def _properties(queue: Settings, settings: Iterable[QueueSetting]) -> dict[str, str | None]:
     """Return the text of the property of each of these settings; None if the setting has its default."""
-    return {one.yunikorn: _text_of(one, queue) if one.is_set(queue) else None for one in settings}
+    return {setting.yunikorn: _text_of(setting, queue) if setting.is_set(queue) else None for setting in settings}
 
 
 def _text_of(setting: QueueSetting, queue: Settings) -> str:
@@ -145,21 +147,21 @@ def _text_of(setting: QueueSetting, queue: Settings) -> str:
 
 
 def _lending(queue: Settings) -> dict[str, str | None]:
-    said = write_settings(queue, LENDING_SETTINGS)
-    return {LENDING_PROPERTY: json.dumps(said, sort_keys=True) if said else None}
+    settings = write_settings(queue, LENDING_SETTINGS)
+    return {LENDING_PROPERTY: json.dumps(settings, sort_keys=True) if settings else None}
 
 
 def _merge_children(fields: Fields, tree: QueueTree, path: str) -> None:
     """Change the queues under ``fields`` to the children of ``path`` in the tree; new queues come last."""
-    given = fields.get("queues") or []
-    before: _Queues = {f"{path}.{child['name']}": child for child in given}
-    wanted = dict.fromkeys((*(child for child in before if child in tree), *tree.children[path]))
-    for child in wanted:
+    children = fields.get("queues") or []
+    before: _Queues = {f"{path}.{child['name']}": child for child in children}
+    ordered = dict.fromkeys((*(child for child in before if child in tree), *tree.children[path]))
+    for child in ordered:
         if child not in before:
             before[child] = CommentedMap(name=tree[child].name)
         _merge(before[child], tree, child)
-    after = [before[child] for child in wanted]
-    if [id(child) for child in after] != [id(child) for child in given]:
+    after = [before[child] for child in ordered]
+    if [id(child) for child in after] != [id(child) for child in children]:
         fields["queues"] = CommentedSeq(after)
         _drop_if_empty(fields, "queues")
 
