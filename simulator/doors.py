@@ -26,6 +26,6 @@ def rejection_reason(request: web.Request, token: str | None) -> RejectionReason
     if token is None:
         changes = request.method not in _READS and any(name in request.headers for name in _OF_BROWSERS)
         return RejectionReason.BROWSER if changes else None
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    good = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
-    return None if good else RejectionReason.NO_TOKEN
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+    matches = scheme.lower() == "bearer" and hmac.compare_digest(credentials.strip().encode(), token.encode())
+    return None if matches else RejectionReason.NO_TOKEN

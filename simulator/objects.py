@@ -39,12 +39,12 @@ def timestamp(moment: datetime) -> str:
 def set_condition(obj: Object, condition: Object, now: str) -> None:
     """Set a status condition by its type; lastTransitionTime changes only with the status."""
     conditions = obj.setdefault("status", {}).setdefault("conditions", [])
-    for found in conditions:
-        if found["type"] == condition["type"]:
-            moved = found.get("status") != condition["status"]
-            found.update(condition)
-            if moved or "lastTransitionTime" not in found:
-                found["lastTransitionTime"] = now
+    for current in conditions:
+        if current["type"] == condition["type"]:
+            moved = current.get("status") != condition["status"]
+            current.update(condition)
+            if moved or "lastTransitionTime" not in current:
+                current["lastTransitionTime"] = now
             return
     conditions.append({**condition, "lastTransitionTime": now})
 

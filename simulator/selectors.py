@@ -28,8 +28,10 @@ def matcher(kind: ApiResource, label_selector: str | None, field_selector: str |
         return None
 
     def matches(obj: Mapping[str, Any]) -> bool:
-        found = obj["metadata"].get("labels") or {}
-        return all(wanted(found) for wanted in labels) and all(wanted(obj) for wanted in fields)
+        labels_of_object = obj["metadata"].get("labels") or {}
+        return all(requirement(labels_of_object) for requirement in labels) and all(
+            requirement(obj) for requirement in fields
+        )
 
     return matches
 
@@ -40,14 +42,14 @@ def parse_labels(text: str) -> list[Requirement]:
 
 
 def _requirement(term: str, text: str) -> Requirement:
-    if found := _SET.match(term):
-        values = [value.strip() for value in found[3].split(",")]
-        return _operator(found[1], "In" if found[2] == "in" else "NotIn", values)
-    if found := _COMPARE.match(term):
-        operator = {"=": "In", "==": "In", "!=": "NotIn", ">": "Gt", "<": "Lt"}[found[2]]
-        return _operator(found[1], operator, [found[3]])
-    if found := _EXISTS.match(term):
-        return _operator(found[2], "DoesNotExist" if found[1] else "Exists", [])
+    if match := _SET.match(term):
+        values = [value.strip() for value in match[3].split(",")]
+        return _operator(match[1], "In" if match[2] == "in" else "NotIn", values)
+    if match := _COMPARE.match(term):
+        operator = {"=": "In", "==": "In", "!=": "NotIn", ">": "Gt", "<": "Lt"}[match[2]]
+        return _operator(match[1], operator, [match[3]])
+    if match := _EXISTS.match(term):
+        return _operator(match[2], "DoesNotExist" if match[1] else "Exists", [])
     raise bad_request(f"unable to parse requirement: invalid selector: {text!r}; can't understand {term.strip()!r}")
 
 
@@ -75,10 +77,10 @@ def _comparison(key: str, operator: str, value: str) -> Requirement:
 
     def compares(labels: Labels) -> bool:
         try:
-            found = int(labels[key])
+            number = int(labels[key])
         except (KeyError, ValueError):
             return False
-        return found > border if operator == "Gt" else found < border
+        return number > border if operator == "Gt" else number < border
 
     return compares
 
@@ -87,11 +89,11 @@ def match_labels(selector: Mapping[str, Any] | None, labels: Labels | None) -> b
     """Return whether labels satisfy a LabelSelector object; None selects nothing, an empty one everything."""
     if selector is None:
         return False
-    found = labels or {}
+    known_labels = labels or {}
     exact = selector.get("matchLabels") or {}
     expressions = selector.get("matchExpressions") or ()
-    return all(found.get(key) == value for key, value in exact.items()) and all(
-        _operator(item["key"], item["operator"], list(item.get("values") or ()))(found) for item in expressions
+    return all(known_labels.get(key) == value for key, value in exact.items()) and all(
+        _operator(item["key"], item["operator"], list(item.get("values") or ()))(known_labels) for item in expressions
     )
 
 
@@ -101,10 +103,10 @@ def parse_fields(kind: ApiResource, text: str) -> list[Predicate]:
 
 
 def _field(kind: ApiResource, term: str, text: str) -> Predicate:
-    found = re.match(r"^\s*([^!=]+?)\s*(==|=|!=)\s*(.*?)\s*$", term)
-    if not found:
+    match = re.match(r"^\s*([^!=]+?)\s*(==|=|!=)\s*(.*?)\s*$", term)
+    if not match:
         raise bad_request(f"invalid selector: {text!r}; can't understand {term!r}")
-    path, value, wanted = found[1], found[3], found[2] != "!="
+    path, value, equal = match[1], match[3], match[2] != "!="
     supported = ("metadata.name", "metadata.namespace") if kind.namespaced else ("metadata.name",)
     if path not in supported and path not in kind.fields:
         if kind.custom or not kind.fields:
@@ -115,18 +117,18 @@ def _field(kind: ApiResource, term: str, text: str) -> Predicate:
             else f"field label not supported: {path}"
         )
     steps = path.split(".")
-    return lambda obj: (field_text(obj, steps) == value) is wanted
+    return lambda obj: (field_text(obj, steps) == value) is equal
 
 
 def field_text(obj: Mapping[str, Any], steps: list[str]) -> str:
     """Return the field at a path as selectors compare it: absent is empty, booleans are lower case."""
-    found: Any = obj
+    value: Any = obj
     for step in ["metadata", "name"] if steps == ["name"] else steps:
-        found = found.get(step) if isinstance(found, Mapping) else None
-    if steps == ["source"] and isinstance(found, Mapping):
-        found = found.get("component")
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    if found is None:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if steps == ["source"] and isinstance(value, Mapping):
+        value = value.get("component")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
         return "false" if steps[-1] in ("unschedulable", "hostNetwork") else ""
-    return str(found)
+    return str(value)

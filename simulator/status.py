@@ -176,9 +176,9 @@ def internal_error(why: str) -> ApiError:
     return ApiError(500, "InternalError", f"Internal error occurred: {why}", {"causes": [cause("", why)]})
 
 
-def too_large_version(wanted: int, current: int) -> ApiError:
+def too_large_version(requested: int, current: int) -> ApiError:
     """Return error 504: the requested version is later than the server's."""
-    message = f"Timeout: Too large resource version: {wanted}, current: {current}"
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
     details = {"causes": [cause("ResourceVersionTooLarge", "Too large resource version")], "retryAfterSeconds": 1}
     return ApiError(504, "Timeout", message, details)
 

@@ -66,11 +66,11 @@ class Call:
             options = options.get("deleteOptions") or {}
         elif self.verb not in ("delete", "deletecollection"):
             options = {}
-        wanted = [item for item in (self.query.get("dryRun"), *(options.get("dryRun") or ())) if item]
-        for item in wanted:
+        values = [item for item in (self.query.get("dryRun"), *(options.get("dryRun") or ())) if item]
+        for item in values:
             if item != "All":
                 raise bad_request(f'dryRun: Unsupported value: "{item}": supported values: "All"')
-        return bool(wanted)
+        return bool(values)
 
     @property
     def writes(self) -> bool:
@@ -93,15 +93,17 @@ def flag(query: Mapping[str, str], name: str) -> bool:
 
 def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[str, str]) -> Call:
     """Return the call that a path below /api or /apis names, without its body. Raises ApiError 404 and 405."""
-    group, version, rest = ("", *_rest(parts, 1)) if parts[0] == "api" else (parts[1], *_rest(parts, 2))
+    group, version, remaining = (
+        ("", *_version_and_rest(parts, 1)) if parts[0] == "api" else (parts[1], *_version_and_rest(parts, 2))
+    )
     namespace: str | None = None
-    plural, *tail = rest
-    match rest:
-        case ["namespaces", space, inner, *below] if kinds.find(group, version, inner):
-            namespace, plural, tail = space, inner, below
+    plural, *tail = remaining
+    match remaining:
+        case ["namespaces", name_of_namespace, inner, *below] if kinds.find(group, version, inner):
+            namespace, plural, tail = name_of_namespace, inner, below
     kind = kinds.find(group, version, plural)
     if kind is None or (namespace is not None and not kind.namespaced):
-        raise unknown_path() if any(one.group == group for one in kinds) else NoPageError
+        raise unknown_path() if any(other.group == group for other in kinds) else NoPageError
     name, subresource, *beyond = (*tail, None, None)
     if any(beyond):
         raise unknown_path()
@@ -112,7 +114,7 @@ def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[s
     return Call(_verb(kind, method, name, subresource, query), kind, namespace, name, subresource, query)
 
 
-def _rest(parts: Sequence[str], at: int) -> tuple[str, list[str]]:
+def _version_and_rest(parts: Sequence[str], at: int) -> tuple[str, list[str]]:
     if len(parts) < at + 2:
         raise unknown_path() if parts[0] == "api" else NoPageError
     return parts[at], list(parts[at + 1 :])
@@ -171,10 +173,10 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
         shapes += [
             (f"metadata.{field}", meta.get(field), str) for field in ("name", "generateName", "namespace", "uid")
         ]
-    for path, value, wanted in shapes:
-        if value is not None and not isinstance(value, wanted):
+    for path, value, expected in shapes:
+        if value is not None and not isinstance(value, expected):
             raise UndecodableError(
-                f"json: cannot unmarshal {type(value).__name__} into field {path} of type {wanted.__name__}"
+                f"json: cannot unmarshal {type(value).__name__} into field {path} of type {expected.__name__}"
             )
     for owner in meta.get("ownerReferences") or ():
         wrong = [

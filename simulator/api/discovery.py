@@ -34,11 +34,11 @@ CORE_VERSIONS: Object = {
 
 def group_versions(kinds: Registry) -> dict[str, list[str]]:
     """Return the served versions of every named group, both in the order in which they were added."""
-    found: dict[str, list[str]] = {}
+    versions: dict[str, list[str]] = {}
     for kind in kinds:
-        if kind.group and kind.version not in found.setdefault(kind.group, []):
-            found[kind.group].append(kind.version)
-    return found
+        if kind.group and kind.version not in versions.setdefault(kind.group, []):
+            versions[kind.group].append(kind.version)
+    return versions
 
 
 def group_list(kinds: Registry) -> Object:
@@ -60,14 +60,14 @@ def _group(name: str, versions: list[str]) -> Object:
 
 def resource_list(kinds: Registry, group_name: str, version: str) -> Object | None:
     """Return the APIResourceList of a group and version, None if it is not served."""
-    found = [kind for kind in kinds if (kind.group, kind.version) == (group_name, version)]
-    if not found:
+    members = [kind for kind in kinds if (kind.group, kind.version) == (group_name, version)]
+    if not members:
         return None
-    resources = [entry for kind in found for entry in (_resource(kind), *_subresources(kind))]
+    resources = [entry for kind in members for entry in (_resource(kind), *_subresources(kind))]
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
-        "groupVersion": found[0].api_version,
+        "groupVersion": members[0].api_version,
         "resources": resources,
     }
 

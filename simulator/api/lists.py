@@ -26,17 +26,17 @@ def list_objects(store: Store, call: Call) -> tuple[list[Object], Object]:
     Raises ApiError 400 for a bad selector or token, 410 for a version that has expired and 504 for a future one.
     """
     version, start = _position(store, call)
-    wanted = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
+    selects = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
     shown = (present(call.kind, obj) for obj in _state(store, call, version))
-    found = [obj for obj in shown if wanted is None or wanted(obj)]
-    rest = [obj for obj in found if place(obj) > start] if start else found
+    selected = [obj for obj in shown if selects is None or selects(obj)]
+    remaining = [obj for obj in selected if place(obj) > start] if start else selected
     limit = call.number("limit")
-    page = rest[:limit] if limit else rest
+    page = remaining[:limit] if limit else remaining
     meta: Object = {"resourceVersion": str(version)}
-    if len(page) < len(rest):
+    if len(page) < len(remaining):
         meta["continue"] = _token(version, place(page[-1]))
-        if wanted is None:
-            meta["remainingItemCount"] = len(rest) - len(page)
+        if selects is None:
+            meta["remainingItemCount"] = len(remaining) - len(page)
     return page, meta
 
 
@@ -82,7 +82,7 @@ def _token(version: int, last: Place) -> str:
 
 def _read_token(token: str) -> tuple[int, Place]:
     try:
-        found: Any = msgspec.json.decode(base64.urlsafe_b64decode(token))
-        return int(found["rv"]), (str(found["start"][0]), str(found["start"][1]))
+        token_content: Any = msgspec.json.decode(base64.urlsafe_b64decode(token))
+        return int(token_content["rv"]), (str(token_content["start"][0]), str(token_content["start"][1]))
     except (binascii.Error, msgspec.DecodeError, KeyError, TypeError, IndexError, ValueError):
         raise bad_request("continue key is not valid: the token can't be read") from None

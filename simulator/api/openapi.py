@@ -35,10 +35,10 @@ def index(kinds: Registry) -> Object:
 
 def version_3(kinds: Registry, root: str) -> Object | None:
     """Return the version 3 document of a group and version such as `apis/apps/v1`, None if it is not served."""
-    found = [kind for kind in kinds if _root(kind) == root]
-    if not found:
+    members = [kind for kind in kinds if _root(kind) == root]
+    if not members:
         return None
-    return {"openapi": "3.0.0", "info": INFO, "paths": dict(_paths(found)), "components": {"schemas": {}}}
+    return {"openapi": "3.0.0", "info": INFO, "paths": dict(_paths(members)), "components": {"schemas": {}}}
 
 
 def _root(kind: ApiResource) -> str:

@@ -194,15 +194,15 @@ def decode(raw: bytes) -> Object:
 
 def _message(name: str, raw: bytes) -> Object:
     known = MESSAGES[name]
-    found: Object = {}
+    message: Object = {}
     for number, value in _fields(raw):
         if number not in known:
             if value:
                 raise unsupported_media_type(("application/json", "application/yaml"))
             continue
         field, type_ = known[number]
-        _put(found, field, type_, value)
-    return found
+        _put(message, field, type_, value)
+    return message
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:
@@ -233,19 +233,19 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a number is too long")
 
 
-def _put(found: Object, field: str, type_: str, value: int | bytes) -> None:
+def _put(message: Object, field: str, type_: str, value: int | bytes) -> None:
     """Decode a value and store it in its field, unless it is unset."""
     if type_.startswith("[]"):
-        found.setdefault(field, []).append(_scalar(type_[2:], value))
+        message.setdefault(field, []).append(_scalar(type_[2:], value))
     elif type_.startswith("{}"):
         entry = dict(_fields(_bytes(value)))
         key = _bytes(entry.get(1, b"")).decode()
-        found.setdefault(field, {})[key] = _scalar(type_[2:], entry.get(2, b""))
+        message.setdefault(field, {})[key] = _scalar(type_[2:], entry.get(2, b""))
     else:
         decoded = _scalar(type_.removesuffix("?"), value)
         silent = decoded in ("", None) or (not decoded and type_.endswith("?"))
         if field and not silent:
-            found[field] = decoded
+            message[field] = decoded
 
 
 def _scalar(type_: str, value: int | bytes) -> Any:

@@ -46,10 +46,10 @@ def _get(store: Store, call: Call) -> Answer:
 
 
 def _stored(store: Store, call: Call) -> Object:
-    found = store.find(call.kind.storage, call.namespace, call.name or "")
-    if found is None:
+    obj = store.find(call.kind.storage, call.namespace, call.name or "")
+    if obj is None:
         raise not_found(call.kind, call.name or "")
-    return found
+    return obj
 
 
 def _list(store: Store, call: Call) -> Answer:
@@ -64,8 +64,8 @@ def _create(store: Store, call: Call) -> Answer:
         return 201, reviews.review(call.kind, obj, store)
     if call.kind.plural == "bindings":
         return _bind(store, call, (obj.get("metadata") or {}).get("name", ""), obj)
-    taken = accept(call.kind, store.kinds[call.kind.storage], obj)
-    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run, manager=call.manager)
+    accepted = accept(call.kind, store.kinds[call.kind.storage], obj)
+    created = store.create(call.kind.storage, accepted, call.namespace, dry_run=call.dry_run, manager=call.manager)
     return 201, present(call.kind, created)
 
 
@@ -84,12 +84,12 @@ def _update(store: Store, call: Call) -> Answer:
 
 
 def _write(store: Store, call: Call, obj: Object) -> Answer:
-    taken = accept(call.kind, store.kinds[call.kind.storage], obj)
-    taken["metadata"] = {**(taken.get("metadata") or {}), "name": call.name}
+    accepted = accept(call.kind, store.kinds[call.kind.storage], obj)
+    accepted["metadata"] = {**(accepted.get("metadata") or {}), "name": call.name}
     if call.namespace:
-        taken["metadata"]["namespace"] = call.namespace
+        accepted["metadata"]["namespace"] = call.namespace
     _stored(store, call)
-    updated = store.update(call.kind.storage, taken, call.subresource, dry_run=call.dry_run, manager=call.manager)
+    updated = store.update(call.kind.storage, accepted, call.subresource, dry_run=call.dry_run, manager=call.manager)
     return 200, present(call.kind, updated)
 
 
@@ -98,8 +98,8 @@ def _patch(store: Store, call: Call) -> Answer:
     if applies and not call.query.get("fieldManager"):
         why = cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
         raise invalid(call.kind, call.name or "", [why])
-    found = store.find(call.kind.storage, call.namespace, call.name or "")
-    if found is None and applies and not call.subresource:
+    existing = store.find(call.kind.storage, call.namespace, call.name or "")
+    if existing is None and applies and not call.subresource:
         return _create_applied(store, call)
     current = present(call.kind, _stored(store, call))
     if applies and not call.subresource and is_tracked(call.kind):
@@ -127,8 +127,8 @@ def _create_applied(store: Store, call: Call) -> Answer:
     obj = calls.mapping(call.body)
     calls.check_body(call, obj)
     named = {**obj, "metadata": {**(obj.get("metadata") or {}), "name": call.name}}
-    taken = accept(call.kind, store.kinds[call.kind.storage], named)
-    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run, manager=call.manager)
+    accepted = accept(call.kind, store.kinds[call.kind.storage], named)
+    created = store.create(call.kind.storage, accepted, call.namespace, dry_run=call.dry_run, manager=call.manager)
     return 201, present(call.kind, created)
 
 
@@ -146,14 +146,14 @@ def _options(call: Call) -> Object:
 
 def _delete(store: Store, call: Call) -> Answer:
     uid = _stored(store, call)["metadata"]["uid"]
-    last = _delete_one(store, call, call.name or "", call.namespace)
+    last = _delete_object(store, call, call.name or "", call.namespace)
     current = store.find(call.kind.storage, call.namespace, call.name or "")
     if current is not None or call.kind.key in RETURNED_WHEN_DELETED:
         return 200, present(call.kind, last)
     return 200, success(call.kind, call.name or "", uid)
 
 
-def _delete_one(store: Store, call: Call, name: str, namespace: str | None) -> Object:
+def _delete_object(store: Store, call: Call, name: str, namespace: str | None) -> Object:
     options = _options(call)
     return store.delete(
         call.kind.storage,
@@ -173,7 +173,7 @@ def _delete_collection(store: Store, call: Call) -> Answer:
         name, namespace = item["metadata"]["name"], item["metadata"].get("namespace")
         # An object that was listed may have been deleted with its owner in the meantime.
         if store.find(call.kind.storage, namespace, name) is not None:
-            deleted.append(present(call.kind, _delete_one(store, call, name, namespace)))
+            deleted.append(present(call.kind, _delete_object(store, call, name, namespace)))
     return 200, list_kind(call.kind, deleted, meta)
 
 
@@ -238,24 +238,24 @@ def _scale(store: Store, call: Call) -> Answer:
         return 200, current
     if call.verb == "create":
         raise method_not_allowed()
-    wanted = calls.mapping(call.body)
+    desired = calls.mapping(call.body)
     if call.verb == "patch":
-        wanted = apply_patch(call.kind, current, wanted, call.media_type)
-    version = (wanted.get("metadata") or {}).get("resourceVersion")
+        desired = apply_patch(call.kind, current, desired, call.media_type)
+    version = (desired.get("metadata") or {}).get("resourceVersion")
     if version and version != current["metadata"]["resourceVersion"]:
         raise conflict(call.kind, call.name or "")
     obj = _stored(store, call)
-    spec = {**obj["spec"], "replicas": (wanted.get("spec") or {}).get("replicas", 0)}
+    spec = {**obj["spec"], "replicas": (desired.get("spec") or {}).get("replicas", 0)}
     return 200, _scale_of(store.update(call.kind.key, {**obj, "spec": spec}, dry_run=call.dry_run))
 
 
 def _scale_of(obj: Object) -> Object:
-    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    fields = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     labels = (obj["spec"].get("selector") or {}).get("matchLabels") or {}
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {field: obj["metadata"][field] for field in kept if field in obj["metadata"]},
+        "metadata": {field: obj["metadata"][field] for field in fields if field in obj["metadata"]},
         "spec": {"replicas": obj["spec"].get("replicas", 0)},
         "status": {
             "replicas": (obj.get("status") or {}).get("replicas", 0),

@@ -95,7 +95,7 @@ def _record(request: web.Request, code: int) -> AuditRecord:
         code,
         agent,
         dry_run,
-        _wanted(call),
+        _uid_precondition(call),
     )
 
 
@@ -106,7 +106,7 @@ def _made(call: Call) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _wanted(call: Call) -> str:
+def _uid_precondition(call: Call) -> str:
     """Return the UID in the preconditions of DeleteOptions, also those of an eviction."""
     body = call.body if isinstance(call.body, dict) else {}
     options = body.get("deleteOptions", body)
@@ -199,8 +199,8 @@ class Server:
         if not view.form or answer["kind"] in ("Status", "Scale"):
             return answer
         if "items" in answer and answer["kind"] == f"{call.kind.kind}List":
-            return view.many(call.kind, answer["items"], answer["metadata"], self._store.now())
-        return view.one(call.kind, answer, self._store.now())
+            return view.present_list(call.kind, answer["items"], answer["metadata"], self._store.now())
+        return view.present_object(call.kind, answer, self._store.now())
 
 
 def _json(code: int, obj: Object, headers: dict[str, str] | None = None) -> web.Response:

@@ -76,7 +76,7 @@ class WatchStream:
         self._call = call
         self._kind: ApiResource = call.kind
         self._view = view
-        self._wanted = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
+        self._selects = matcher(call.kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
         self._bookmarks = calls.flag(call.query, "allowWatchBookmarks")
         self._lines: deque[bytes] = deque()
         self._wake = asyncio.Event()
@@ -129,15 +129,15 @@ class WatchStream:
     async def run(self, request: web.Request, response: web.StreamResponse) -> None:
         """Send events as they come, and bookmarks from time to time, until the timeout."""
         loop = asyncio.get_running_loop()
-        asked = self._call.number("timeoutSeconds")
-        deadline = loop.time() + (asked or SHORTEST_DEFAULT_TIMEOUT * (1 + random.random()))
+        timeout = self._call.number("timeoutSeconds")
+        deadline = loop.time() + (timeout or SHORTEST_DEFAULT_TIMEOUT * (1 + random.random()))
         while True:
             await self._send(response)
             if self._ended or request.transport is None or request.transport.is_closing():
                 return
-            left = deadline - loop.time()
+            remaining = deadline - loop.time()
             try:
-                await asyncio.wait_for(self._wake.wait(), max(0.0, min(left, BOOKMARK_SECONDS)))
+                await asyncio.wait_for(self._wake.wait(), max(0.0, min(remaining, BOOKMARK_SECONDS)))
             except TimeoutError:
                 if self._bookmarks:
                     self._bookmark()
@@ -174,10 +174,10 @@ class WatchStream:
     def _translated(self, event: Event) -> tuple[str, Object] | None:
         """Return an event as the selectors show it: an object that stops matching is deleted for this client."""
         new = present(self._kind, event.object)
-        if self._wanted is None:
+        if self._selects is None:
             return event.type, self._shown(new)
-        before = event.old is not None and self._wanted(present(self._kind, event.old))
-        after = event.type != "DELETED" and self._wanted(new)
+        before = event.old is not None and self._selects(present(self._kind, event.old))
+        after = event.type != "DELETED" and self._selects(new)
         if after:
             return ("MODIFIED" if before else "ADDED"), self._shown(new)
         if not before or event.old is None:
@@ -187,7 +187,7 @@ class WatchStream:
         return "DELETED", self._shown({**last, "metadata": meta})
 
     def _shown(self, obj: Object) -> Object:
-        shown = self._view.one(self._kind, obj, self._store.now())
+        shown = self._view.present_object(self._kind, obj, self._store.now())
         if self._view.form == "Table" and self._headed:
             # Columns are named once per stream.
             shown = {**shown, "columnDefinitions": None}
@@ -210,10 +210,10 @@ class WatchStream:
         self._wake.set()
 
 
-def _check_match(initial_asked: bool, match: str | None) -> None:
-    if initial_asked and match != "NotOlderThan":
+def _check_match(sends_initial: bool, match: str | None) -> None:
+    if sends_initial and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         raise invalid_options("resourceVersionMatch", why)
-    if match and not initial_asked:
+    if match and not sends_initial:
         why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         raise invalid_options("resourceVersionMatch", why)

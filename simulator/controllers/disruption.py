@@ -97,9 +97,9 @@ class DisruptionBudgets(Controller):
             owners = pod["metadata"].get("ownerReferences") or ()
             owner = next((item for item in owners if item.get("controller")), None)
             key = SCALED.get(owner["kind"]) if owner else None
-            found = self.store.find(key, pod["metadata"]["namespace"], owner["name"]) if owner and key else None
-            uid = (found or pod)["metadata"]["uid"]
-            scales[uid] = int(found["spec"].get("replicas", 1)) if found else 1
+            controller = self.store.find(key, pod["metadata"]["namespace"], owner["name"]) if owner and key else None
+            uid = (controller or pod)["metadata"]["uid"]
+            scales[uid] = int(controller["spec"].get("replicas", 1)) if controller else 1
         return sum(scales.values())
 
 

@@ -57,10 +57,10 @@ class Jobs(Controller):
         succeeded, failed = (self._ended(job, phase) for phase in ("Succeeded", "Failed"))
         finish = _finish(job, succeeded, failed, len(pods))
         if not _finished(job):
-            wanted = 0 if finish else _wanted(job, succeeded)
-            for pod in pods[wanted:]:
+            desired = 0 if finish else _desired_pods(job, succeeded)
+            for pod in pods[desired:]:
                 delete_pod(self.store, pod)
-            pods = pods[:wanted] + self._create(job, wanted - len(pods))
+            pods = pods[:desired] + self._create(job, desired - len(pods))
         self._count(job, pods, finish)
         self._expire(namespace, name)
 
@@ -133,7 +133,7 @@ def _finished(job: Object) -> bool:
     return condition_true(job, "Complete") or condition_true(job, "Failed")
 
 
-def _wanted(job: Object, succeeded: int) -> int:
+def _desired_pods(job: Object, succeeded: int) -> int:
     """Return how many pods should run at once now."""
     spec: dict[str, Any] = job["spec"]
     if spec.get("suspend"):

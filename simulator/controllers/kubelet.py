@@ -35,10 +35,10 @@ _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\
 
 def parse_duration(text: object) -> float:
     """Return the seconds of a duration such as `40s`, `1m30s` or `2h`. Raises ValueError with a sentence."""
-    found = _DURATION.fullmatch(str(text).strip())
-    if found is None or not any(found.groups()):
+    match = _DURATION.fullmatch(str(text).strip())
+    if match is None or not any(match.groups()):
         raise ValueError(f"{text} is not a duration such as 40s or 1m30s")
-    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return hours * 3600 + minutes * 60 + seconds
 
 
@@ -92,8 +92,8 @@ class Kubelets(Component):
         pod = event.object
         meta, uid = pod["metadata"], pod["metadata"]["uid"]
         if event.type == "DELETED":
-            for what in ("start", "finish", "end"):
-                self.timers.cancel((what, uid))
+            for timer in ("start", "finish", "end"):
+                self.timers.cancel((timer, uid))
         elif not pod["spec"].get("nodeName"):
             return
         elif "deletionTimestamp" in meta:
@@ -156,8 +156,8 @@ class Kubelets(Component):
     def _write(self, pod: Object, change: Change) -> None:
         """Write the status of a pod, unless another pod has taken its name."""
         meta = pod["metadata"]
-        found = self.store.find("pods", meta["namespace"], meta["name"])
-        if found is not None and found["metadata"]["uid"] == meta["uid"]:
+        current = self.store.find("pods", meta["namespace"], meta["name"])
+        if current is not None and current["metadata"]["uid"] == meta["uid"]:
             self.store.mutate("pods", meta["namespace"], meta["name"], change, "status")
 
     def _end(self, event: Event) -> None:
@@ -167,9 +167,9 @@ class Kubelets(Component):
         known = event.old is not None and event.old["metadata"].get("deletionGracePeriodSeconds") == grace
         if known and ("end", uid) in self.timers:
             return
-        for what in ("start", "finish"):
-            self.timers.cancel((what, uid))
-        self.timers.set(("end", uid), min(grace, self._exit_seconds(pod)), lambda: self._gone(pod))
+        for timer in ("start", "finish"):
+            self.timers.cancel((timer, uid))
+        self.timers.set(("end", uid), min(grace, self._exit_seconds(pod)), lambda: self._remove(pod))
 
     def _exit_seconds(self, pod: Object) -> float:
         meta = pod["metadata"]
@@ -178,10 +178,10 @@ class Kubelets(Component):
         except (KeyError, ValueError):
             return self._chance(f"{meta['name']}/exit", EXIT_SECONDS)
 
-    def _gone(self, pod: Object) -> None:
+    def _remove(self, pod: Object) -> None:
         meta = pod["metadata"]
-        found = self.store.find("pods", meta["namespace"], meta["name"])
-        if found is None or found["metadata"]["uid"] != meta["uid"]:
+        current = self.store.find("pods", meta["namespace"], meta["name"])
+        if current is None or current["metadata"]["uid"] != meta["uid"]:
             return
         try:
             self.store.delete("pods", meta["namespace"], meta["name"], 0)

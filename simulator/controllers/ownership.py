@@ -38,7 +38,7 @@ def ready(pod: Object) -> bool:
 def create_pod(store: Store, owner: Object) -> Object:
     """Create another pod from the owner's template. Raises ApiError as the store's `create` does."""
     template, meta = owner["spec"]["template"], owner["metadata"]
-    given = template.get("metadata") or {}
+    template_meta = template.get("metadata") or {}
     reference = {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -51,7 +51,7 @@ def create_pod(store: Store, owner: Object) -> Object:
         "metadata": {
             "generateName": f"{meta['name']}-",
             "namespace": meta["namespace"],
-            **{field: clone(given[field]) for field in ("labels", "annotations") if given.get(field)},
+            **{field: clone(template_meta[field]) for field in ("labels", "annotations") if template_meta.get(field)},
             "ownerReferences": [reference],
         },
         "spec": clone(template["spec"]),

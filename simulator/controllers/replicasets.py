@@ -36,17 +36,17 @@ class ReplicaSets(Controller):
 
     def sync(self, namespace: str, name: str) -> None:
         """Create missing pods, delete surplus ones, then update the status."""
-        found = self.store.find(KEY, namespace, name)
-        if found is None:
+        replica_set = self.store.find(KEY, namespace, name)
+        if replica_set is None:
             return
-        if "deletionTimestamp" not in found["metadata"]:
-            pods = [pod for pod in owned_pods(self.store, found) if active(pod)]
-            surplus = len(pods) - int(found["spec"].get("replicas", 1))
+        if "deletionTimestamp" not in replica_set["metadata"]:
+            pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)]
+            surplus = len(pods) - int(replica_set["spec"].get("replicas", 1))
             if surplus < 0:
-                self._create(found, -surplus)
-            for pod in sorted(pods, key=_goes_first)[: max(surplus, 0)]:
+                self._create(replica_set, -surplus)
+            for pod in sorted(pods, key=_deletion_key)[: max(surplus, 0)]:
                 delete_pod(self.store, pod)
-                self._tell(found, "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}")
+                self._record_event(replica_set, "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}")
         self._count(namespace, name)
 
     def _create(self, replica_set: Object, count: int) -> None:
@@ -54,20 +54,20 @@ class ReplicaSets(Controller):
             try:
                 pod = create_pod(self.store, replica_set)
             except ApiError as error:
-                self._tell(replica_set, "FailedCreate", f"Error creating: {error.message}", "Warning")
+                self._record_event(replica_set, "FailedCreate", f"Error creating: {error.message}", "Warning")
                 self._retry(replica_set["metadata"]["namespace"], replica_set["metadata"]["name"])
                 return
-            self._tell(replica_set, "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
+            self._record_event(replica_set, "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
 
     def _retry(self, namespace: str, name: str) -> None:
         self.timers.set((namespace, name), RETRY_SECONDS, lambda: self.enqueue(namespace, name))
 
-    def _tell(self, replica_set: Object, reason: str, message: str, type_: str = "Normal") -> None:
+    def _record_event(self, replica_set: Object, reason: str, message: str, type_: str = "Normal") -> None:
         self._recorder.record(SOURCE, replica_set, reason, message, type_=type_)
 
     def _count(self, namespace: str, name: str) -> None:
-        found = self.store.get(KEY, namespace, name)
-        pods = [pod for pod in owned_pods(self.store, found) if active(pod)]
+        replica_set = self.store.get(KEY, namespace, name)
+        pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)]
         running = sum(1 for pod in pods if ready(pod))
         counts = {
             "replicas": len(pods),
@@ -75,7 +75,7 @@ class ReplicaSets(Controller):
             "readyReplicas": running,
             "availableReplicas": running,
         }
-        generation = found["metadata"].get("generation", 1)
+        generation = replica_set["metadata"].get("generation", 1)
 
         def write(copy: Object) -> None:
             status = copy.setdefault("status", {})
@@ -88,7 +88,7 @@ class ReplicaSets(Controller):
         self.store.mutate(KEY, namespace, name, write, "status")
 
 
-def _goes_first(pod: Object) -> tuple[bool, bool, bool, int, float, str]:
+def _deletion_key(pod: Object) -> tuple[bool, bool, bool, int, float, str]:
     """Return the key that sorts pods for deletion as the real controller does.
 
     Unbound, pending, not ready, cheap to delete and newest pods come first.

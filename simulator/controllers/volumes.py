@@ -39,8 +39,8 @@ class Volumes(Controller):
             self.store.mutate(CLAIMS, meta["namespace"], meta["name"], partial(_bind, volume))
 
     def _claim(self, volume: str, held: Object | None) -> Object | None:
-        naming = [one for one in self.store.list(CLAIMS) if one["spec"].get("volumeName") == volume]
-        return next((one for one in naming if held is None or _means(held, one["metadata"])), None)
+        naming = [claim for claim in self.store.list(CLAIMS) if claim["spec"].get("volumeName") == volume]
+        return next((claim for claim in naming if held is None or _means(held, claim["metadata"])), None)
 
 
 def _means(held: Object, meta: Object) -> bool:
@@ -61,5 +61,5 @@ def _take(claim: Object | None, phase: str, volume: Object) -> None:
 
 def _bind(volume: Object, claim: Object) -> None:
     claim["metadata"].setdefault("annotations", {})[BOUND] = "yes"
-    told = {"accessModes": volume["spec"].get("accessModes"), "capacity": volume["spec"].get("capacity")}
-    claim["status"] |= {"phase": "Bound", **{field: value for field, value in told.items() if value}}
+    fields = {"accessModes": volume["spec"].get("accessModes"), "capacity": volume["spec"].get("capacity")}
+    claim["status"] |= {"phase": "Bound", **{field: value for field, value in fields.items() if value}}

@@ -63,10 +63,10 @@ class Script:
 
 def load_script(path: Path, documents: Sequence[ManifestDocument]) -> Script:
     """Read a script whose steps refer to the given manifests. Raises ManifestError."""
-    found = read_yaml(path)
-    if len(found) != 1:
-        raise ManifestError(f"{path}: a script is one YAML document, this file has {len(found)}.")
-    return _Reader(path, documents).script(found[0][0])
+    contents = read_yaml(path)
+    if len(contents) != 1:
+        raise ManifestError(f"{path}: a script is one YAML document, this file has {len(contents)}.")
+    return _Reader(path, documents).script(contents[0][0])
 
 
 class _Reader:
@@ -102,7 +102,9 @@ class _Reader:
 
     def _run(self, item: Any) -> StartJobs:
         place = str(item["run"])
-        template = next((found for found in self._documents if found.names("Job", place) and is_template(found)), None)
+        template = next(
+            (document for document in self._documents if document.names("Job", place) and is_template(document)), None
+        )
         if template is None:
             raise self._error(item, f"the manifests have no Job {place} that is a template")
         count = self._whole(item, "count") if "count" in item else 1
@@ -133,10 +135,10 @@ class _Reader:
                 raise self._error(item, f"{field} is not known here; known are {', '.join((*required, *optional))}")
 
     def _list(self, item: Any, field: str) -> Sequence[Any]:
-        found = item.get(field, [])
-        if not isinstance(found, list):
+        value = item.get(field, [])
+        if not isinstance(value, list):
             raise self._error(item, f"{field} has to be a list")
-        return found
+        return value
 
     def _seconds(self, item: Any, field: str) -> float:
         try:
@@ -145,10 +147,10 @@ class _Reader:
             raise self._error(item, f"{field}: {error}") from error
 
     def _whole(self, item: Any, field: str) -> int:
-        found = item[field]
-        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-            raise self._error(item, f"{field} has to be a whole number, not {found}")
-        return int(found)
+        value = item[field]
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self._error(item, f"{field} has to be a whole number, not {value}")
+        return int(value)
 
     def _error(self, item: Any, why: str) -> ManifestError:
         return ManifestError(f"{self._path}, line {line_of(item)}: {why}.")

@@ -67,11 +67,11 @@ class Surges:
         pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)]
         if len(pods) != replicas or not all(ready(pod) for pod in pods):
             return "is still waiting for room"
-        ask = self._ask(replica_set)
-        if self.scheduler.would_fit(ask):
+        pod_to_come = self._next_pod(replica_set)
+        if self.scheduler.would_fit(pod_to_come):
             return "would find room without a preemption"
         givers = self._givers(surge)
-        if not any(self._makes_room(ask, node, givers) for node in self.scheduler.occupancy.nodes.values()):
+        if not any(self._makes_room(pod_to_come, node, givers) for node in self.scheduler.occupancy.nodes.values()):
             return "would find no node where those who hold more than their guarantee make room"
         return None
 
@@ -79,12 +79,12 @@ class Surges:
         namespace, _, name = place.partition("/")
         return self.store.find(REPLICA_SETS, namespace, name)
 
-    def _ask(self, replica_set: Object) -> Pod:
+    def _next_pod(self, replica_set: Object) -> Pod:
         """Return the pod that would be created next, with the priority that admission would give it."""
         meta = replica_set["metadata"]
         spec = replica_set["spec"]["template"]["spec"]
-        found = self.store.find(priority_admission.KEY, None, spec.get("priorityClassName", ""))
-        spec = {**spec, "priority": found["value"] if found else 0}
+        priority_class = self.store.find(priority_admission.KEY, None, spec.get("priorityClassName", ""))
+        spec = {**spec, "priority": priority_class["value"] if priority_class else 0}
         return decode_pod({"metadata": {"name": meta["name"], "namespace": meta["namespace"]}, "spec": spec})
 
     def _givers(self, surge: Surge) -> dict[str, int]:
@@ -97,14 +97,16 @@ class Surges:
             givers |= {pod["metadata"]["uid"]: len(bound) - keeps for pod in bound if len(bound) > keeps}
         return givers
 
-    def _makes_room(self, ask: Pod, node: Node, givers: dict[str, int]) -> bool:
-        if not accepts_pod(ask, node):
+    def _makes_room(self, pod_to_come: Pod, node: Node, givers: dict[str, int]) -> bool:
+        if not accepts_pod(pod_to_come, node):
             return False
         present = self.scheduler.occupancy.on(node.name)
-        may_go = [pod for pod in present if pod.uid in givers and not pod.terminating and pod.priority <= ask.priority]
-        going = may_go[: min((givers[pod.uid] for pod in may_go), default=0)]
-        held = total(pod.requests for pod in present if pod not in going)
-        return fits(ask.requests, subtract(node.allocatable, held))
+        may_go = [
+            pod for pod in present if pod.uid in givers and not pod.terminating and pod.priority <= pod_to_come.priority
+        ]
+        evicted = may_go[: min((givers[pod.uid] for pod in may_go), default=0)]
+        held = total(pod.requests for pod in present if pod not in evicted)
+        return fits(pod_to_come.requests, subtract(node.allocatable, held))
 
     def _carry_out(self, surge: Surge) -> Object:
         namespace, _, name = surge.target.partition("/")
@@ -116,9 +118,9 @@ class Surges:
         new = [pod for pod in owned_pods(self.store, replica_set) if pod["metadata"]["uid"] not in before]
         if not new:
             raise NotNowError(f"{surge.target} was scaled to {replicas}, but its new pod was not admitted.")
-        ask = {"namespace": namespace, "name": new[0]["metadata"]["name"]}
+        new_pod = {"namespace": namespace, "name": new[0]["metadata"]["name"]}
         givers = " or ".join(surge.takes_from)
-        said = (
+        message = (
             surge.say or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
         )
-        return {"message": said, "workload": surge.target, "replicas": replicas, "ask": ask}
+        return {"message": message, "workload": surge.target, "replicas": replicas, "ask": new_pod}

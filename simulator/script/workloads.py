@@ -58,8 +58,8 @@ class Workloads:
 
     def _scales_down(self, action: Scale) -> bool:
         namespace, _, name = action.target.partition("/")
-        found = self._store.find(REPLICA_SETS, namespace, name)
-        return found is not None and action.replicas < int(found["spec"].get("replicas", 1))
+        replica_set = self._store.find(REPLICA_SETS, namespace, name)
+        return replica_set is not None and action.replicas < int(replica_set["spec"].get("replicas", 1))
 
     def _open_round(self) -> None:
         self.round += 1

@@ -111,7 +111,7 @@ def _check_definition(kind: ApiResource, obj: Object) -> None:
         if not spec.get(field)
     ]
     _refuse(kind, obj, causes)
-    wanted = f"{spec['names'].get('plural', '')}.{spec['group']}"
-    if obj["metadata"]["name"] != wanted:
+    expected_name = f"{spec['names'].get('plural', '')}.{spec['group']}"
+    if obj["metadata"]["name"] != expected_name:
         message = f'Invalid value: "{obj["metadata"]["name"]}": must be spec.names.plural+"."+spec.group'
         _refuse(kind, obj, [cause("FieldValueInvalid", message, "metadata.name")])

@@ -55,15 +55,15 @@ def delete(store: VersionedObjects, kind: ApiResource, obj: Object, request: Req
     return after_update(store, kind, obj)
 
 
-def check_preconditions(kind: ApiResource, obj: Object, wanted: Mapping[str, Any]) -> None:
+def check_preconditions(kind: ApiResource, obj: Object, preconditions: Mapping[str, Any]) -> None:
     """Raise ApiError 409 when the object has another UID, or another version, than the request requires."""
     meta = obj["metadata"]
     for field, key, sentence in (
         ("uid", "uid", UID_PRECONDITION),
         ("resourceVersion", "resourceVersion", VERSION_PRECONDITION),
     ):
-        if wanted.get(field) and wanted[field] != meta[key]:
-            raise conflict(kind, meta["name"], sentence.format(wanted=wanted[field], found=meta[key]))
+        if preconditions.get(field) and preconditions[field] != meta[key]:
+            raise conflict(kind, meta["name"], sentence.format(wanted=preconditions[field], found=meta[key]))
 
 
 def _grace(kind: ApiResource, obj: Object, request: Request) -> int:
@@ -115,7 +115,7 @@ def after_update(store: VersionedObjects, kind: ApiResource, obj: Object) -> Obj
 def remove(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
     """Remove an object from the store, and continue with its dependents, owners and namespace."""
     meta = obj["metadata"]
-    gone = store.commit("DELETED", kind, obj, obj)
+    removed = store.commit("DELETED", kind, obj, obj)
     if kind.custom:
         _finish_definition(store, kind.key)
     elif kind.key == definitions.KEY:
@@ -125,13 +125,13 @@ def remove(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object:
         _release_owner(store, owner, meta.get("namespace"))
     if kind.namespaced:
         _finish_namespace(store, meta["namespace"])
-    return gone
+    return removed
 
 
 def _dependents(store: VersionedObjects, owner: Object) -> list[tuple[ApiResource, Object]]:
     places = list(store.dependents.get(owner["metadata"]["uid"], ()))
-    found = ((store.kinds[key], store.find(key, namespace, name)) for key, namespace, name in places)
-    return [(kind, obj) for kind, obj in found if obj is not None]
+    candidates = ((store.kinds[key], store.find(key, namespace, name)) for key, namespace, name in places)
+    return [(kind, obj) for kind, obj in candidates if obj is not None]
 
 
 def _delete_dependents(store: VersionedObjects, owner: Object) -> None:
@@ -151,8 +151,8 @@ def _orphan_dependents(store: VersionedObjects, owner: Object) -> None:
 
 def _drop_owner(store: VersionedObjects, kind: ApiResource, obj: Object, uid: str) -> None:
     def drop(copy: Object) -> None:
-        rest = [item for item in copy["metadata"]["ownerReferences"] if item["uid"] != uid]
-        copy["metadata"]["ownerReferences"] = rest
+        other_owners = [item for item in copy["metadata"]["ownerReferences"] if item["uid"] != uid]
+        copy["metadata"]["ownerReferences"] = other_owners
 
     store.mutate(kind.key, obj["metadata"].get("namespace"), obj["metadata"]["name"], drop)
 
@@ -163,9 +163,9 @@ def _owner(
     group, _, version = reference["apiVersion"].rpartition("/")
     for kind in store.kinds:
         if (kind.group, kind.version, kind.kind) == (group, version, reference["kind"]):
-            found = store.find(kind.key, namespace if kind.namespaced else None, reference["name"])
-            if found is not None and found["metadata"]["uid"] == reference["uid"]:
-                return kind, found
+            owner = store.find(kind.key, namespace if kind.namespaced else None, reference["name"])
+            if owner is not None and owner["metadata"]["uid"] == reference["uid"]:
+                return kind, owner
     return None
 
 
@@ -186,9 +186,9 @@ def _release(store: VersionedObjects, kind: ApiResource, owner: Object) -> Objec
 
 
 def _without_finalizer(store: VersionedObjects, kind: ApiResource, obj: Object, finalizer: str) -> Object:
-    rest = [item for item in _finalizers(obj) if item != finalizer]
-    meta = {**obj["metadata"], "finalizers": rest}
-    if not rest:
+    remaining = [item for item in _finalizers(obj) if item != finalizer]
+    meta = {**obj["metadata"], "finalizers": remaining}
+    if not remaining:
         del meta["finalizers"]
     return after_update(store, kind, store.commit("MODIFIED", kind, {**obj, "metadata": meta}, obj))
 
@@ -238,8 +238,8 @@ def _finish_namespace(store: VersionedObjects, name: str) -> None:
     has_pods = bool(store.list("pods", name))
     for kind, content in store.contents(name):
         meta = content["metadata"]
-        there = store.find(kind.key, name, meta["name"]) is not None and "deletionTimestamp" not in meta
-        if there and (kind.key == "pods" or not has_pods):
+        must_delete = store.find(kind.key, name, meta["name"]) is not None and "deletionTimestamp" not in meta
+        if must_delete and (kind.key == "pods" or not has_pods):
             delete(store, kind, content, Request(None, {}, "Background"))
     if (space := _terminating(store, name)) and not any(store.contents(name)):
         store.commit("DELETED", store.kinds["namespaces"], space, space)

@@ -15,13 +15,13 @@ NEEDED = ("reportingComponent", "reportingInstance", "action", "reason")
 
 def faults(event: Object) -> list[Cause]:
     """Return the errors of an Event in its v1 form, in the API's words."""
-    found = [] if _at_home(event) else [_does_not_match(event)]
+    causes = [] if _at_home(event) else [_does_not_match(event)]
     if not event.get("eventTime"):
-        return found
+        return causes
     missing = [field for field in NEEDED if not event.get(field)]
     long = [field for field, most in LONGEST.items() if len(event.get(field) or "") > most]
     return [
-        *found,
+        *causes,
         *(cause("FieldValueRequired", "Required value", field) for field in missing),
         *(
             cause("FieldValueInvalid", f'Invalid value: "": can have at most {LONGEST[field]} characters', field)

@@ -79,16 +79,16 @@ def _needs_no_budget(pod: Object) -> bool:
 
 def _budget(store: VersionedObjects, pod: Object) -> Object | None:
     meta = pod["metadata"]
-    found = [
+    budgets = [
         item
         for item in store.list(BUDGETS, meta["namespace"])
         if match_labels((item.get("spec") or {}).get("selector"), meta.get("labels"))
     ]
-    if len(found) > 1:
+    if len(budgets) > 1:
         raise internal_error(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         )
-    return found[0] if found else None
+    return budgets[0] if budgets else None
 
 
 def _unhealthy_may_go(pod: Object, budget: Object) -> bool:

@@ -39,29 +39,33 @@ def updated_entries(old: Object | None, new: Object, manager: Manager, now: str)
     entries = (old or {}).get("metadata", {}).get("managedFields") or []
     if old is not None and before.keys() == after.keys() and not changed:
         return list(entries)
-    found, mine = [], False
+    entries_after, has_entry = [], False
     for entry in entries:
-        own = (entry["manager"], entry["operation"]) == manager
-        kept = {path for path in paths(entry) if path in after and (own or path not in changed)}
-        if own:
-            mine = True
-            found.append(_entry(new, manager, kept | changed, now if changed else entry["time"]))
-        elif kept:
-            found.append({**entry, "fieldsV1": _tree(kept)})
-    if changed and not mine:
-        found.append(_entry(new, manager, changed, now))
-    return found
+        is_manager = (entry["manager"], entry["operation"]) == manager
+        owned = {path for path in paths(entry) if path in after and (is_manager or path not in changed)}
+        if is_manager:
+            has_entry = True
+            entries_after.append(_entry(new, manager, owned | changed, now if changed else entry["time"]))
+        elif owned:
+            entries_after.append({**entry, "fieldsV1": _tree(owned)})
+    if changed and not has_entry:
+        entries_after.append(_entry(new, manager, changed, now))
+    return entries_after
 
 
-def without_dropped_fields(obj: Object, said: Object, manager: Manager) -> Object:
+def without_dropped_fields(obj: Object, applied: Object, manager: Manager) -> Object:
     """Return the object without fields that the manager applied before, has now dropped, and no other manager owns."""
     entries = obj["metadata"].get("managedFields") or []
-    own = {path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)}
-    others = {path for entry in entries if (entry["manager"], entry["operation"]) != manager for path in paths(entry)}
-    left: Object = clone(obj)
-    for path in own - others - fields(said).keys():
-        _take(left, path)
-    return left
+    own_paths = {
+        path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)
+    }
+    other_paths = {
+        path for entry in entries if (entry["manager"], entry["operation"]) != manager for path in paths(entry)
+    }
+    result: Object = clone(obj)
+    for path in own_paths - other_paths - fields(applied).keys():
+        _take(result, path)
+    return result
 
 
 def _take(obj: Object, path: Path) -> None:
@@ -76,8 +80,8 @@ def _take(obj: Object, path: Path) -> None:
 def fields(obj: Object) -> dict[Path, Any]:
     """Return path -> value of every field that a manager can own."""
     meta = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _OWN}
-    rest = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata", "status")}
-    return dict(_leaves({**rest, "metadata": meta}, ()))
+    content = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata", "status")}
+    return dict(_leaves({**content, "metadata": meta}, ()))
 
 
 def _leaves(value: Any, above: Path) -> Iterator[tuple[Path, Any]]:

@@ -53,16 +53,16 @@ def _merge_label_keys(pod: Object) -> None:
         for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
             for key in rule.get(field) or ():
                 if key in labels:
-                    found = {"key": key, "operator": operator, "values": [labels[key]]}
-                    selector.setdefault("matchExpressions", []).append(found)
+                    expression = {"key": key, "operator": operator, "values": [labels[key]]}
+                    selector.setdefault("matchExpressions", []).append(expression)
 
 
 def _affinity_terms(affinity: Object) -> Iterator[Object]:
     for kind in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(kind) or {}
         yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
-        for one in rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
-            yield one["podAffinityTerm"]
+        for preference in rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
+            yield preference["podAffinityTerm"]
 
 
 def quality_of_service(spec: Mapping[str, Any]) -> str:
@@ -100,8 +100,8 @@ def check_update(kind: ApiResource, old: Object, new: Object) -> None:
 
 
 def _only_additions(before: list[Object], after: list[Object]) -> bool:
-    kept = {_toleration(item) for item in after}
-    return all(_toleration(item) in kept for item in before)
+    after_set = {_toleration(item) for item in after}
+    return all(_toleration(item) in after_set for item in before)
 
 
 def _toleration(toleration: Object) -> str:

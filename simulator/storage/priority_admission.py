@@ -63,21 +63,21 @@ def check_removal(kind: ApiResource, name: str) -> None:
 def resolve(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
     """Give a new pod the priority and the preemption policy of its class, in place. Raises ApiError 403."""
     spec, pod_name = pod["spec"], pod["metadata"]["name"]
-    found = _class_of(store, kind, pod)
-    given = found or {"value": 0, "preemptionPolicy": _POLICIES[0]}
-    for field, said, value in (
-        ("priority", "the integer value of priority", given["value"]),
-        ("preemptionPolicy", "the string value of PreemptionPolicy", given["preemptionPolicy"]),
+    named_class = _class_of(store, kind, pod)
+    applied = named_class or {"value": 0, "preemptionPolicy": _POLICIES[0]}
+    for field, field_text, value in (
+        ("priority", "the integer value of priority", applied["value"]),
+        ("preemptionPolicy", "the string value of PreemptionPolicy", applied["preemptionPolicy"]),
     ):
         if spec.get(field) not in (None, value):
             why = (
-                f"{said} ({spec[field]}) must not be provided in pod spec; priority admission "
+                f"{field_text} ({spec[field]}) must not be provided in pod spec; priority admission "
                 f"controller computed {value} from the given PriorityClass name"
             )
             raise forbidden(kind, pod_name, why)
         spec[field] = value
-    if found:
-        spec["priorityClassName"] = found["metadata"]["name"]
+    if named_class:
+        spec["priorityClassName"] = named_class["metadata"]["name"]
 
 
 def _class_of(store: VersionedObjects, kind: ApiResource, pod: Object) -> Object | None:
@@ -85,10 +85,10 @@ def _class_of(store: VersionedObjects, kind: ApiResource, pod: Object) -> Object
     name = pod["spec"].get("priorityClassName")
     if not name:
         return _default(store)
-    found = store.find(KEY, None, name)
-    if found is None:
+    named_class = store.find(KEY, None, name)
+    if named_class is None:
         raise forbidden(kind, pod["metadata"]["name"], f"no PriorityClass with name {name} was found")
-    return found
+    return named_class
 
 
 def _default(store: VersionedObjects) -> Object | None:
@@ -105,12 +105,12 @@ def _check_default(store: VersionedObjects, kind: ApiResource, obj: Object) -> N
 
 
 def _check_types(obj: Object) -> None:
-    for field, wanted, said in _TYPES:
-        found: Any = obj.get(field)
-        if found is None:
+    for field, type_, type_name in _TYPES:
+        value: Any = obj.get(field)
+        if value is None:
             obj.pop(field, None)
-        elif not isinstance(found, wanted) or (wanted is int and isinstance(found, bool)):
-            why = f"json: cannot unmarshal into Go struct field PriorityClass.{field} of type {said}"
+        elif not isinstance(value, type_) or (type_ is int and isinstance(value, bool)):
+            why = f"json: cannot unmarshal into Go struct field PriorityClass.{field} of type {type_name}"
             raise bad_request(f'PriorityClass in version "v1" cannot be handled as a PriorityClass: {why}')
     if not -_INT32 <= obj.get("value", 0) < _INT32:
         why = f"json: cannot unmarshal number {obj['value']} into Go struct field PriorityClass.value of type int32"
@@ -141,13 +141,13 @@ def _no_system_class(name: str, value: int, default: bool) -> str:
 
 
 def _policy(obj: Object) -> list[Cause]:
-    found = obj.get("preemptionPolicy")
-    if found in _POLICIES:
+    policy = obj.get("preemptionPolicy")
+    if policy in _POLICIES:
         return []
-    if not found:
+    if not policy:
         return [cause("FieldValueRequired", "Required value", "preemptionPolicy")]
-    known = ", ".join(f'"{one}"' for one in _POLICIES)
-    message = f'Unsupported value: "{found}": supported values: {known}'
+    known = ", ".join(f'"{value}"' for value in _POLICIES)
+    message = f'Unsupported value: "{policy}": supported values: {known}'
     return [cause("FieldValueNotSupported", message, "preemptionPolicy")]
 
 

@@ -39,8 +39,8 @@ def _matches(rule: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
 
 
 def _best_effort(pod: Mapping[str, Any]) -> bool:
-    found: str = pod["status"].get("qosClass", "")
-    return found == "BestEffort"
+    qos_class: str = pod["status"].get("qosClass", "")
+    return qos_class == "BestEffort"
 
 
 def _of_class(rule: Mapping[str, Any], name: str) -> bool:

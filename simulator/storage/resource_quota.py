@@ -25,7 +25,7 @@ def charge(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
     namespace = pod["metadata"]["namespace"]
     quotas = store.list("resourcequotas", namespace)
     alive = store.list("pods", namespace) if quotas else []
-    for quota in (one for one in quotas if covers(one, pod)):
+    for quota in (candidate for candidate in quotas if covers(candidate, pod)):
         hard = limited(quota)
         why = _refusal(pod, used(_covered(quota, alive), hard), hard)
         if why:
@@ -85,17 +85,17 @@ def used(pods: Iterable[Mapping[str, Any]], hard: Amounts) -> Amounts:
 
 def usage(pod: Mapping[str, Any], hard: Amounts) -> Amounts:
     """Return what a pod uses of the limited resources; resources that it does not specify are left out."""
-    found: Amounts = {}
+    total_usage: Amounts = {}
     for name in hard:
         if name in COUNTS:
-            found[name] = 1
+            total_usage[name] = 1
             continue
         resource = _resource(name)
         for container in pod["spec"]["containers"]:
             amounts = (container.get("resources") or {}).get(_part(name)) or {}
             if resource in amounts:
-                found[name] = found.get(name, 0) + parse_amount(resource, amounts[resource])
-    return found
+                total_usage[name] = total_usage.get(name, 0) + parse_amount(resource, amounts[resource])
+    return total_usage
 
 
 def texts(amounts: Amounts) -> dict[str, str]:
@@ -104,20 +104,20 @@ def texts(amounts: Amounts) -> dict[str, str]:
 
 
 def _refusal(pod: Object, before: Amounts, hard: Amounts) -> str | None:
-    wanted = usage(pod, hard)
-    missing = sorted(name for name in hard if name not in wanted)
+    requested = usage(pod, hard)
+    missing = sorted(name for name in hard if name not in requested)
     if missing:
         container = pod["spec"]["containers"][0]["name"]
         return "failed quota: {title}: must specify " + ",".join(f"{name} for: {container}" for name in missing)
-    after = add(before, wanted)
-    over = sorted(name for name in wanted if after[name] > hard[name])
+    after = add(before, requested)
+    over = sorted(name for name in requested if after[name] > hard[name])
     if not over:
         return None
-    asked, spent, most = (
+    requested_text, spent, most = (
         ",".join(f"{name}={format_amount(_resource(name), amounts[name])}" for name in over)
-        for amounts in (wanted, before, hard)
+        for amounts in (requested, before, hard)
     )
-    return f"exceeded quota: {{title}}, requested: {asked}, used: {spent}, limited: {most}"
+    return f"exceeded quota: {{title}}, requested: {requested_text}, used: {spent}, limited: {most}"
 
 
 def _part(name: str) -> str:

@@ -96,9 +96,9 @@ class Store(VersionedObjects):
         kind = self.kinds[key]
         meta = obj.get("metadata") or {}
         old = self.get(key, meta.get("namespace") if kind.namespaced else None, meta.get("name", ""))
-        wanted, found = meta.get("uid"), old["metadata"]["uid"]
-        if wanted and wanted != found:
-            why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        uid, stored_uid = meta.get("uid"), old["metadata"]["uid"]
+        if uid and uid != stored_uid:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored_uid}"
             raise conflict(kind, meta["name"], why)
         if meta.get("resourceVersion") and meta["resourceVersion"] != old["metadata"]["resourceVersion"]:
             raise conflict(kind, meta["name"])

@@ -58,10 +58,10 @@ class VersionedObjects:
 
     def get(self, key: str, namespace: str | None, name: str) -> Object:
         """Return an object. Raises ApiError 404."""
-        found = self.find(key, namespace, name)
-        if found is None:
+        obj = self.find(key, namespace, name)
+        if obj is None:
             raise not_found(self.kinds[key], name)
-        return found
+        return obj
 
     def find(self, key: str, namespace: str | None, name: str) -> Object | None:
         """Return an object, None if there is none."""
@@ -75,23 +75,23 @@ class VersionedObjects:
         field_selector: str | None = None,
     ) -> Objects:
         """Return the objects of a namespace (None: of all), sorted by namespace and name. Raises ApiError 400."""
-        wanted = matcher(self.kinds[key], label_selector, field_selector)
+        selects = matcher(self.kinds[key], label_selector, field_selector)
         spaces = self._objects.get(key, {})
         names = sorted(spaces) if namespace is None else [namespace]
-        found = (space[name] for space in (spaces.get(item, {}) for item in names) for name in sorted(space))
-        return [obj for obj in found if wanted is None or wanted(obj)]
+        objects = (space[name] for space in (spaces.get(item, {}) for item in names) for name in sorted(space))
+        return [obj for obj in objects if selects is None or selects(obj)]
 
     def events_since(self, version: int) -> Events:
         """Return every change after a version, oldest first. Raises ApiError 410 when some are no longer kept."""
         oldest = self._events[0].resource_version if self._events else self.resource_version + 1
         if version < oldest - 1:
             raise version_expired(version, oldest - 1)
-        found: list[Event] = []
+        newest_first: list[Event] = []
         for event in reversed(self._events):
             if event.resource_version <= version:
                 break
-            found.append(event)
-        return found[::-1]
+            newest_first.append(event)
+        return newest_first[::-1]
 
     def forget(self) -> None:
         """Drop every change so far, as an API server's storage does from time to time: watches have to start over."""
@@ -178,11 +178,11 @@ class VersionedObjects:
         self._delivering = True
         try:
             while self._undelivered:
-                self._tell(self._undelivered.popleft())
+                self._notify(self._undelivered.popleft())
         finally:
             self._delivering = False
 
-    def _tell(self, event: Event) -> None:
+    def _notify(self, event: Event) -> None:
         for callback in tuple(self._subscribers.values()):
             callback(event)
 
@@ -195,16 +195,16 @@ class VersionedObjects:
 
 def revised(old: Object, new: Object) -> Object:
     """Return `new` with the identity and the metadata that only the server writes."""
-    kept = old["metadata"]
-    given = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
+    old_meta = old["metadata"]
+    new_meta = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
     # Emptying a field that did not exist is no change.
-    meta = {field: item for field, item in given.items() if item or field in kept}
+    meta = {field: item for field, item in new_meta.items() if item or field in old_meta}
     for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace", "managedFields"):
         meta.pop(field, None)
-        if field in kept:
-            meta[field] = kept[field]
-    rest = {field: item for field, item in new.items() if field not in ("kind", "apiVersion", "metadata")}
-    return {"kind": old["kind"], "apiVersion": old["apiVersion"], "metadata": meta, **rest}
+        if field in old_meta:
+            meta[field] = old_meta[field]
+    content = {field: item for field, item in new.items() if field not in ("kind", "apiVersion", "metadata")}
+    return {"kind": old["kind"], "apiVersion": old["apiVersion"], "metadata": meta, **content}
 
 
 def _specification(obj: Object, kind: ApiResource) -> dict[str, Any]:

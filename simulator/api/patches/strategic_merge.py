@@ -90,41 +90,43 @@ def _merge_list(current: list[Any], patch: list[Object], key: str, path: Path, k
         return [_plain(item) for item in patch if "$patch" not in item]
     merged = list(current)
     for item in patch:
-        at = next((index for index, found in enumerate(merged) if found.get(key) == item.get(key)), None)
+        at = next((index for index, entry in enumerate(merged) if entry.get(key) == item.get(key)), None)
         if item.get("$patch") == "delete":
-            merged = [found for found in merged if found.get(key) != item.get(key)]
+            merged = [entry for entry in merged if entry.get(key) != item.get(key)]
         elif at is None:
             merged.append(_merge({}, item, path, keys))
         else:
             merged[at] = _merge(merged[at], item, path, keys)
     patched, known = [item.get(key) for item in patch], [item.get(key) for item in current]
-    kept = [item for item in merged if item.get(key) not in patched]
+    unpatched = [item for item in merged if item.get(key) not in patched]
     changed = [item for name in dict.fromkeys(patched) for item in merged if item.get(key) == name]
-    return _interleaved(kept, changed, known, lambda item: item.get(key))
+    return _interleaved(unpatched, changed, known, lambda item: item.get(key))
 
 
 def _interleaved(
-    kept: list[Any], changed: list[Any], known: list[Any], name: Callable[[Any], Any] = lambda item: item
+    unpatched: list[Any], changed: list[Any], known: list[Any], name: Callable[[Any], Any] = lambda item: item
 ) -> list[Any]:
     """Return kept and changed entries: changed ones first, except after kept entries that preceded them already."""
-    found: list[Any] = []
-    left, right = list(kept), list(changed)
-    while left and right:
-        stood_before = name(right[0]) in known and known.index(name(left[0])) < known.index(name(right[0]))
-        found.append(left.pop(0) if stood_before else right.pop(0))
-    return [*found, *left, *right]
+    result: list[Any] = []
+    unpatched_left, changed_left = list(unpatched), list(changed)
+    while unpatched_left and changed_left:
+        preceded = name(changed_left[0]) in known and known.index(name(unpatched_left[0])) < known.index(
+            name(changed_left[0])
+        )
+        result.append(unpatched_left.pop(0) if preceded else changed_left.pop(0))
+    return [*result, *unpatched_left, *changed_left]
 
 
 def _ordered(merged: Object, patch: Object, path: Path, keys: dict[Path, str]) -> Object:
     """Order keyed lists as $setElementOrder says; entries that it does not name keep their place at the end."""
-    for directive, wanted in patch.items():
+    for directive, order in patch.items():
         if not directive.startswith("$setElementOrder/"):
             continue
         field = directive.partition("/")[2]
         key = _merge_key((*path, field), keys)
         if key is None or not isinstance(merged.get(field), list):
             continue
-        rank = {item[key]: index for index, item in enumerate(wanted) if isinstance(item, dict) and key in item}
+        rank = {item[key]: index for index, item in enumerate(order) if isinstance(item, dict) and key in item}
         merged[field] = sorted(merged[field], key=lambda item: rank.get(item.get(key), len(rank)))
     return merged
 

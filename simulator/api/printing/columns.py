@@ -17,16 +17,16 @@ _STEP = re.compile(
 
 def look_up(obj: Any, path: str) -> Any:
     """Return what a simple JSONPath such as `.status.conditions[?(@.type=="Ready")].status` finds, None if nothing."""
-    found = obj
+    value = obj
     for step in _STEP.finditer(path):
         if step["field"] is not None:
             field = step["field"].replace("\\", "")
-            found = found.get(field) if isinstance(found, dict) else None
-        elif not isinstance(found, list):
+            value = value.get(field) if isinstance(value, dict) else None
+        elif not isinstance(value, list):
             return None
         elif step["index"] is not None:
-            found = found[int(step["index"])] if int(step["index"]) < len(found) else None
+            value = value[int(step["index"])] if int(step["index"]) < len(value) else None
         else:
-            same = (item for item in found if isinstance(item, dict) and item.get(step["key"]) == step["value"])
-            found = next(same, None)
-    return found
+            matching = (item for item in value if isinstance(item, dict) and item.get(step["key"]) == step["value"])
+            value = next(matching, None)
+    return value

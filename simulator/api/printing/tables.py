@@ -38,10 +38,10 @@ def columns(kind: ApiResource) -> tuple[list[Column], Cells]:
     if kind.columns:
         names = (f"{'+' if column.priority else ''}{column.name}" for column in kind.columns)
         return _headers("Name", *names), lambda obj, now: _custom(kind, obj, now)
-    found = _TABLES.get(kind.storage)
-    if found is None:
+    table = _TABLES.get(kind.storage)
+    if table is None:
         return _headers("Name", "Age"), lambda obj, now: [name(obj), age(obj, now)]
-    titles, cells = found
+    titles, cells = table
     return _headers(*titles), cells
 
 
@@ -94,8 +94,8 @@ def human(seconds: float) -> str:
 
 
 def _units(whole: int, large: Unit, small: Unit | None) -> str:
-    rest = whole % large[0] // small[0] if small else 0
-    return f"{whole // large[0]}{large[1]}" + (f"{rest}{small[1]}" if small and rest else "")
+    remainder = whole % large[0] // small[0] if small else 0
+    return f"{whole // large[0]}{large[1]}" + (f"{remainder}{small[1]}" if small and remainder else "")
 
 
 def _selector(selector: Object | None) -> str:
@@ -168,8 +168,8 @@ def _event(obj: Object, now: datetime) -> list[Any]:
 
 def _job(obj: Object, now: datetime) -> list[Any]:
     spec, status = obj["spec"], obj.get("status") or {}
-    wanted = spec.get("completions")
-    goal = str(wanted) if wanted is not None else f"1 of {spec['parallelism']}" if spec["parallelism"] > 1 else "1"
+    required = spec.get("completions")
+    goal = str(required) if required is not None else f"1 of {spec['parallelism']}" if spec["parallelism"] > 1 else "1"
     done = {item["type"] for item in status.get("conditions") or () if item["status"] == "True"}
     states = (
         ("Complete", "Complete"),

@@ -37,8 +37,8 @@ def present(kind: ApiResource, obj: Object) -> Object:
 
 def accept(kind: ApiResource, stored: ApiResource, obj: Mapping[str, Any]) -> Object:
     """Return an object that was sent in the form of a kind, in the form in which it is stored."""
-    taken = _renamed(obj, FROM_EVENT_VIEW) if kind.stored_as else obj
-    return {**taken, "kind": stored.kind, "apiVersion": stored.api_version}
+    accepted = _renamed(obj, FROM_EVENT_VIEW) if kind.stored_as else obj
+    return {**accepted, "kind": stored.kind, "apiVersion": stored.api_version}
 
 
 def _renamed(obj: Mapping[str, Any], names: Mapping[str, str]) -> Object:
@@ -57,13 +57,13 @@ class AnswerForm:
     form: str = ""
     include: str = "Metadata"
 
-    def one(self, kind: ApiResource, obj: Object, now: datetime) -> Object:
+    def present_object(self, kind: ApiResource, obj: Object, now: datetime) -> Object:
         """Return one object in this form."""
         if self.form == "Table":
             return self._table(kind, [obj], {"resourceVersion": obj["metadata"].get("resourceVersion", "")}, now)
         return self._partial(obj) if self.form else obj
 
-    def many(self, kind: ApiResource, items: list[Object], meta: Object, now: datetime) -> Object:
+    def present_list(self, kind: ApiResource, items: list[Object], meta: Object, now: datetime) -> Object:
         """Return a list in this form."""
         if self.form == "Table":
             return self._table(kind, items, meta, now)

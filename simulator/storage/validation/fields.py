@@ -60,23 +60,23 @@ _ONE_NUMBER = ("Gt", "Lt")
 # Wrong types
 
 
-def strings(found: Any, path: str) -> Mapping[str, str]:
+def strings(mapping: Any, path: str) -> Mapping[str, str]:
     """Return a field that maps strings to strings, empty where it is missing. Raises ApiError 400."""
-    if found is None:
+    if mapping is None:
         return {}
-    if not isinstance(found, dict):
-        raise _wrong_type(found, path, "map[string]string")
-    for value in found.values():
+    if not isinstance(mapping, dict):
+        raise _wrong_type(mapping, path, "map[string]string")
+    for value in mapping.values():
         if value is not None and not isinstance(value, str):
             raise _wrong_type(value, path, "string")
-    return {name: value or "" for name, value in found.items()}
+    return {name: value or "" for name, value in mapping.items()}
 
 
-def integer(found: Any, path: str) -> int | None:
+def integer(value: Any, path: str) -> int | None:
     """Return a field that is a whole number, None where it is missing. Raises ApiError 400."""
-    if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
-        raise _wrong_type(found, path, "int32")
-    return found
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise _wrong_type(value, path, "int32")
+    return value
 
 
 def quantity(kind: ApiResource, text: Any) -> Fraction:
@@ -90,9 +90,9 @@ def quantity(kind: ApiResource, text: Any) -> Fraction:
         raise UndecodableError(f"{where}: {rule}") from None
 
 
-def _wrong_type(found: Any, path: str, wanted: str) -> UndecodableError:
-    said = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(found), "number")
-    return UndecodableError(f"json: cannot unmarshal {said} into Go struct field {path} of type {wanted}")
+def _wrong_type(value: Any, path: str, type_name: str) -> UndecodableError:
+    json_type = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(value), "number")
+    return UndecodableError(f"json: cannot unmarshal {json_type} into Go struct field {path} of type {type_name}")
 
 
 # Wrong values
@@ -124,25 +124,25 @@ def one_of(value: Any, known: Collection[str], path: str) -> Iterator[Cause]:
     if not value:
         yield required(path)
     elif value not in known:
-        supported = ", ".join(f'"{one}"' for one in known)
+        supported = ", ".join(f'"{option}"' for option in known)
         yield cause("FieldValueNotSupported", f'Unsupported value: "{value}": supported values: {supported}', path)
 
 
-def not_negative(found: Any, path: str) -> Iterator[Cause]:
+def not_negative(value: Any, path: str) -> Iterator[Cause]:
     """Check an optional whole number that must not be negative."""
-    number = integer(found, path)
+    number = integer(value, path)
     if number is not None and number < 0:
         yield wrong(path, number, "must be greater than or equal to 0")
 
 
-def count_or_percent(found: Any, path: str) -> Iterator[Cause]:
+def count_or_percent(value: Any, path: str) -> Iterator[Cause]:
     """Check a field such as minAvailable: a whole number or a percentage of at most 100 %."""
-    if not isinstance(found, str):
-        yield from not_negative(found, path)
-    elif not _PERCENT.fullmatch(found):
-        yield wrong(path, found, _PERCENT_RULE)
-    elif int(found[:-1]) > 100:  # noqa: PLR2004 - per cent
-        yield wrong(path, found, "must not be greater than 100%")
+    if not isinstance(value, str):
+        yield from not_negative(value, path)
+    elif not _PERCENT.fullmatch(value):
+        yield wrong(path, value, _PERCENT_RULE)
+    elif int(value[:-1]) > 100:  # noqa: PLR2004 - per cent
+        yield wrong(path, value, "must not be greater than 100%")
 
 
 def qualified_name(name: str, path: str) -> Iterator[Cause]:
@@ -166,30 +166,30 @@ def label_value(value: str, path: str) -> Iterator[Cause]:
         yield wrong(path, value, _VALUE_RULE)
 
 
-def labels(found: Any, path: str) -> Iterator[Cause]:
+def labels(mapping: Any, path: str) -> Iterator[Cause]:
     """Check labels, or the labels of a selector."""
-    for name, value in strings(found, path).items():
+    for name, text in strings(mapping, path).items():
         yield from qualified_name(name, path)
-        yield from label_value(value, path)
+        yield from label_value(text, path)
 
 
-def annotation_keys(found: Any) -> Iterator[Cause]:
+def annotation_keys(mapping: Any) -> Iterator[Cause]:
     """Check annotations, whose values are free."""
-    for name in strings(found, "metadata.annotations"):
+    for name in strings(mapping, "metadata.annotations"):
         yield from qualified_name(name.lower(), "metadata.annotations")
 
 
-def selector(found: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
+def selector(label_selector: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
     """Check a label selector with its labels and expressions."""
-    found = found or {}
-    yield from labels(found.get("matchLabels"), f"{path}.matchLabels")
-    for index, one in enumerate(found.get("matchExpressions") or ()):
-        yield from requirement(one, f"{path}.matchExpressions[{index}]", numbers=False)
+    label_selector = label_selector or {}
+    yield from labels(label_selector.get("matchLabels"), f"{path}.matchLabels")
+    for index, expression in enumerate(label_selector.get("matchExpressions") or ()):
+        yield from requirement(expression, f"{path}.matchExpressions[{index}]", numbers=False)
 
 
-def requirement(one: Mapping[str, Any], path: str, *, numbers: bool) -> Iterator[Cause]:
+def requirement(expression: Mapping[str, Any], path: str, *, numbers: bool) -> Iterator[Cause]:
     """Check one expression of a selector; ``numbers``: whether Gt and Lt are allowed, as for nodes."""
-    operator, values = one.get("operator", ""), one.get("values") or ()
+    operator, values = expression.get("operator", ""), expression.get("values") or ()
     if operator in _VALUES_NEEDED:
         if not values:
             yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
@@ -201,7 +201,7 @@ def requirement(one: Mapping[str, Any], path: str, *, numbers: bool) -> Iterator
             yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
         yield wrong(f"{path}.operator", operator, "not a valid selector operator")
-    yield from qualified_name(one.get("key", ""), f"{path}.key")
+    yield from qualified_name(expression.get("key", ""), f"{path}.key")
     for index, value in enumerate(values):
         yield from label_value(value, f"{path}.values[{index}]")
 
@@ -231,10 +231,10 @@ def resource_name(name: str, path: str, *, quota: bool = False) -> Iterator[Caus
 
 
 def quantities(
-    kind: ApiResource, found: Mapping[str, Any] | None, path: str, form: str = "{path}[{name}]"
+    kind: ApiResource, amounts: Mapping[str, Any] | None, path: str, form: str = "{path}[{name}]"
 ) -> Iterator[Cause]:
     """Check amounts of resources: none may be negative, and devices and counts must be whole numbers."""
-    for name, text in (found or {}).items():
+    for name, text in (amounts or {}).items():
         value, place = quantity(kind, text), form.format(path=path, name=name)
         if value < 0:
             yield wrong(place, str(text), "must be greater than or equal to 0")

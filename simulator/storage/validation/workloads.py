@@ -63,9 +63,12 @@ def budget(_kind: ApiResource, obj: Object) -> Iterator[Cause]:
 
 def _template(kind: ApiResource, spec: Object) -> Iterator[Cause]:
     """Check the selector and the pod template, whose labels the selector must match."""
-    found, path = (spec["template"].get("metadata") or {}).get("labels") or {}, "spec.template.metadata.labels"
-    causes = [*selector(spec.get("selector"), "spec.selector"), *labels(found, path)]
-    if not causes and spec.get("selector") and not match_labels(spec["selector"], found):
-        causes.append(wrong(path, str(found), "`selector` does not match template `labels`"))
+    template_labels, path = (
+        (spec["template"].get("metadata") or {}).get("labels") or {},
+        "spec.template.metadata.labels",
+    )
+    causes = [*selector(spec.get("selector"), "spec.selector"), *labels(template_labels, path)]
+    if not causes and spec.get("selector") and not match_labels(spec["selector"], template_labels):
+        causes.append(wrong(path, str(template_labels), "`selector` does not match template `labels`"))
     yield from causes
     yield from pods.spec(kind, spec["template"]["spec"], "spec.template.spec")
