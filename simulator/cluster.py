@@ -178,7 +178,7 @@ class SimulatedCluster:
             "round": workloads.round,
             "position": round(workloads.position, 1),
             "length": workloads.script.length,
-            "said": workloads.said,
+            "said": workloads.last_message,
             "next": {"at": round(upcoming[0], 1), "say": upcoming[1]} if upcoming else None,
         }
 

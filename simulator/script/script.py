@@ -34,7 +34,7 @@ class ScriptStep:
 
     at: float
     action: Scale | StartJobs
-    say: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Surge:
     target: str
     up_to: int
     takes_from: Mapping[str, int]
-    say: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

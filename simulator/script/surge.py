@@ -121,6 +121,7 @@ class Surges:
         new_pod = {"namespace": namespace, "name": new[0]["metadata"]["name"]}
         givers = " or ".join(surge.takes_from)
         message = (
-            surge.say or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
+            surge.message
+            or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
         )
         return {"message": message, "workload": surge.target, "replicas": replicas, "ask": new_pod}

@@ -21,7 +21,7 @@ class Workloads:
         """Create the workloads; they do nothing before `start`."""
         self.script = script
         self.round = 0
-        self.said = ""
+        self.last_message = ""
         self._store = store
         self._pace = pace
         self._seed = seed
@@ -47,7 +47,7 @@ class Workloads:
     @property
     def upcoming(self) -> tuple[float, str] | None:
         """Return the next step of this round: its second, and its message."""
-        return (self._due[0][0], self._due[0][1].say) if self._due else None
+        return (self._due[0][0], self._due[0][1].message) if self._due else None
 
     def frees_room_in(self) -> float | None:
         """Return in how many seconds of the clock this round next scales a ReplicaSet down, None if it does not."""
@@ -82,7 +82,7 @@ class Workloads:
     def _next(self) -> None:
         _, step = self._due.pop(0)
         self._arm()
-        self.said = step.say or self.said
+        self.last_message = step.message or self.last_message
         try:
             self._act(step.action)
         except ApiError:

@@ -108,13 +108,13 @@ def _interleaved(
 ) -> list[Any]:
     """Return kept and changed entries: changed ones first, except after kept entries that preceded them already."""
     result: list[Any] = []
-    unpatched_left, changed_left = list(unpatched), list(changed)
-    while unpatched_left and changed_left:
-        preceded = name(changed_left[0]) in known and known.index(name(unpatched_left[0])) < known.index(
-            name(changed_left[0])
+    old_entries, new_entries = list(unpatched), list(changed)
+    while old_entries and new_entries:
+        preceded = name(new_entries[0]) in known and known.index(name(old_entries[0])) < known.index(
+            name(new_entries[0])
         )
-        result.append(unpatched_left.pop(0) if preceded else changed_left.pop(0))
-    return [*result, *unpatched_left, *changed_left]
+        result.append(old_entries.pop(0) if preceded else new_entries.pop(0))
+    return [*result, *old_entries, *new_entries]
 
 
 def _ordered(merged: Object, patch: Object, path: Path, keys: dict[Path, str]) -> Object:
