@@ -48,9 +48,9 @@ def on_nodes(case: AuditCase) -> InvariantCheck:
     return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> InvariantCheck:
+def pod_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the pending pod fits on the node; without ``node_fit``, into the cluster."""
-    return fence.ask_fits(case) if case.terms.node_fit else InvariantCheck.of(Invariant.FITS, list(_cluster_room(case)))
+    return fence.pod_fits(case) if case.terms.node_fit else InvariantCheck.of(Invariant.FITS, list(_cluster_room(case)))
 
 
 def minimal(case: AuditCase) -> InvariantCheck:
@@ -256,7 +256,7 @@ OF_VICTIMS: tuple[Check, ...] = (
 )
 """The checks on which pods may be victims."""
 
-ALL: tuple[Check, ...] = (may_preempt, on_nodes, ask_fits, under_hard, minimal, deserved, *OF_VICTIMS)
+ALL: tuple[Check, ...] = (may_preempt, on_nodes, pod_fits, under_hard, minimal, deserved, *OF_VICTIMS)
 """Every check of policy ``deserved``."""
 
 OF_DIALECT: tuple[Check, ...] = (reserved, budgets_kept, no_system_victims)

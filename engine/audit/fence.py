@@ -77,7 +77,7 @@ def one_node(case: AuditCase) -> InvariantCheck:
     return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> InvariantCheck:
+def pod_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the pending pod fits on the node, and no other pod has reserved the node.
 
     Source: the section on the preemption logic of YuniKorn's design document "Preemption"; the filters are
@@ -291,7 +291,7 @@ def _unneeded(case: AuditCase) -> bool:
     )
     willing = tuple(single.victims[0] for single in alone if all(check(single).holds for check in OF_VICTIMS))
     together = msgspec.structs.replace(case, victims=willing)
-    return all(check(together).holds for check in (*OF_VICTIMS, ask_fits, under_max))
+    return all(check(together).holds for check in (*OF_VICTIMS, pod_fits, under_max))
 
 
 def progress(case: AuditCase) -> InvariantCheck:
@@ -349,7 +349,7 @@ OF_VICTIMS: tuple[Check, ...] = (
 )
 """The checks on which pods may be victims."""
 
-ON_NODE: tuple[Check, ...] = (ask_fits, minimal)
+ON_NODE: tuple[Check, ...] = (pod_fits, minimal)
 """The checks on the room that a decision makes on its node."""
 
 OF_OTHERS: tuple[Check, ...] = (
@@ -360,7 +360,7 @@ OF_OTHERS: tuple[Check, ...] = (
 )
 """The checks for decisions of other schedulers, wherever their victims were."""
 
-ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
+ALL: tuple[Check, ...] = (may_preempt, one_node, pod_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
 """Every check of policy `fence`."""
 
 OF_DIALECT: tuple[Check, ...] = tuple(check for check in ALL if check not in (may_preempt, not_shielded))

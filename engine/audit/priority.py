@@ -36,7 +36,7 @@ def one_node(case: AuditCase) -> InvariantCheck:
     return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
 
-def ask_fits(case: AuditCase) -> InvariantCheck:
+def pod_fits(case: AuditCase) -> InvariantCheck:
     """Check that, without the victims, the node's filters accept the pod, and no other pod has reserved the node.
 
     Source: kube-scheduler's filters, as its DefaultPreemption.SelectVictimsOnNode runs them.
@@ -88,6 +88,6 @@ def not_shielded(case: AuditCase) -> InvariantCheck:
 OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)
 """The checks on which pods may be victims."""
 
-ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, minimal, *OF_VICTIMS)
+ALL: tuple[Check, ...] = (may_preempt, one_node, pod_fits, minimal, *OF_VICTIMS)
 """Every invariant of `priority`."""
 INVARIANTS = Invariants(ALL, OF_VICTIMS)

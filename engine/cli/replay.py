@@ -56,11 +56,11 @@ def _in_turn(state: ClusterState, moment: PassInputs, given_tree: GivenTree, uid
 
 def _alone(state: ClusterState, moment: PassInputs, given_tree: GivenTree, uid: str) -> Decision | None:
     snapshot = moment.snapshot(state, _tree(given_tree))
-    ask = next((pod for pod in snapshot.asks if pod.uid == uid), None)
-    if ask is None:
+    pending_pod = next((pod for pod in snapshot.asks if pod.uid == uid), None)
+    if pending_pod is None:
         return None
     return Again(
-        snapshot, snapshot.tree, ask, policy(given_tree.policy, given_tree.dialect, given_tree.parameters)
+        snapshot, snapshot.tree, pending_pod, policy(given_tree.policy, given_tree.dialect, given_tree.parameters)
     ).as_it_was()
 
 

@@ -65,10 +65,10 @@ def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Amoun
     for key in dict.fromkeys(term.topology_key for term in pod.anti_affinity):
         if key in columns.labels:
             terms = tuple(term for term in pod.anti_affinity if term.topology_key == key)
-            yield _none_of(columns, NodeReason.ANTI_AFFINITY, key, nominated, _Meant(snapshot, terms))
+            yield _none_of(columns, NodeReason.ANTI_AFFINITY, key, nominated, _SelectedByTerms(snapshot, terms))
 
 
-class _Meant:
+class _SelectedByTerms:
     """Counts how many of the pending pod's terms, of one topology, select a pod."""
 
     def __init__(self, snapshot: Snapshot, terms: tuple[AffinityTerm, ...]) -> None:
@@ -116,7 +116,7 @@ def _repelling_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Ite
 
 
 def _none_of(
-    columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _RepellingTerms
+    columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _SelectedByTerms | _RepellingTerms
 ) -> AmountCheck:
     """Return the check that no counted pod is in the node's topology; a node without the label is in no topology."""
     weight = times.column(columns)

@@ -136,13 +136,13 @@ class NodeChecks:
             elif check.refused[place]:
                 self._checks.append((check.refusal(place), None))
 
-    def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> NodeRefusal | None:
-        """Return the first reason why the pod can't run there once the pods ``gone`` have left, or None.
+    def refusal(self, departed: Collection[str] = (), *, surely: Collection[str] | None = None) -> NodeRefusal | None:
+        """Return the first reason why the pod can't run there once the pods ``departed`` have left, or None.
 
         Pods are given by uid; those of other nodes are ignored. ``surely``: the pods among them that leave in any case;
         then only refusals count that hold whichever of the others stay.
         """
-        turns = self._turns(gone)
+        turns = self._turns(departed)
         sure = turns if surely is None else self._turns(surely)
         for nominated in (True, False):
             for reason, line in self._checks:
@@ -150,12 +150,12 @@ class NodeChecks:
                     return reason
         return None
 
-    def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
-        """Return the uids of pods whose leaving lowers a limit that is still exceeded without the pods ``gone``.
+    def needed(self, departed: Collection[str] = ()) -> frozenset[str] | None:
+        """Return the uids of pods whose leaving lowers a limit that is still exceeded without the pods ``departed``.
 
         Return None if no limit is exceeded.
         """
-        turns = self._turns(gone)
+        turns = self._turns(departed)
         exceeded = (
             line
             for _, line in self._checks
@@ -167,9 +167,9 @@ class NodeChecks:
         weights = (weight for line in lines for weight in zip(self._turn, line.weights, strict=True))
         return frozenset(uid for uid, weight in weights if weight > 0)
 
-    def far(self, gone: Collection[str] = ()) -> bool:
-        """Return whether the pod would lack a pod that it must be near, once the pods ``gone`` (uids) have left."""
-        turns = self._turns(gone)
+    def far(self, departed: Collection[str] = ()) -> bool:
+        """Return whether the pod would lack a pod that it must be near, once the pods ``departed`` (uids) have left."""
+        turns = self._turns(departed)
         near = (line for _, line in self._checks if line and line.limit.mends)
         return any(line.exceeded(turns, turns, nominated=False) for line in near)
 
@@ -193,11 +193,11 @@ class _NodeLimit:
         self.over = int(limit.held[place]) - int(limit.cap[place])
         self.more = limit.added.get(place, 0)
 
-    def exceeded(self, gone: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
-        """Return whether the limit is exceeded, whichever of the pods ``gone`` stay other than those of ``surely``."""
+    def exceeded(self, departed: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
+        """Return whether the limit is exceeded, whichever of ``departed`` stay other than those of ``surely``."""
         limit = self.limit
-        leaving = surely if limit.mends else gone
+        leaving = surely if limit.mends else departed
         over = self.over + (self.more if nominated else 0) - sum([self.weights[turn] for turn in leaving])
         if over <= 0:
             return False
-        return limit.unless is None or limit.unless > sum([self._unless[turn] for turn in gone])
+        return limit.unless is None or limit.unless > sum([self._unless[turn] for turn in departed])

@@ -114,7 +114,7 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 _KEYS: dict[str, Callable[[Any], Any]] = {
     "nodes": lambda node: node.name,
     "pods": lambda pod: pod.uid,
-    "classes": lambda one: one.name,
+    "classes": lambda priority_class: priority_class.name,
     "budgets": lambda budget: (budget.namespace, budget.name),
     "namespaces": lambda namespace: namespace.name,
     "claims": lambda claim: (claim.namespace, claim.name),
@@ -126,9 +126,9 @@ _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _decoder = msgspec.msgpack.Decoder(_Blob)
 
 
-def same_state(one: ClusterState, other: ClusterState) -> bool:
+def same_state(first: ClusterState, second: ClusterState) -> bool:
     """Return whether two states hold equal objects. Fast where they share them."""
-    return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
+    return all(getattr(first, column) == getattr(second, column) for column in _KEYS)
 
 
 def encode_keyframe(state: ClusterState, moment: PassInputs) -> bytes:

@@ -58,7 +58,11 @@ def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
         elif theirs_now is not None and theirs_now != old:
             conflicts.append(Conflict(queue=identity, base=_presence(old), theirs=_presence(theirs_now)))
     reported = {conflict.queue for conflict in conflicts if conflict.setting == EXISTS}
-    conflicts += [kept for kept in _keep_parents(queues, theirs, mine) if kept.queue not in reported]
+    conflicts += [
+        parent_conflict
+        for parent_conflict in _keep_parents(queues, theirs, mine)
+        if parent_conflict.queue not in reported
+    ]
     return Merged(queues, tuple(conflicts))
 
 
