@@ -21,7 +21,7 @@ last: yes
 
 def changed(text: str, key: str, value: object) -> str:
     """The text after one of its keys was given another value."""
-    documents = load(text, kept=True)
+    documents = load(text, for_writing=True)
     before = dump(documents, text)
     documents[0][key] = value
     return splice_changes(text, before, dump(documents, text))
@@ -36,7 +36,7 @@ def test_only_the_changed_line_differs() -> None:
 def test_what_is_changed_to_the_same_stays_to_the_byte() -> None:
     """Whatever way it is written in."""
     for text in (TYPED, '{"a": 1,   "list": [1,2]}', "a: 1", "\n\na: {b: 1}\r\n"):
-        assert changed(text, "a", load(text, kept=True)[0]["a"]) == text
+        assert changed(text, "a", load(text, for_writing=True)[0]["a"]) == text
 
 
 @pytest.mark.parametrize("indent", ["", " ", "  ", "    "])
@@ -62,4 +62,4 @@ def test_what_is_written_always_says_what_it_is_to_say() -> None:
 def test_a_bad_text_is_refused(text: str) -> None:
     """Before it costs much."""
     with pytest.raises(ImportFailure):
-        load(text, kept=True)
+        load(text, for_writing=True)

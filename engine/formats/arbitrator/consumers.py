@@ -35,7 +35,7 @@ FAMILY = Family(
     versions=(VERSION.partition("/")[2],),
     resources={CONSUMER: "consumers"},
     anchor=CONSUMER,
-    decided=lambda _one: (HARD, RESERVED, PARENT, WEIGHT),
+    decided=lambda _obj: (HARD, RESERVED, PARENT, WEIGHT),
     by_key=(HARD, RESERVED),
 )
 """The kinds of objects in which a cluster keeps a tree of Consumers."""

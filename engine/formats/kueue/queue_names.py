@@ -128,9 +128,9 @@ def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], 
             book.add(Severity.ERROR, "", obj.line, message, kind=obj.kind, name=obj.name)
         elif obj.name:
             known[obj.kind, obj.name] = KueueQueue(obj.kind, obj.name, obj, obj.line)
-    for placed_one in list(known.values()):
-        if placed_one.object and (above := cohort_above(placed_one.object)):
-            line = line_of(placed_one.object.spec, parent_field(placed_one.object))
+    for queue in list(known.values()):
+        if queue.object and (above := cohort_above(queue.object)):
+            line = line_of(queue.object.spec, parent_field(queue.object))
             known.setdefault((COHORT, above), KueueQueue(COHORT, above, None, line))
     if not known and not book.failed:
         book.add(Severity.ERROR, "", None, gettext_noop("There is no ClusterQueue and no Cohort of Kueue in it."))

@@ -92,23 +92,23 @@ def read_objects(manifests: ObjectList, book: NoteCollector) -> Read:
     return Read(places, flavors, native, queues)
 
 
-def _read_queue(path: str, placed_one: KueueQueue, flavors: Flavors, *, border: bool, book: NoteCollector) -> Queue:
+def _read_queue(path: str, placed: KueueQueue, flavors: Flavors, *, border: bool, book: NoteCollector) -> Queue:
     """Return the queue that an object describes, without our annotation.
 
     ``border``: whether it is a top-level queue below an implied root, so that it must have a fence.
     """
-    obj = placed_one.object
+    obj = placed.object
     granted = read_quotas(obj.spec if obj else {}, path, flavors, book)
     rules = {}
     if obj is not None:
         dropped = note_dropped(obj, path, book)
-        read_here = {"resourceGroups", parent_field(obj)} | rule_fields(obj.kind)
-        note_others(obj.spec, read_here | dropped, path, book, known=FIELDS[obj.kind])
+        known_fields = {"resourceGroups", parent_field(obj)} | rule_fields(obj.kind)
+        note_others(obj.spec, known_fields | dropped, path, book, known=FIELDS[obj.kind])
         rules = read_rules(obj, path, book)
-    borrows = placed_one.kind == COHORT or (obj is not None and cohort_above(obj))
+    borrows = placed.kind == COHORT or (obj is not None and cohort_above(obj))
     return Queue(
         path=path,
-        parent_declared=placed_one.kind == COHORT,
+        parent_declared=placed.kind == COHORT,
         guaranteed=granted.guaranteed,
         max=granted.max if borrows else dict(granted.guaranteed),
         lendable=granted.lendable if obj is not None and cohort_above(obj) else {},

@@ -61,10 +61,10 @@ def suggestions(text: str) -> tuple[str, ...]:
     number, letters = match[1].replace(",", "."), match[2]
     if letters in ("", "m"):
         return (f"{number}{letters}",)
-    scale, rest = letters[0].upper(), letters[1:].lower()
+    scale, suffix = letters[0].upper(), letters[1:].lower()
     if scale not in "KMGTPE":
         return ()
     binary, decimal = f"{number}{scale}i", f"{number}{'k' if scale == 'K' else scale}"
-    if rest in ("i", "ib"):
+    if suffix in ("i", "ib"):
         return (binary,)
-    return (binary, decimal) if rest in ("", "b") else ()
+    return (binary, decimal) if suffix in ("", "b") else ()

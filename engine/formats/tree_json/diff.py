@@ -174,8 +174,10 @@ def describe_change(change: QueueChange) -> tuple[Message, ...]:
     settings = tuple(_sentence(queue, setting) for setting in change.settings)
     match change.kind:
         case ChangeKind.ADDED if change.settings:
-            given = ", ".join(f"{label(setting)} {setting.after}" for setting in change.settings)
-            return (Message(gettext_noop("%(queue)s added: %(settings)s"), {"queue": queue, "settings": given}),)
+            added_settings = ", ".join(f"{label(setting)} {setting.after}" for setting in change.settings)
+            return (
+                Message(gettext_noop("%(queue)s added: %(settings)s"), {"queue": queue, "settings": added_settings}),
+            )
         case ChangeKind.ADDED:
             return (Message(gettext_noop("%(queue)s added"), {"queue": queue}),)
         case ChangeKind.REMOVED:

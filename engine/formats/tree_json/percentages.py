@@ -68,8 +68,8 @@ def read_share(text: str) -> int:
 
 def write_share(share: int) -> str:
     """Format a share as people type it: ``12.5%``."""
-    whole, rest = divmod(share, 1000)
-    return f"{whole}.{rest:03}".rstrip("0").rstrip(".") + "%"
+    whole, thousandths = divmod(share, 1000)
+    return f"{whole}.{thousandths:03}".rstrip("0").rstrip(".") + "%"
 
 
 def shares_of(settings: Settings, field: str) -> Shares:

@@ -48,7 +48,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     """
     if not text.strip():
         return Written(text=dump([to_commented({**(terms or {}), **write_form(tree)})]))
-    document, reading = _read(text, PercentageBase(tree.capacity), kept=True)
+    document, reading = _read(text, PercentageBase(tree.capacity), for_writing=True)
     assert reading.tree is not None
     before = dump([document], text)
     current = _terms(reading)
@@ -64,9 +64,9 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     return Written(text=splice_changes(text, before, dump([document], text)))
 
 
-def _read(text: str, capacity: PercentageBase, *, kept: bool = False) -> tuple[Fields, TreeDocument]:
+def _read(text: str, capacity: PercentageBase, *, for_writing: bool = False) -> tuple[Fields, TreeDocument]:
     """Return the document and its content. Raise ImportFailure if it has any error."""
-    documents = load(text, kept=kept)
+    documents = load(text, for_writing=for_writing)
     if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
         raise failure(None, gettext_noop("The document must be an object with a list of queues."))
     try:

@@ -37,7 +37,7 @@ FAMILY = Family(
     versions=("v1beta1",),
     resources={QUEUE: "queues"},
     anchor=QUEUE,
-    decided=lambda _one: _READ,
+    decided=lambda _obj: _READ,
     by_key=(_DESERVED, _CAPABILITY),
 )
 """The kind of objects in which a cluster keeps a tree of Volcano's Queues. These objects are only read."""
@@ -58,8 +58,8 @@ def write(text: str, tree: QueueTree) -> Written:
 
 def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
     note_others(obj.spec, _READ, path, book, known=_KNOWN)
-    deserved, kept_free = _deserved(obj, path, book), _guarantee(obj, path, book)
-    beside = sorted(name for name, amount in kept_free.items() if deserved.get(name, amount) != amount)
+    deserved, guarantee = _deserved(obj, path, book), _guarantee(obj, path, book)
+    beside = sorted(name for name, amount in guarantee.items() if deserved.get(name, amount) != amount)
     if beside:
         message = gettext_noop(
             "It is guaranteed here what it deserves; that its guarantee of %(names)s is kept free for it has no "
@@ -69,7 +69,7 @@ def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Que
     return Queue(
         path=path,
         parent_declared=holds,
-        guaranteed=kept_free | deserved,
+        guaranteed=guarantee | deserved,
         max=read_quantities(obj.spec, _CAPABILITY, path, book),
         weight=_weight(obj, path, book),
         preemption_policy=PreemptionPolicy.DISABLED if _is_unreclaimable(obj, holds) else PreemptionPolicy.DEFAULT,
@@ -118,15 +118,17 @@ def _new(name: str) -> Mapping[str, Any]:
 
 def _write_queue(obj: Object, queue: Queue) -> None:
     spec, book = obj.own_spec(), NoteCollector()
-    deserved, kept_free = _deserved(obj, "", book), _guarantee(obj, "", book)
-    if queue.guaranteed != kept_free | deserved:
+    deserved, free_guarantee = _deserved(obj, "", book), _guarantee(obj, "", book)
+    if queue.guaranteed != free_guarantee | deserved:
         guaranteed = queue.guaranteed
-        guarantee = {name: min(amount, guaranteed[name]) for name, amount in kept_free.items() if name in guaranteed}
+        guarantee = {
+            name: min(amount, guaranteed[name]) for name, amount in free_guarantee.items() if name in guaranteed
+        }
         deserved_amounts = {
             name: amount for name, amount in guaranteed.items() if name in deserved or amount != guarantee.get(name)
         }
         write_quantities(spec, _DESERVED, deserved_amounts)
-        if guarantee != kept_free:
+        if guarantee != free_guarantee:
             write_quantities(spec.setdefault(_GUARANTEE, CommentedMap()), _RESOURCE, guarantee)
             if not spec[_GUARANTEE]:
                 del spec[_GUARANTEE]

@@ -58,7 +58,7 @@ def replace_embedded(text: str, inner: str) -> str:
 
     Raise ImportFailure for the texts for which ``find_embedded`` raises it.
     """
-    documents = load(text, kept=True)
+    documents = load(text, for_writing=True)
     before = dump(documents, text)
     ((holder, key),) = _inside(documents, 0)
     holder[key] = inner if is_json(text) else LiteralScalarString(inner)

@@ -29,14 +29,14 @@ _KEY = re.compile(r"( *)[^\s#-][^#]*:\s*(#.*)?")
 _ITEM = re.compile(r"( *)- ")
 
 
-def load(text: str, *, kept: bool = False) -> list[Any]:
+def load(text: str, *, for_writing: bool = False) -> list[Any]:
     """Return every document of a text as mappings and lists that know their lines. Raise ImportFailure.
 
-    ``kept``: keep comments and everything else that is written back, which takes twenty times as long.
+    ``for_writing``: keep comments and everything else that is written back, which takes twenty times as long.
     """
     if _depth(text) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
-    documents = _whole(text) if kept else _read(text)
+    documents = _whole(text) if for_writing else _read(text)
     _check_size(documents)
     return documents
 
@@ -83,18 +83,18 @@ def _check_size(documents: Sequence[Any]) -> None:
             pending += value
 
 
-def dump(documents: Sequence[Any], like: str = "") -> str:
-    """Return the documents as text in the notation of ``like``: JSON if that is JSON, else YAML with its indents."""
-    if is_json(like):
-        written = json.dumps(plain(documents[0]), indent=_json_indent(like), ensure_ascii=like.isascii())
-        return written + ("\n" if like.endswith("\n") else "")
+def dump(documents: Sequence[Any], sample: str = "") -> str:
+    """Return the documents as text in the notation of ``sample``: JSON if that is JSON, else YAML with its indents."""
+    if is_json(sample):
+        written = json.dumps(plain(documents[0]), indent=_json_indent(sample), ensure_ascii=sample.isascii())
+        return written + ("\n" if sample.endswith("\n") else "")
     yaml, stream = YAML(typ="rt"), StringIO()
     yaml.width = 4096
     yaml.allow_unicode = True
     yaml.preserve_quotes = True
-    offset = _offset(like)
+    offset = _offset(sample)
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
-    yaml.explicit_start = like.lstrip().startswith("---")
+    yaml.explicit_start = sample.lstrip().startswith("---")
     yaml.dump_all(documents, stream)
     return stream.getvalue()
 
@@ -116,7 +116,7 @@ def to_commented(value: Any) -> Any:
 
 def expand_aliases(text: str) -> str:
     """Return a text without anchors and aliases, so that each value can be changed by itself; comments are lost."""
-    return dump([to_commented(plain(document)) for document in load(text, kept=True)], text)
+    return dump([to_commented(plain(document)) for document in load(text, for_writing=True)], text)
 
 
 def may_have_aliases(text: str) -> bool:

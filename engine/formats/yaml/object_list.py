@@ -88,7 +88,7 @@ class ObjectList:
 
     def __init__(self, text: str, *, changing: bool = False) -> None:
         self.text = text
-        self.documents = load(text, kept=changing)
+        self.documents = load(text, for_writing=changing)
         self.objects = [Object(fields) for fields in self._object_fields()]
         self._before = dump(self.documents, text) if changing and text.strip() else ""
 

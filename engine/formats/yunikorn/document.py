@@ -15,14 +15,14 @@ IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 PLACEMENT = "placementrules"
 
 
-def load(document: str | Mapping[str, Any], *, kept: bool = False) -> Mapping[str, Any]:
-    """Return the document as mappings and lists that know their lines; ``kept`` is as in documents.load.
+def load(document: str | Mapping[str, Any], *, for_writing: bool = False) -> Mapping[str, Any]:
+    """Return the document as mappings and lists that know their lines; ``for_writing`` is as in documents.load.
 
     Raise ImportFailure if the text is not a single mapping.
     """
     if isinstance(document, Mapping):
         return document
-    loaded = documents.load(document, kept=kept)
+    loaded = documents.load(document, for_writing=for_writing)
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
         raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
     return loaded[0]

@@ -106,25 +106,25 @@ def _record_of(fields: _Fields) -> _Check:
     return lambda value, place: _record(value, place, fields)
 
 
-def _list_of(check_one: _Check) -> _Check:
+def _list_of(check_item: _Check) -> _Check:
     def check_all(value: Any, place: _Place) -> None:
         if not isinstance(value, list):
             place.refuse(_NO_LIST, field=place.field)
             return
-        for one in value:
-            if one is not None:
-                check_one(one, place)
+        for item in value:
+            if item is not None:
+                check_item(item, place)
 
     return check_all
 
 
-def _mapping_of(check_one: _Check) -> _Check:
+def _mapping_of(check_item: _Check) -> _Check:
     def check_all(value: Any, place: _Place) -> None:
         if not isinstance(value, Mapping):
             place.refuse(_NO_MAPPING, field=place.field)
             return
-        for key, one in value.items():
-            check_one(one, replace(place, field=str(key), line=line_of(value, key)))
+        for key, item in value.items():
+            check_item(item, replace(place, field=str(key), line=line_of(value, key)))
 
     return check_all
 

@@ -31,7 +31,7 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
     if tree.root != IMPLIED_ROOT.path:
         raise ValueError(f"YuniKorn's root queue is called {IMPLIED_ROOT.path}, this tree's is {tree.root}")
     text = _text(document)
-    loaded = load(text, kept=True)
+    loaded = load(text, for_writing=True)
     before = dump([loaded], text)
     _merge_partition(loaded, tree)
     return splice_changes(text, before, dump([loaded], text))
