@@ -319,14 +319,14 @@ def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
     return tuple(sorted({pod.namespace for pod in pods if _is_pod_of(pod, _TRAITS["YuniKorn"].pod_name)}))
 
 
-def own_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
+def scheduler_pods(pods: Iterable[Pod]) -> dict[str, Pod]:
     """Return a map: name of a scheduler that runs in the cluster -> its own pod, the first by name."""
-    scheduler_pods: dict[str, Pod] = {}
+    first_pods: dict[str, Pod] = {}
     for pod in pods:
         for name, traits in _TRAITS.items():
-            if _is_pod_of(pod, traits.pod_name) and (name not in scheduler_pods or pod.key < scheduler_pods[name].key):
-                scheduler_pods[name] = pod
-    return scheduler_pods
+            if _is_pod_of(pod, traits.pod_name) and (name not in first_pods or pod.key < first_pods[name].key):
+                first_pods[name] = pod
+    return first_pods
 
 
 def _is_pod_of(pod: Pod, name: str) -> bool:

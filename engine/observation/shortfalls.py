@@ -13,7 +13,7 @@ def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], pending: 
     Queues without such pods are left out. ``used``: path -> what its bound pods hold, with descendants. A pod counts as
     waiting once the scheduler has found no room for it.
     """
-    short = {path: lacking(tree[path].guaranteed, used[path]) for path in tree.queues}
+    short = {path: amounts_below_guarantee(tree[path].guaranteed, used[path]) for path in tree.queues}
     waiting: dict[str, int] = {}
     for pod in pending:
         if pod.queue is None or pod.waiting_ms is None:
@@ -24,6 +24,6 @@ def shortfalls(tree: QueueTree, used: Mapping[str, Mapping[str, int]], pending: 
     return waiting
 
 
-def lacking(guaranteed: Mapping[str, int], used: Mapping[str, int]) -> Amounts:
+def amounts_below_guarantee(guaranteed: Mapping[str, int], used: Mapping[str, int]) -> Amounts:
     """Return the guaranteed amounts of the resources of which less is used."""
     return {name: amount for name, amount in guaranteed.items() if used.get(name, 0) < amount}

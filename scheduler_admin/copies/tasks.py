@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.versions import scheduler_versions
-from engine.observation.discovery import own_pods, yunikorn_namespaces
+from engine.observation.discovery import scheduler_pods, yunikorn_namespaces
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import queue_of
@@ -49,7 +49,7 @@ def visit_copy(copy_id: int) -> None:
         if not unreadable(watch.watcher.health()):
             copy.refresh_from_db()
             note_running(copy=copy, pods=pods)
-            own, known = own_pods(pods), versions_of(copy.cluster)
+            own, known = scheduler_pods(pods), versions_of(copy.cluster)
             if now.minute % _VERSIONS_MIN == 0 or not known or own.keys() - known.keys():
                 note_versions(cluster=copy.cluster, versions=scheduler_versions(watch.connection, own))
     except ClusterError as error:

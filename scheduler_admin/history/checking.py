@@ -34,7 +34,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         uid=cluster.uid,
         tree=tree_of(revision) if revision else None,
         owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
-        open_asks=frozenset(open_asks),
+        open_pods=frozenset(open_asks),
         reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
         engine=settings.ENGINE_SERVICE_ACCOUNT if way.in_cluster else "",
         single=revision is None or revision.policy != "priority",

@@ -12,7 +12,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, format_amounts
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
-from engine.observation.shortfalls import lacking, shortfalls
+from engine.observation.shortfalls import amounts_below_guarantee, shortfalls
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
@@ -75,7 +75,7 @@ def _note(
         mark = max((mark for mark in MARKS_MIN if mark <= lasted), default=0)
         if mark > row.told_min:
             Shortfall.objects.filter(pk=row.pk).update(told_min=mark)
-            lacks = lacking(tree[row.queue].guaranteed, figures[row.queue]["used"])
+            lacks = amounts_below_guarantee(tree[row.queue].guaranteed, figures[row.queue]["used"])
             facts[row.queue] = {"minutes": mark, **_facts(row.queue, lacks, figures, short[row.queue], row.since)}
     happenings.below(cluster, facts, now)
 
@@ -98,7 +98,7 @@ def _tell(
                 continue
             if any(other != path and is_inside(other, path) for other in late):
                 continue
-            lacks = lacking(tree[path].guaranteed, figures[path]["used"])
+            lacks = amounts_below_guarantee(tree[path].guaranteed, figures[path]["used"])
             tellings.append(
                 Telling(
                     channel=channel,

@@ -96,7 +96,7 @@ def test_the_lease_of_another_installation_is_named(cluster: AnyCluster, connect
 def test_a_taint_that_no_open_decision_owns_is_named(cluster: AnyCluster):
     for name, ask in (("n1", "open"), ("n2", "gone")):
         cluster.add_node(name, taints=[{"key": RESERVED_TAINT_KEY, "value": ask, "effect": "NoSchedule"}])
-    (line,) = said(of(cluster, open_asks=frozenset({"open"})), "taints")
+    (line,) = said(of(cluster, open_pods=frozenset({"open"})), "taints")
     assert line == ("warning", "Our taint is on nodes that no open decision of ours keeps: n2.")
 
 

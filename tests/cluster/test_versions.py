@@ -8,7 +8,7 @@ import pytest
 from engine.cluster.connecting.connection import Response
 from engine.cluster.errors import ApiFailure
 from engine.cluster.inspection.versions import scheduler_versions, version_of_image
-from engine.observation.discovery import own_pods
+from engine.observation.discovery import scheduler_pods
 from tests.builders import pod
 
 
@@ -55,7 +55,7 @@ def test_each_scheduler_is_asked_for_by_a_pod_of_its_own_and_the_server_for_itse
         pod("yunikorn-scheduler-0"),
         pod("web"),
     ]
-    own = own_pods(everybody)
+    own = scheduler_pods(everybody)
     assert {name: one.name for name, one in own.items()} == {
         "Kueue": "kueue-controller-manager-a",
         "YuniKorn": "yunikorn-scheduler-0",
@@ -72,4 +72,4 @@ def test_each_scheduler_is_asked_for_by_a_pod_of_its_own_and_the_server_for_itse
 
 def test_what_does_not_answer_is_not_known() -> None:
     """And nothing else suffers by it."""
-    assert scheduler_versions(Server(), own_pods([pod("yunikorn-scheduler-0")])) == {}  # type: ignore[arg-type]
+    assert scheduler_versions(Server(), scheduler_pods([pod("yunikorn-scheduler-0")])) == {}  # type: ignore[arg-type]

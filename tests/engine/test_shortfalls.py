@@ -3,7 +3,7 @@
 import msgspec
 
 from engine.model.objects import Pod
-from engine.observation.shortfalls import lacking, shortfalls
+from engine.observation.shortfalls import amounts_below_guarantee, shortfalls
 from tests.builders import ask, pod, queue, tree
 
 TREE = tree({"red": queue("8", fence=True), "red.batch": queue("4"), "red.idle": queue("4"), "blue": queue("2")})
@@ -32,4 +32,4 @@ def _in(one: Pod, path: str) -> Pod:
 
 def test_what_is_lacking_is_told_as_it_is_guaranteed() -> None:
     """Of each resource of which less is used."""
-    assert lacking({"cpu": 4000, "memory": 1}, {"cpu": 4000}) == {"memory": 1}
+    assert amounts_below_guarantee({"cpu": 4000, "memory": 1}, {"cpu": 4000}) == {"memory": 1}

@@ -100,7 +100,7 @@ class Expected:
     tree: QueueTree | None = None
     owners: frozenset[str] = frozenset()
     """The possible holders of the lease: the workers of this installation."""
-    open_asks: frozenset[str] = frozenset()
+    open_pods: frozenset[str] = frozenset()
     """UIDs of the pending pods of open decisions."""
     reviews: bool = False
     """Whether tokens of the cluster sign in to the REST API."""
@@ -300,7 +300,7 @@ class _Check:
         names = ", ".join(scheduler.name for scheduler in facts(scan, tree).schedulers) or "–"
         yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers seen: %(names)s."), names=names)
         yield self._other_preemption(scan, tree)
-        reserved = {node.name: reserved_for(node) - self._expected.open_asks for node in scan.nodes}
+        reserved = {node.name: reserved_for(node) - self._expected.open_pods for node in scan.nodes}
         stale = sorted(name for name, uids in reserved.items() if uids)
         if stale:
             message = gettext_noop("Our taint is on nodes that no open decision of ours keeps: %(nodes)s.")
