@@ -53,7 +53,7 @@ def write(text: str, tree: QueueTree) -> Written:
 def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Queue:
     note_others(obj.spec, (_PARENT, _RESOURCES), path, book, known=_KNOWN)
     note_others(mapping_at(obj.spec, _RESOURCES, path, book), _UNITS, path, book)
-    for _name, fields in _each(obj, path, book):
+    for _name, fields in _resource_fields(obj, path, book):
         note_others(fields, (_QUOTA, _LIMIT, _WEIGHT), path, book)
     most = _limits(obj, path, book)
     if shut := sorted(name for name, amount in most.items() if amount == 0):
@@ -70,20 +70,22 @@ def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Que
     )
 
 
-def _each(obj: Object, path: str, book: NoteCollector) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _resource_fields(obj: Object, path: str, book: NoteCollector) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Return every resource that KAI knows with the fields that a queue sets for it."""
     resources = mapping_at(obj.spec, _RESOURCES, path, book)
     return ((name, mapping_at(resources, name, path, book)) for name in _UNITS)
 
 
 def _quotas(obj: Object, path: str, book: NoteCollector) -> Amounts:
-    quotas = {_UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _each(obj, path, book)}
+    quotas = {
+        _UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _resource_fields(obj, path, book)
+    }
     return {name: amount for name, amount in quotas.items() if amount is not None}
 
 
 def _limits(obj: Object, path: str, book: NoteCollector) -> Amounts:
     limits: Amounts = {}
-    for name, fields in _each(obj, path, book):
+    for name, fields in _resource_fields(obj, path, book):
         amount = _amount(name, fields, _LIMIT, path, book) if _LIMIT in fields else 0
         if amount is not None:
             limits[_UNITS[name][0]] = amount
@@ -105,7 +107,7 @@ def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: N
 
 def _weight(obj: Object, path: str, book: NoteCollector) -> int:
     weights: dict[int, Mapping[str, Any]] = {}
-    for _name, fields in _each(obj, path, book):
+    for _name, fields in _resource_fields(obj, path, book):
         if _WEIGHT in fields:
             try:
                 weights.setdefault(read_weight(str(fields[_WEIGHT])), fields)

@@ -82,7 +82,7 @@ class WatchStream:
         self._wake = asyncio.Event()
         self._ended = False
         self._headed = False
-        self._seen = store.resource_version
+        self._last_version = store.resource_version
         self._unsubscribe: Callable[[], None] | None = None
 
     def start(self) -> None:
@@ -151,7 +151,7 @@ class WatchStream:
             await response.write(block)
 
     def _on_event(self, event: Event) -> None:
-        self._seen = event.resource_version
+        self._last_version = event.resource_version
         namespace = self._call.namespace
         if event.key != self._kind.storage:
             if event.key == definitions.KEY and event.type == "DELETED":
@@ -195,7 +195,7 @@ class WatchStream:
         return shown
 
     def _bookmark(self, annotations: Object | None = None) -> None:
-        meta: Object = {"resourceVersion": str(self._seen), "creationTimestamp": None}
+        meta: Object = {"resourceVersion": str(self._last_version), "creationTimestamp": None}
         if annotations:
             meta["annotations"] = annotations
         if self._view.form == "Table":

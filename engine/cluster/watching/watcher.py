@@ -137,12 +137,14 @@ class ClusterWatcher:
             {table.kind for table in OPTIONAL_KINDS},
         )
         kinds = tuple(kind for kind in all_kinds if kind.kind not in optional and not kind.refused)
-        seen = [min(now_s, kind.last_event_at + kind.spare_s) for kind in kinds if kind.last_event_at is not None]
+        last_contacts = [
+            min(now_s, kind.last_event_at + kind.spare_s) for kind in kinds if kind.last_event_at is not None
+        ]
         troubled = [kind.last_event_at for kind in kinds if kind.last_event_at is not None and kind.error]
         return Health(
             kinds=kinds,
             synced=not self._unsynced,
-            staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
+            staleness_s=now_s - min(last_contacts) if len(last_contacts) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
             missing={

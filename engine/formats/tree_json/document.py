@@ -114,9 +114,13 @@ def write_queue(queue: Queue) -> dict[str, Any]:
     return written
 
 
-def write_settings(settings: Settings, which: Iterable[QueueSetting] = TEMPLATE_SETTINGS) -> dict[str, Any]:
+def write_settings(settings: Settings, known_settings: Iterable[QueueSetting] = TEMPLATE_SETTINGS) -> dict[str, Any]:
     """Return those of these settings that are set, as ``read_form`` reads them."""
-    return {setting.name: _WRITERS[setting.kind](settings, setting) for setting in which if setting.is_set(settings)}
+    return {
+        setting.name: _WRITERS[setting.kind](settings, setting)
+        for setting in known_settings
+        if setting.is_set(settings)
+    }
 
 
 def _write_amounts(settings: Settings, setting: QueueSetting) -> dict[str, str]:

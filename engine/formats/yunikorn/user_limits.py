@@ -207,14 +207,14 @@ def _inherited(
     queue: _Queue,
     above: Mapping[_LimitSubject, _Allowed],
     allowed: Callable[[_Limit], _Allowed],
-    both: Callable[[_Allowed, _Allowed], _Allowed],
+    combined: Callable[[_Allowed, _Allowed], _Allowed],
 ) -> dict[_LimitSubject, _Allowed]:
     """Return the limits of users and groups that apply below a queue."""
     inherited = dict(above)
     for limit in queue.limits:
         for subject in limit.subjects:
             own_limit = allowed(limit)
-            inherited[subject] = both(own_limit, above[subject]) if subject in above else own_limit
+            inherited[subject] = combined(own_limit, above[subject]) if subject in above else own_limit
     return inherited
 
 
@@ -235,10 +235,10 @@ def _check_applications(above: _Queue, child: Mapping[str, Any], book: NoteColle
 
 
 def _check_limits(queue: _Queue, book: NoteCollector) -> None:
-    seen: set[_LimitSubject] = set()
+    earlier_subjects: set[_LimitSubject] = set()
     for limit in queue.limits:
         for message, params in (
-            *_wrong_names(limit, seen),
+            *_wrong_names(limit, earlier_subjects),
             *_wrong_amounts(limit, queue),
             *_more_than_above(limit, queue),
         ):
@@ -248,10 +248,10 @@ def _check_limits(queue: _Queue, book: NoteCollector) -> None:
 _Faults = Iterator[tuple[str, dict[str, str]]]
 
 
-def _wrong_names(limit: _Limit, seen: set[_LimitSubject]) -> _Faults:
+def _wrong_names(limit: _Limit, earlier_subjects: set[_LimitSubject]) -> _Faults:
     """Yield the faults in the names of a limit.
 
-    ``seen`` holds the users and groups of the limits before it; those of this limit are added.
+    ``earlier_subjects`` holds the users and groups of the limits before it; those of this limit are added.
     """
     if not limit.subjects:
         yield _NOBODY, {}
@@ -259,12 +259,12 @@ def _wrong_names(limit: _Limit, seen: set[_LimitSubject]) -> _Faults:
         name = _USER if subject.kind == "users" else _GROUP
         if subject.name != EVERYBODY and not name.fullmatch(subject.name):
             yield _NAME, {"value": repr(subject.name)}
-        if subject in seen:
+        if subject in earlier_subjects:
             yield _AGAIN, {"value": subject.name}
-        if subject.name != EVERYBODY and _LimitSubject(subject.kind, EVERYBODY) in seen:
+        if subject.name != EVERYBODY and _LimitSubject(subject.kind, EVERYBODY) in earlier_subjects:
             yield _AFTER, {"value": subject.name}
-        seen.add(subject)
-    if [earlier.name for earlier in seen if earlier.kind == "groups"] == [EVERYBODY]:
+        earlier_subjects.add(subject)
+    if [earlier.name for earlier in earlier_subjects if earlier.kind == "groups"] == [EVERYBODY]:
         yield _ALONE, {}
 
 

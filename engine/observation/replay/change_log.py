@@ -58,9 +58,9 @@ class ChangeIndex:
         if observed.source is EvictionSource.KUEUE:
             return self._first_report(observed)
         find_place = self._place_evicted if observed.source is EvictionSource.KUBE_SCHEDULER else self._place_deleted
-        found_places = [find_place(victim.pod.uid) for victim in observed.victims if victim.known]
-        places = [place for place in found_places if place is not None]
-        if not places or len(places) < len(found_places):
+        all_places = [find_place(victim.pod.uid) for victim in observed.victims if victim.known]
+        places = [place for place in all_places if place is not None]
+        if not places or len(places) < len(all_places):
             return None
         first = min(places)
         nominated = max((place for place, _ in self._nominations(observed) if place < first), default=first)

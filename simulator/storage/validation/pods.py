@@ -54,16 +54,16 @@ def spec(kind: ApiResource, pod_spec: Object, path: str) -> Iterator[Cause]:
 
 def taints(node_taints: Sequence[Mapping[str, Any]] | None) -> Iterator[Cause]:
     """Check the taints of a node."""
-    seen: set[tuple[str, str]] = set()
+    earlier_keys: set[tuple[str, str]] = set()
     for index, taint in enumerate(node_taints or ()):
         path = f"metadata.taints[{index}]"  # the path that the API server reports
         yield from qualified_name(taint.get("key", ""), f"{path}.key")
         yield from label_value(taint.get("value") or "", f"{path}.value")
         yield from one_of(taint.get("effect"), EFFECTS, f"{path}.effect")
         place = (taint.get("key", ""), taint.get("effect", ""))
-        if place in seen:
+        if place in earlier_keys:
             yield duplicate(path, str(taint), "taints must be unique by key and effect pair")
-        seen.add(place)
+        earlier_keys.add(place)
 
 
 def _containers(kind: ApiResource, pod_spec: Object, path: str) -> Iterator[Cause]:
