@@ -105,10 +105,10 @@ def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Me
     """Why a pod was chosen, to its own tenant; ``queue``: the asker's, as far as it is told."""
     seen = read_observed(row)
     if seen is not None:
-        return observed_victim(seen, victim.uid, by=str(row.get_source_display()), tells_queue=bool(queue))
+        return observed_victim(seen, victim.uid, by=str(row.get_source_display()), discloses_queue=bool(queue))
     decision = read(row)
     if decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims):
-        return victim_sentence(decision, victim.uid, tense, tells_queue=bool(queue))
+        return victim_sentence(decision, victim.uid, tense, discloses_queue=bool(queue))
     if not queue:
         return Message(UNTOLD_VICTIM, {"pod": Name(victim.name)})
     return Message(UNREAD_VICTIM, {"pod": Name(victim.name), "asker": short_name(queue)})

@@ -153,7 +153,7 @@ def test_every_sentence_has_a_form_without_the_queue(tense: Tense, prod: Cluster
 
     found = read(Decision.objects.get())
     assert found is not None
-    message = victim_sentence(found, "uid-red-pod", tense, tells_queue=False)
+    message = victim_sentence(found, "uid-red-pod", tense, discloses_queue=False)
     assert "asker" not in message.params
     assert QUEUE not in str(message)
 

@@ -238,7 +238,7 @@ def test_the_victims_tenant_reads_of_the_asker_its_queue_at_most() -> None:
     assert text(observed_victim(found, "uid-w-0", by="Kueue")) == (
         "w-0 was preempted by Kueue, so that a workload of a gets its quota."
     )
-    assert text(observed_victim(found, "uid-w-0", by="Kueue", tells_queue=False)) == (
+    assert text(observed_victim(found, "uid-w-0", by="Kueue", discloses_queue=False)) == (
         "w-0 was preempted by Kueue, so that another workload gets its quota."
     )
 

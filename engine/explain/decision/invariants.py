@@ -128,24 +128,24 @@ _WRITTEN_OUT = 4
 """How many subtrahends are written one by one; more are added up."""
 
 
-def invariant_text(which: Invariant, policy: str) -> Message:
+def invariant_text(invariant: Invariant, policy: str) -> Message:
     """Return what an invariant demands."""
-    return Message(texts_of(policy).laws.get(which, SENTENCES[which]))
+    return Message(texts_of(policy).laws.get(invariant, SENTENCES[invariant]))
 
 
-def rejection_text(which: Invariant, policy: str) -> Message:
+def rejection_text(invariant: Invariant, policy: str) -> Message:
     """Return why a decision was refused."""
-    return Message(texts_of(policy).broken.get(which, BROKEN[which]))
+    return Message(texts_of(policy).broken.get(invariant, BROKEN[invariant]))
 
 
-def broken_invariant_text(which: Invariant) -> Message:
+def broken_invariant_text(invariant: Invariant) -> Message:
     """Return the sentence that another scheduler breaks an invariant."""
-    return Message(AGAINST[which])
+    return Message(AGAINST[invariant])
 
 
-def number(which: Invariant, policy: str) -> int | None:
+def number(invariant: Invariant, policy: str) -> int | None:
     """Return the number of an invariant, None for one without; only ``fence`` numbers them."""
-    return NUMBERS.get(which) if texts_of(policy).numbers_laws else None
+    return NUMBERS.get(invariant) if texts_of(policy).numbers_laws else None
 
 
 def lines(check: InvariantCheck) -> tuple[Message, ...]:
@@ -156,25 +156,33 @@ def lines(check: InvariantCheck) -> tuple[Message, ...]:
     return tuple({(message.id, *message.params.values()): message for message in shown}.values())
 
 
-def line(which: Invariant, of: Line) -> Message:
+def line(invariant: Invariant, checked: Line) -> Message:
     """Return one line of an invariant's arithmetic."""
-    if isinstance(of, Sum):
-        return Message(FORMULA, {"formula": _sum(of)})
-    if which is Invariant.MINIMAL:
-        pod = Name(_subject(of.subject))
-        return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
-    if which is Invariant.NOTIFIED:
-        return Message(WAITED if of.holds else NOT_WAITED, {"queue": Name(_subject(of.subject))})
-    if which is Invariant.APPLICATION and of.holds:
-        return Message(FORMULA, {"formula": f"{_subject(of.left)} ≠ {_subject(of.right)}"})
-    return _comparison(of)
+    if isinstance(checked, Sum):
+        return Message(FORMULA, {"formula": _sum(checked)})
+    if invariant is Invariant.MINIMAL:
+        pod = Name(_subject(checked.subject))
+        return (
+            Message(PUT_BACK, {"pod": pod, "short": checked.left})
+            if checked.holds
+            else Message(COULD_STAY, {"pod": pod})
+        )
+    if invariant is Invariant.NOTIFIED:
+        return Message(WAITED if checked.holds else NOT_WAITED, {"queue": Name(_subject(checked.subject))})
+    if invariant is Invariant.APPLICATION and checked.holds:
+        return Message(FORMULA, {"formula": f"{_subject(checked.left)} ≠ {_subject(checked.right)}"})
+    return _comparison(checked)
 
 
-def _worth_showing(which: Invariant, of: Line) -> bool:
+def _worth_showing(invariant: Invariant, checked: Line) -> bool:
     """Return whether a line tells a reader something; "pending = pending" does not."""
-    if isinstance(of, Sum) or not of.holds or which in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.NOTIFIED):
+    if (
+        isinstance(checked, Sum)
+        or not checked.holds
+        or invariant in (Invariant.MINIMAL, Invariant.APPLICATION, Invariant.NOTIFIED)
+    ):
         return True
-    return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
+    return checked.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
 def sort_checks(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
@@ -182,27 +190,27 @@ def sort_checks(checks: Iterable[InvariantCheck], policy: str) -> list[Invariant
     return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
 
 
-def _sum(of: Sum) -> str:
+def _sum(checked: Sum) -> str:
     def written(value: int) -> str:
-        return format_amount(of.resource, value)
+        return format_amount(checked.resource, value)
 
-    parts = of.minus if len(of.minus) <= _WRITTEN_OUT else (sum(of.minus),)
-    terms = "".join(f" − {written(part)}" for part in parts) + (f" + {written(of.plus)}" if of.plus else "")
-    worked = f"{written(of.start)}{terms} = {written(of.result)}" if terms else written(of.start)
-    sign = _SIGNS[of.relation]
-    subject = " ".join(part for part in (_subject(of.subject), of.resource) if part)
-    return f"{subject} {worked} {sign if of.holds else _NOT[sign]} {written(of.bound)}".strip()
+    parts = checked.minus if len(checked.minus) <= _WRITTEN_OUT else (sum(checked.minus),)
+    terms = "".join(f" − {written(part)}" for part in parts) + (f" + {written(checked.plus)}" if checked.plus else "")
+    worked = f"{written(checked.start)}{terms} = {written(checked.result)}" if terms else written(checked.start)
+    sign = _SIGNS[checked.relation]
+    subject = " ".join(part for part in (_subject(checked.subject), checked.resource) if part)
+    return f"{subject} {worked} {sign if checked.holds else _NOT[sign]} {written(checked.bound)}".strip()
 
 
-def _comparison(of: ComparedValues) -> Message:
-    params: dict[str, Param] = {"left": of.left, "right": of.right}
-    if of.relation is Relation.INSIDE:
-        return Message(INSIDE if of.holds else NOT_INSIDE, params)
-    if of.relation is Relation.OUTSIDE:
-        return Message(OUTSIDE if of.holds else NOT_OUTSIDE, params)
-    sign = _SIGNS[of.relation]
-    compared = f"{of.left or '–'} {sign if of.holds else _NOT[sign]} {of.right or '–'}"
-    return Message(FORMULA, {"formula": f"{_subject(of.subject)}: {compared}" if of.subject else compared})
+def _comparison(checked: ComparedValues) -> Message:
+    params: dict[str, Param] = {"left": checked.left, "right": checked.right}
+    if checked.relation is Relation.INSIDE:
+        return Message(INSIDE if checked.holds else NOT_INSIDE, params)
+    if checked.relation is Relation.OUTSIDE:
+        return Message(OUTSIDE if checked.holds else NOT_OUTSIDE, params)
+    sign = _SIGNS[checked.relation]
+    compared = f"{checked.left or '–'} {sign if checked.holds else _NOT[sign]} {checked.right or '–'}"
+    return Message(FORMULA, {"formula": f"{_subject(checked.subject)}: {compared}" if checked.subject else compared})
 
 
 def _subject(subject: str) -> str:

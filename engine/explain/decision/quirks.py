@@ -125,10 +125,10 @@ def _outcome_without(effect: QuirkEffect) -> Message:
     return plural_message(forms, len(effect.victims), pods=pods, node=node)
 
 
-def _numbers(which: Quirk, decision: Decision) -> tuple[Message, ...]:
-    if which is Quirk.WHOLE_ASK:
+def _numbers(quirk: Quirk, decision: Decision) -> tuple[Message, ...]:
+    if quirk is Quirk.WHOLE_ASK:
         return _left_of_guarantee(decision)
-    return _left_below(which, decision) if which in _BELOW else ()
+    return _left_below(quirk, decision) if quirk in _BELOW else ()
 
 
 def _left_of_guarantee(decision: Decision) -> tuple[Message, ...]:
@@ -145,14 +145,14 @@ def _left_of_guarantee(decision: Decision) -> tuple[Message, ...]:
     return ()
 
 
-def _left_below(which: Quirk, decision: Decision) -> tuple[Message, ...]:
+def _left_below(quirk: Quirk, decision: Decision) -> tuple[Message, ...]:
     """Return the sentence for the first queue that ends below its guarantee.
 
     That is a victim's leaf, or an ancestor where the quirk concerns ancestors.
     """
     leaves = {verdict.pod.queue for verdict in decision.victims}
     for queue_figures in decision.trace.queues:
-        if (queue_figures.path in leaves) is (which is Quirk.PARENT_BELOW):
+        if (queue_figures.path in leaves) is (quirk is Quirk.PARENT_BELOW):
             continue
         if name := _short_of(queue_figures):
             numbers = {

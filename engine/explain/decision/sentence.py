@@ -77,7 +77,7 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
     return ABOVE[tense], {**numbers, "over": format_amount(resource, over[0])}
 
 
-def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: bool = True) -> Message:
+def victim_sentence(decision: Decision, uid: str, tense: Tense, *, discloses_queue: bool = True) -> Message:
     """Return why this pod was evicted: with its own queue's numbers, and of the preemptor at most its queue's name."""
     if decision.by_quota:
         return quota.victim_sentence(decision, uid, tense)
@@ -96,9 +96,9 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: 
     if not claims or chosen is None:
         plain = (VICTIM_PRIORITY if decision.policy == priority.POLICY else VICTIM_PLAIN)[tense]
         return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
-    names = ("pod", "node", "asker", "queue") if tells_queue else ("pod", "node", "queue")
+    names = ("pod", "node", "asker", "queue") if discloses_queue else ("pod", "node", "queue")
     disclosed = {name: params[name] for name in names}
-    return Message((VICTIM if tells_queue else VICTIM_UNDISCLOSED)[tense], {**disclosed, "over": amount(*chosen)})
+    return Message((VICTIM if discloses_queue else VICTIM_UNDISCLOSED)[tense], {**disclosed, "over": amount(*chosen)})
 
 
 def preemptor_sentence(decision: Decision, tense: Tense) -> Message:

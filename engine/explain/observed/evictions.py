@@ -283,7 +283,7 @@ def flag_verdict(flagged: Flagged) -> Message:
     return Message(template, {"queue": short_name(flagged.queue)})
 
 
-def observed_victim(observed: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
+def observed_victim(observed: Observed, uid: str, *, by: str, discloses_queue: bool = True) -> Message:
     """Return why this pod was evicted, for its own tenant: of the preemptor at most its queue's name."""
     victim = next(candidate for candidate in observed.victims if candidate.pod.uid == uid)
     pod = victim.pod
@@ -294,7 +294,7 @@ def observed_victim(observed: Observed, uid: str, *, by: str, tells_queue: bool 
         return Message(VICTIM_OVER_MAX, {**params, "by": by})
     if observed.source is EvictionSource.VOLCANO:
         return volcano.victim(pod.name, victim.why, by)
-    preemptor_queue = short_name(observed.ask.queue) if observed.ask and observed.ask_known and tells_queue else ""
+    preemptor_queue = short_name(observed.ask.queue) if observed.ask and observed.ask_known and discloses_queue else ""
     if observed.source is EvictionSource.KUEUE:
         return kueue.victim(pod.name, preemptor_queue, by)
     if not preemptor_queue:
