@@ -219,8 +219,10 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     )
 
     def get_fields(self) -> dict[str, Any]:
-        """With its own settings, by their table."""
-        return {**super().get_fields(), **shown_fields()}
+        """With its own settings, by their table; what is in effect stands beside the policy of preemption."""
+        fields, shown = super().get_fields(), shown_fields()
+        in_effect = {name: fields.pop(name) for name in ("fence", "delay_ms", "quota_delay_ms")}
+        return {**fields, "preemption_policy": shown.pop("preemption_policy"), **in_effect, **shown}
 
 
 class QueuesSerializer(serializers.Serializer[Any]):

@@ -103,8 +103,9 @@ class QueueFormSerializer(TemplateSerializer):
     def get_fields(self) -> dict[str, Any]:
         """The same, and those that only queues have."""
         fields = super().get_fields()
+        template = fields.pop("template")  # it stays the last
         own = form_fields(one for one in SETTINGS if not one.in_template)
-        return {**fields, **own, "template": fields["template"]}
+        return {**fields, **own, "template": template}
 
 
 class PlacementFilterSerializer(serializers.Serializer[Any]):
