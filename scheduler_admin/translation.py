@@ -26,9 +26,11 @@ def text(message: Message) -> str:
 
 def join_sentences(messages: Iterable[Message]) -> str:
     """Return whole sentences as one plain text: English has a blank between two of them, Chinese has none."""
-    return reduce(
-        lambda before, after: _("%(before)s %(after)s") % {"before": before, "after": after}, map(text, messages)
-    )
+    return reduce(_joined, map(text, messages), "")
+
+
+def _joined(before: str, after: str) -> str:
+    return _("%(before)s %(after)s") % {"before": before, "after": after} if before else after
 
 
 def html(message: Message) -> SafeString:

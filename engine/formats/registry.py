@@ -165,14 +165,11 @@ def _write_yunikorn(text: str, tree: QueueTree) -> Written:
 def _ignored_setting_notes(tree: QueueTree) -> list[Note]:
     """Return a note for each queue with settings that are written to a queues.yaml but ignored by YuniKorn."""
     notes = []
+    ours = [setting for setting in SETTINGS if setting.yunikorn.startswith(OUR_PREFIX)]
     for path in tree.walk():
         queue = tree[path]
         settings = [
-            *(
-                setting.name
-                for setting in SETTINGS
-                if setting.yunikorn.startswith(OUR_PREFIX) and setting.is_set(queue)
-            ),
+            *(setting.name for setting in ours if setting.is_set(queue)),
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
         ]
         if settings:

@@ -81,8 +81,8 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Of names, which ones are possible."""
     not_allowed: str = ""
     """What is wrong with another name (msgid)."""
-    yunikorn: str = ""
-    """The property of a queues.yaml, or the field (``resources.max``)."""
+    yunikorn: str
+    """The property of a queues.yaml that holds it, ours where YuniKorn has none; or the field (``resources.max``)."""
     kueue: str = ""
     """The field of a ClusterQueue's spec, as ``engine.formats.kueue`` has it; empty: our annotation holds it."""
     form: int

@@ -220,10 +220,9 @@ def _with(texts: Texts, name: str, text: str) -> dict[str, str]:
 def text_of(row: DraftQueue | Draft, setting: str) -> str:
     """What one flat setting of a row, or of the draft itself, says now."""
     if isinstance(row, DraftQueue):
-        place = (
-            {"name": row.name, "parent": row.parent.name if row.parent else ""} if setting in PLACE else row.settings
-        )
-        return str(place.get(setting, ""))
+        if setting in PLACE:
+            return row.name if setting == "name" else str(row.parent or "")
+        return str(row.settings.get(setting, ""))
     field, _slash, name = setting.partition("/")
     value = getattr(row, field)
     if name:

@@ -103,10 +103,8 @@ def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str,
         after[path].name == before[former_path].name and (former.get(parent) if parent else None) == parent_was
     )
     if not is_in_place:
-        if {*after[path].former_paths} ^ {*before[former_path].former_paths} <= {
-            former_path,
-            path,
-        }:  # the move already implies it
+        differing = {*after[path].former_paths} ^ {*before[former_path].former_paths}
+        if differing <= {former_path, path}:  # the move already implies it
             settings = tuple(setting for setting in settings if setting.field != "former_paths")
         return QueueChange(kind=ChangeKind.MOVED, path=path, former=former_path, settings=settings)
     return QueueChange(kind=ChangeKind.CHANGED, path=path, settings=settings) if settings else None

@@ -27,7 +27,7 @@ VCORE = "vcore"
 PROPERTIES: tuple[QueueSetting, ...] = tuple(
     setting
     for setting in SETTINGS
-    if setting.kind is not Kind.AMOUNTS and setting.name != "parent" and not setting.about_lending
+    if setting.kind is not Kind.AMOUNTS and "." in setting.yunikorn and not setting.about_lending
 )
 """The settings that have a property of their own; YuniKorn ignores ours, as it does not know them."""
 READ_PROPERTIES = frozenset({LENDING_PROPERTY, *(setting.yunikorn for setting in PROPERTIES)})
