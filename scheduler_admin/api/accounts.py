@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.filters import forward
 from scheduler_admin.api.pagination import NewestFirst, NumberedPageParameters, PageParameters, next_link
+from scheduler_admin.api.parameters import forward
 from scheduler_admin.api.schema import PROBLEM
 
 SUBTREES = "Paths of queues; what lies below belongs too."

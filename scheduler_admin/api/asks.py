@@ -10,12 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.decision_serializers import AskSerializer
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.filters import QUEUE
 from scheduler_admin.api.pagination import LimitParameters, TextsField, next_link
+from scheduler_admin.api.parameters import QUEUE
 from scheduler_admin.api.redaction import SeenDecision
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
-from scheduler_admin.api.serializers import AskSerializer
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.activity_selectors import WaitingPlace, waiting, waiting_place

@@ -15,10 +15,10 @@ from engine.formats.tree_json.document import write_form
 from engine.observation.discovery import Leaf, TreeProposal
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.api.cluster_serializers import ClustersSerializer
 from scheduler_admin.api.connections import GivenSerializer, WrongCredentials, way_of
 from scheduler_admin.api.fields import AmountsField
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.api.serializers import ClustersSerializer
 from scheduler_admin.api.tree_serializers import TreeSerializer
 from scheduler_admin.clusters.connecting import LONGEST_NAME, Look, connect, look
 from scheduler_admin.clusters.models import Cluster

@@ -19,10 +19,10 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems, seats
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.decision_serializers import DecisionSerializer
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.redaction import SeenDecision, seen_by
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.api.serializers import DecisionSerializer
 from scheduler_admin.api.streams import MEDIA_TYPE, Piece, Stream, event
 from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Happening

@@ -18,8 +18,8 @@ from engine.tree.reach import Border, BorderReason
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.filters import QUEUE
 from scheduler_admin.api.pagination import LimitParameters, TextsField, next_link
+from scheduler_admin.api.parameters import QUEUE
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present

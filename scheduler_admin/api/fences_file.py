@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
-from scheduler_admin.api.filters import QUEUE
 from scheduler_admin.api.media import SvgRenderer
+from scheduler_admin.api.parameters import QUEUE
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present

@@ -6,6 +6,7 @@ from datetime import UTC, time
 from enum import StrEnum
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -89,3 +90,12 @@ class WorkField(AmountsField):
     def to_representation(self, value: Mapping[str, int]) -> dict[str, str]:
         """Resources in the order of their names."""
         return format_work(dict(sorted(value.items())))
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class DocumentField(serializers.Field[Any, Any, Any, Any]):
+    """Plain JSON of the engine, as stored. Its amounts are integers: thousandths of a core, bytes, counts."""
+
+    def to_representation(self, value: Any) -> Any:
+        """As it is."""
+        return value

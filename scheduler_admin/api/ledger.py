@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, WorkField
-from scheduler_admin.api.filters import QUEUE, cluster_asked
+from scheduler_admin.api.parameters import QUEUE, cluster_asked
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.history.ledger import month_of
 from scheduler_admin.history.ledger_selectors import Asked, Line, Sums, ledger, month_asked, tenant_asked

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from engine.model.snapshot.node_listing import ListedNode, PodPhase
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.fields import AmountsField, UtcField
-from scheduler_admin.api.filters import NAMESPACE, QUEUE
 from scheduler_admin.api.pagination import LimitParameters, TextsField, next_link
+from scheduler_admin.api.parameters import NAMESPACE, QUEUE
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of

@@ -20,9 +20,9 @@ from engine.explain import (
 )
 from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
+from scheduler_admin.api.decisions import DecisionView
+from scheduler_admin.api.fields import DocumentField
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.api.serializers import DocumentField
-from scheduler_admin.api.views import DecisionView
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.translation import text

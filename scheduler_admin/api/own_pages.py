@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 
 from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.api.filters import MENTIONED
+from scheduler_admin.api.decision_filters import MENTIONED
 from scheduler_admin.api.pagination import NewestFirst, Place
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.mention_selectors import newest_about, numbers_of

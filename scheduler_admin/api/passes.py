@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from engine.model.decision import Outcome
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.filters import forward
 from scheduler_admin.api.pagination import NewestFirst, PageParameters, next_link
+from scheduler_admin.api.parameters import forward
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.history.models import Decision, Pass
 

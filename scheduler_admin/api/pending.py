@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
-from scheduler_admin.api.filters import QUEUE
+from scheduler_admin.api.parameters import QUEUE
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.pending import PendingWorkload, pending_workloads
 from scheduler_admin.clusters.selectors import status_of

@@ -13,8 +13,8 @@ from engine.explain import Message
 from engine.model.quantities import format_amount
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
-from scheduler_admin.api.filters import NAMESPACE
 from scheduler_admin.api.pagination import LimitParameters, next_link
+from scheduler_admin.api.parameters import NAMESPACE
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction

@@ -11,8 +11,8 @@ from engine.explain import share_sentence
 from engine.model.quantities import format_amount
 from engine.model.quota import FlavorStatus, ShareParts
 from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.queues import QueueView
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
-from scheduler_admin.api.views import QueueView
 from scheduler_admin.clusters.quota import Entry, quota_of
 from scheduler_admin.queues.selectors import visible
 from scheduler_admin.translation import text

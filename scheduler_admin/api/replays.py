@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
 from scheduler_admin.api import problems
+from scheduler_admin.api.decisions import DecisionView
 from scheduler_admin.api.media import ZIP, ZipRenderer
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.api.views import DecisionView
 from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.history.replay_file import replay_file
 

@@ -13,11 +13,11 @@ from engine.model.placement_rules import RuleName
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS
 from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, UnreachedGuarantee
 from engine.tree.orphans import Orphans
+from scheduler_admin.api.cluster_serializers import RevisionSerializer
 from scheduler_admin.api.fail_on import Limit, limits_of
-from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.fields import DocumentField, UtcField
 from scheduler_admin.api.problems import ProblemSerializer
 from scheduler_admin.api.queue_settings import form_fields
-from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
 
 

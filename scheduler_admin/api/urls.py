@@ -6,10 +6,12 @@ from scheduler_admin.api import (
     accounts,
     asks,
     channels,
+    cluster_view,
     clusters,
     comparisons,
     connections,
     copies,
+    decisions,
     draft_importing,
     drafts,
     events,
@@ -25,6 +27,7 @@ from scheduler_admin.api import (
     pending,
     pods,
     priority_classes,
+    queues,
     quota,
     repeats,
     replays,
@@ -35,8 +38,8 @@ from scheduler_admin.api import (
     stops,
     tokens,
     trees,
+    usage_view,
     victims,
-    views,
     waiting,
 )
 from scheduler_admin.api.base import NothingHere
@@ -46,7 +49,7 @@ app_name = "api"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("openapi.json", SchemaView.as_view(), name="openapi"),
     path("clusters", clusters.ClustersView.as_view(), name="clusters"),
-    path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
+    path("clusters/<slug:name>", cluster_view.ClusterView.as_view(), name="cluster"),
     path("clusters/<slug:name>/asks", asks.AsksView.as_view(), name="asks"),
     path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),
     path("clusters/<slug:name>/comparisons", comparisons.ComparisonsView.as_view(), name="comparisons"),
@@ -72,10 +75,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="priority_class",
     ),
     path("clusters/<slug:name>/quota", quota.QuotaView.as_view(), name="quota"),
-    path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
+    path("clusters/<slug:name>/queues", queues.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(
-        r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)\Z", views.QueueDetailView.as_view(), name="queue"
+        r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)\Z", queues.QueueDetailView.as_view(), name="queue"
     ),
     path("clusters/<slug:name>/saved-filters", saved_filters.SavedFiltersView.as_view(), name="saved_filters"),
     path("clusters/<slug:name>/saved-filters/<int:pk>", saved_filters.SavedFilterView.as_view(), name="saved_filter"),
@@ -98,8 +101,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="workload_waiting",
     ),
     path("clusters/<slug:name>/pods", nodes.ListedPodsView.as_view(), name="application_pods"),
-    path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
-    path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
+    path("clusters/<slug:name>/usage", usage_view.UsageView.as_view(), name="usage"),
+    path("clusters/<slug:name>/decisions", decisions.DecisionsView.as_view(), name="decisions"),
     path("clusters/<slug:name>/passes", passes.PassesView.as_view(), name="passes"),
     path("clusters/<slug:name>/passes/<int:pk>", passes.PassView.as_view(), name="pass"),
     path("clusters/<slug:name>/repeat-victims", repeats.RepeatsView.as_view(), name="repeats"),
@@ -149,7 +152,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("victims", victims.VictimsView.as_view(), name="victims"),
     path("windows", stops.WindowsView.as_view(), name="windows"),
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
-    path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
+    path("decisions/<int:pk>", decisions.DecisionDetailView.as_view(), name="decision"),
     path("decisions/<int:pk>/otherwise", otherwise.OtherwiseView.as_view(), name="otherwise"),
     path("decisions/<int:pk>/replay", replays.ReplayView.as_view(), name="replay"),
     path("decisions/<int:pk>/waiting", waiting.WaitingView.as_view(), name="waiting"),

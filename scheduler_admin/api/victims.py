@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.decision_serializers import AskSerializer, VictimSerializer
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.filters import NAMESPACE, NODE, QUEUE, cluster_asked, forward
 from scheduler_admin.api.pagination import NumberedPageParameters, next_link
+from scheduler_admin.api.parameters import NAMESPACE, NODE, QUEUE, cluster_asked, forward
 from scheduler_admin.api.redaction import SeenDecision
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.api.serializers import AskSerializer, VictimSerializer
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.redaction import Redaction
 

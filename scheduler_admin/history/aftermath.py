@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 from engine.model.snapshot import ClusterState
 from engine.observation.replacements import EvictedPod, successors
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.following import seen_pod
 from scheduler_admin.history.models import Victim
-from scheduler_admin.history.recording import moment
 from scheduler_admin.history.sentences import LOST
+from scheduler_admin.history.times import moment
 
 WATCHED = timedelta(hours=1)
 """So long after its eviction it is watched for what comes in a victim's place."""
@@ -47,7 +46,7 @@ def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) ->
 
 def _keep_checkpoint(victim: Victim, state: ClusterState) -> bool:
     """Many write another when they are told to go: what that saved is not lost. Whether there is one."""
-    pod = seen_pod(state, victim.uid) if victim.state in LOST else None
+    pod = state.known_pod(victim.uid) if victim.state in LOST else None
     at = moment(pod.checkpoint_ms) if pod else None
     if at is None or (victim.checkpoint_at and at <= victim.checkpoint_at):
         return False

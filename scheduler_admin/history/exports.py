@@ -1,14 +1,12 @@
-"""The filtered history, and the ledger, as CSV and JSON, a row at a time."""
+"""The filtered history as CSV and JSON, a row at a time."""
 
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from typing import Any
 
-from engine.model.quantities import PODS, format_amount, format_amounts
+from engine.model.quantities import PODS, format_amount
 from engine.observation.lost_work import format_work
-from scheduler_admin.history.ledger_selectors import Ledger
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of, work_of
 from scheduler_admin.history.sentences import LOST
@@ -39,19 +37,6 @@ COLUMNS = (
     "amounts",
     "work_lost",
     "closed_at",
-)
-LEDGER_COLUMNS = (
-    "month",
-    "cluster",
-    "source",
-    "losing_namespace",
-    "losing_queue",
-    "gaining_namespace",
-    "gaining_queue",
-    "pods",
-    "unknown",
-    "requests",
-    "work_lost",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
@@ -110,24 +95,6 @@ def _facts(row: Decision) -> dict[str, Any]:
         "work_lost": None if lost is None else format_work(lost),
     }
     return {name: facts[name] for name in COLUMNS}
-
-
-def ledger_facts(month: date, found: Ledger) -> Iterator[dict[str, Any]]:
-    """Every line of a month of the ledger, its values in the order of LEDGER_COLUMNS."""
-    for line, sums in found.items():
-        yield {
-            "month": f"{month:%Y-%m}",
-            "cluster": line.cluster,
-            "source": line.source,
-            "losing_namespace": line.lost.namespace,
-            "losing_queue": line.lost.queue,
-            "gaining_namespace": line.gained.namespace,
-            "gaining_queue": line.gained.queue,
-            "pods": sums.pods,
-            "unknown": sums.unknown,
-            "requests": format_amounts(sums.requests),
-            "work_lost": format_work(sums.work),
-        }
 
 
 def _cell(value: Any) -> Any:

@@ -9,7 +9,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
-from scheduler_admin.history.recording import moment
+from scheduler_admin.history.times import moment
 
 _NAMED_UP_TO = 3
 _LONGEST_NOTE = 300
@@ -71,11 +71,6 @@ def exited(row: Decision, victim: Victim) -> Step:
     return Step(decision=row, at=victim.gone_at, kind=Step.Kind.EXITED, pod=str(victim))
 
 
-def seen_pod(state: ClusterState, uid: str) -> Pod | None:
-    """The pod, also when it has just left."""
-    return state.pods.get(uid) or state.departed.get(uid)
-
-
 def _gone(victim: Victim, state: ClusterState) -> bool:
     pod = state.pods.get(victim.uid)
     return pod is None or pod.finished
@@ -84,7 +79,7 @@ def _gone(victim: Victim, state: ClusterState) -> bool:
 def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: datetime) -> str | None:
     """How it ended; empty where there is no ask to wait for, None while it has not."""
     left = any(victim.state != Victim.State.GONE for victim in victims)
-    ask = seen_pod(state, row.ask_uid)
+    ask = state.known_pod(row.ask_uid)
     if ask is None and not _was_seen(row):
         return None if left and not _late(row, now) else ""
     if ask is None or ask.uid not in state.pods or ask.terminating or ask.finished:

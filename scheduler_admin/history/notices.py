@@ -13,9 +13,9 @@ from engine.explain import Message, Name, Tense
 from engine.model.message import Timestamp, gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.sentences import LOST, for_whom, why_victim
+from scheduler_admin.history.times import LONGEST_GRACE
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for

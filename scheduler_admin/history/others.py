@@ -24,7 +24,7 @@ from engine.observation.evictions import (
 )
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
-from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
+from scheduler_admin.history.following import exited, keep_settled, settle
 from scheduler_admin.history.last import forget_last, keep_last
 from scheduler_admin.history.ledger import unbook
 from scheduler_admin.history.mentions import mention
@@ -223,7 +223,7 @@ class Others:
 
     def _ask_of(self, seen: Observed) -> dict[str, Any]:
         ask = seen.ask
-        pod = seen_pod(self._state, ask.uid) if ask else None
+        pod = self._state.known_pod(ask.uid) if ask else None
         return {
             "ask_uid": ask.uid if ask else "",
             "ask_namespace": ask.namespace if ask else "",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -19,15 +19,8 @@ from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.tallies import recount
+from scheduler_admin.history.times import LONGEST_GRACE, moment
 from scheduler_admin.queues.models import Revision
-
-LONGEST_GRACE = timedelta(days=30)
-"""So long a victim is waited for at most: Kubernetes takes any number of seconds."""
-
-
-def moment(ms: int | None) -> datetime | None:
-    """Milliseconds since 1970 as an aware time."""
-    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def deadline(cluster: Cluster, graces: Iterable[int], now: datetime) -> datetime:

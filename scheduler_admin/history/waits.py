@@ -11,9 +11,8 @@ from engine.observation.wait_estimates import HALF, MOST, Checked, Estimate, Wai
 from engine.observation.wait_estimates import ObservedWait as EngineWait
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.history.following import seen_pod
 from scheduler_admin.history.models import Wait
-from scheduler_admin.history.recording import moment
+from scheduler_admin.history.times import moment
 
 LOOKED_BACK = timedelta(days=14)
 """So far back asks tell of those to come."""
@@ -58,7 +57,7 @@ def _is_witnessed(ask: Pod, now: datetime) -> bool:
 
 def _end(wait: Wait, state: ClusterState, cluster: Cluster, now: datetime) -> None:
     """Where no pass was for a while it ended at a time that nobody knows: it waited until the last one at least."""
-    status, pod = status_of(cluster), seen_pod(state, wait.uid)
+    status, pod = status_of(cluster), state.known_pod(wait.uid)
     last = status.pass_at if status and status.pass_at else now
     witnessed = now - last <= _WITNESSED
     workload = state.workloads.get(wait.uid)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING
-from scheduler_admin.api.filters import filtered, mentioned
+from scheduler_admin.api.decision_filters import filtered, mentioned
 from scheduler_admin.api.pagination import NewestFirst
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import REPEATED, Filters

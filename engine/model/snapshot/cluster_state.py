@@ -153,9 +153,13 @@ class ClusterState:
         """Remember YuniKorn's first report about a pod that it preempted."""
         _keep(self.yunikorn_records, report.uid, self.yunikorn_records.get(report.uid, report))
 
+    def known_pod(self, uid: str) -> Pod | None:
+        """Return a pod by its uid, even if it was just deleted; None if it is unknown."""
+        return self.pods.get(uid) or self.departed.get(uid)
+
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
         """Return a pod with its queue and application, even if it was just deleted; None if it is unknown."""
-        pod = self.pods.get(uid) or self.departed.get(uid)
+        pod = self.known_pod(uid)
         if pod is None:
             return None
         found = assign_queue(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod), self.scheduler)

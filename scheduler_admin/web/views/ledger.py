@@ -12,6 +12,7 @@ from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import exports
+from scheduler_admin.history.ledger_exports import LEDGER_COLUMNS, ledger_facts
 from scheduler_admin.history.ledger_selectors import ledger as read
 from scheduler_admin.web.ledger_page import LedgerAddress, ledger_page
 from scheduler_admin.web.live import Context, answer
@@ -42,7 +43,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
 @login_required
 def as_csv(request: HttpRequest) -> StreamingHttpResponse:
     """The month that is asked for as CSV."""
-    lines = exports.csv_lines(exports.LEDGER_COLUMNS, _facts(request))
+    lines = exports.csv_lines(LEDGER_COLUMNS, _facts(request))
     return _export(request, lines, "text/csv; charset=utf-8", "csv")
 
 
@@ -55,7 +56,7 @@ def as_json(request: HttpRequest) -> StreamingHttpResponse:
 
 def _facts(request: HttpRequest) -> Iterator[Mapping[str, Any]]:
     asked = LedgerAddress.of(request.GET.dict(), timezone.now()).asked(request.user)
-    return exports.ledger_facts(asked.month, read(request.user, asked))
+    return ledger_facts(asked.month, read(request.user, asked))
 
 
 def _export(request: HttpRequest, lines: Iterator[str], content_type: str, ending: str) -> StreamingHttpResponse:

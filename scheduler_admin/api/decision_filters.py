@@ -1,30 +1,18 @@
-"""Query parameters, and what they leave of the decisions. A value that can't be right is an error, never ignored."""
+"""Which decisions a request asks for. A value that cannot be right is an error, and never ignored."""
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
-from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engine.model.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
-from scheduler_admin.api import problems
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
-from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.filters import LONGEST, REPEATED
+from scheduler_admin.api.parameters import NAMESPACE, NODE, QUEUE, forward
+from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Victim
-from scheduler_admin.history.usage_selectors import oldest
-from scheduler_admin.queues.models import Queue
-
-_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-NAMESPACE = rf"^{_LABEL}$"
-NODE = rf"^{_LABEL}(\.{_LABEL})*$"
-QUEUE = r"^[^\s.]+(\.[^\s.]+)*$"
 
 
 class DecisionParameters(PageParameters):
@@ -74,52 +62,6 @@ class DecisionParameters(PageParameters):
         if "cursor" in asked and "until" in asked and asked["cursor"][0] < asked["until"]:
             del asked["until"]  # an index is entered at one end alone
         return asked
-
-
-class UsageParameters(serializers.Serializer[Any]):
-    """Which usage, and when."""
-
-    queue = serializers.RegexField(QUEUE, max_length=500, help_text="Path of the queue.")
-    resource = serializers.CharField(
-        max_length=253,
-        help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
-        "that is held of any resource.",
-    )
-    to = UtcField(required=False, help_text="Samples before this time, RFC 3339; now if not given.")
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """``from`` is a word of Python, so it can't be declared above."""
-        since = UtcField(required=False, help_text="Samples at or after this time; an hour before `to` if not given.")
-        return {**super().get_fields(), "from": since}
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Fill in the times, and keep the answer to a size that a chart can show."""
-        until: datetime = attrs.setdefault("to", timezone.now())
-        since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
-        if until - since > LONGEST:
-            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST.days})
-        return forward(attrs, "from", "to")
-
-
-def forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
-    """Parameters with a time range that holds anything. Raises ValidationError for another."""
-    if since in attrs and until in attrs and attrs[since] >= attrs[until]:
-        raise serializers.ValidationError({until: _("This is not after %s.") % since})
-    return attrs
-
-
-def cluster_asked(asked: Mapping[str, Any], user: Who) -> str:
-    """The cluster that a query names, empty for none. Raises WrongParameters for one that the user does not see."""
-    name: str = asked.get("cluster", "")
-    if name and not Cluster.objects.restrict(user, "view").filter(name=name).exists():
-        raise problems.WrongParameters({"cluster": [_("There is no such cluster.")]})
-    return name
-
-
-def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
-    """Whether the user can see such a queue in any revision of the cluster's tree, or in what was recorded of it."""
-    queues = Queue.objects.restrict(user, "view").filter(revision__hierarchy__clusters=cluster_id, path=path)
-    return queues.exists() or oldest(user, cluster_id, path) is not None
 
 
 MENTIONED = ("application", "namespace", "queue")

@@ -1,54 +1,27 @@
-"""Version 1 of the REST API: one cluster, its queues, their usage, decisions."""
+"""The queues of a cluster with what the last pass read of them."""
 
 from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.model.quantities import format_amount
-from scheduler_admin.api import problems, serializers
-from scheduler_admin.api.base import ApiView, tagged
-from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, mentioned, queue_known
-from scheduler_admin.api.own_pages import is_long, own_page
-from scheduler_admin.api.pagination import NewestFirst, next_link
-from scheduler_admin.api.redaction import SeenDecision, seen_by
+from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.queue_serializers import QueueDetailSerializer, QueuesSerializer
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.standing import QueueStanding, stand
-from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history.models import DecisionQuerySet
-from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.history.usage_selectors import series
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.lending import Dealing, dealings
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
-
-
-class ClusterView(ApiView):
-    """One cluster."""
-
-    @extend_schema(
-        operation_id="get_cluster",
-        tags=["clusters"],
-        parameters=[CLUSTER],
-        responses={200: serializers.ClusterSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
-        del request
-        context = {"scope": self.scope}
-        body = serializers.ClusterSerializer(self.cluster(name), context=context).data
-        return tagged(dict(body), but="age_seconds")
 
 
 class QueueView(ApiView):
@@ -82,7 +55,7 @@ class QueuesView(QueueView):
         operation_id="list_queues",
         tags=["queues"],
         parameters=[CLUSTER],
-        responses={200: serializers.QueuesSerializer, **PROBLEM},
+        responses={200: QueuesSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
@@ -90,7 +63,7 @@ class QueuesView(QueueView):
         cluster = self.cluster(name)
         revision = self.current(cluster)
         results = self.stand(cluster, revision) if revision else []
-        body = serializers.QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
+        body = QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
         return Response(body)
 
 
@@ -104,7 +77,7 @@ class QueueDetailView(QueueView):
             CLUSTER,
             OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
         ],
-        responses={200: serializers.QueueDetailSerializer, **PROBLEM},
+        responses={200: QueueDetailSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str, path: str) -> Response:
         """One queue with the applications that run in it."""
@@ -117,7 +90,7 @@ class QueueDetailView(QueueView):
         status = status_of(cluster)
         # A tenant's queue may hold pods of namespaces that aren't the tenant's.
         running = status.applications.get(path, []) if status else []
-        body = serializers.QueueDetailSerializer(
+        body = QueueDetailSerializer(
             {
                 **self.head_of(cluster, revision),
                 "queue": found,
@@ -150,77 +123,3 @@ def _told(dealing: Dealing) -> dict[str, Any]:
 
     parts = [{"who": one.who, "queue": one.queue, "amount": written(one.amount)} for one in dealing.parts]
     return {**asdict(dealing), "amount": written(dealing.amount), "parts": parts}
-
-
-class DecisionView(ApiView):
-    """What decision routes share."""
-
-    def rows(self) -> DecisionQuerySet:
-        """The user's decisions, each with those of its victims that the user may see."""
-        return seen_by(self.request.user)
-
-
-class DecisionsView(DecisionView):
-    """The decisions of a cluster."""
-
-    parameters = DecisionParameters
-
-    @extend_schema(
-        operation_id="list_decisions",
-        tags=["decisions"],
-        parameters=[CLUSTER, DecisionParameters],
-        responses={200: serializers.DecisionsSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """Decisions, newest first. Follow `next`: pages neither repeat nor miss one while new ones come in."""
-        cluster, scope = self.cluster(name), self.scope
-        queue = self.asked.get("queue")
-        if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
-            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        large = ("document", "laws", "revision__document", "revision__source")
-        rows = self.rows().placed(cluster, *mentioned(self.asked, request.user)).defer(*large)
-        mine = filtered(rows, self.asked, user=request.user, scope=scope)
-        if not scope.everything and is_long(self.asked):
-            found, place = own_page(mine, self.asked, cluster=cluster, scope=scope)
-        else:
-            found, place = NewestFirst(self.asked, "at", "number").page(mine)
-        redaction = Redaction.of(scope)
-        results = [SeenDecision(decision, redaction) for decision in found]
-        body = {"next": next_link(request, place), "results": results}
-        return Response(serializers.DecisionsSerializer(body).data)
-
-
-class DecisionDetailView(DecisionView):
-    """One decision."""
-
-    @extend_schema(
-        operation_id="get_decision",
-        tags=["decisions"],
-        responses={200: serializers.DecisionDetailSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """One decision with the laws it was held against, what happened, and the engine's own document."""
-        del request
-        seen = SeenDecision(get_object_or_404(self.rows(), pk=pk), Redaction.of(self.scope))
-        return Response(serializers.DecisionDetailSerializer(seen).data)
-
-
-class UsageView(ApiView):
-    """Usage over time."""
-
-    parameters = UsageParameters
-
-    @extend_schema(
-        operation_id="get_usage",
-        tags=["queues"],
-        parameters=[CLUSTER, UsageParameters],
-        responses={200: serializers.UsageSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """One queue's usage of one resource over time, with its guarantee and max of then."""
-        cluster, asked = self.cluster(name), self.asked
-        if not queue_known(asked["queue"], cluster_id=cluster.pk, user=request.user):
-            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        found = series(request.user, cluster, asked["queue"], asked["resource"], asked["from"], asked["to"])
-        body = {**asked, "cluster": cluster.name, "step_s": found.step_s, "samples": list(samples(found))}
-        return Response(serializers.UsageSerializer(body).data)
