@@ -9,7 +9,7 @@ from scheduler_admin.comparisons.models import Comparison
 LIMIT_S = 900
 
 
-@shared_task
+@shared_task(name="scheduler_admin.comparisons.tasks.send_comparisons")
 def send_comparisons() -> None:
     """Send the one that has waited longest; what is not taken up soon is sent again."""
     services.tidy(now=timezone.now())
@@ -18,7 +18,7 @@ def send_comparisons() -> None:
         run_comparison.apply_async((pk,), expires=5.0)
 
 
-@shared_task(soft_time_limit=LIMIT_S, time_limit=LIMIT_S + 30)
+@shared_task(name="scheduler_admin.comparisons.tasks.run_comparison", soft_time_limit=LIMIT_S, time_limit=LIMIT_S + 30)
 def run_comparison(pk: int) -> None:
     """Run one."""
     running.run(pk=pk)

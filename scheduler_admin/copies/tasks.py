@@ -25,7 +25,7 @@ _VERSIONS_MIN = 5
 """A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again."""
 
 
-@shared_task
+@shared_task(name="scheduler_admin.copies.tasks.send_due_visits")
 def send_due_visits() -> None:
     """Send a visit to every copy that is due; one that is not taken up at once is dropped, never piled up."""
     for cluster in Cluster.objects.filter(copy=None, hierarchy__current__isnull=False):
@@ -36,7 +36,7 @@ def send_due_visits() -> None:
         visit_copy.apply_async((copy.pk,), expires=_EXPIRES_S, queue=queue_of(copy.cluster, now))
 
 
-@shared_task
+@shared_task(name="scheduler_admin.copies.tasks.visit_copy")
 def visit_copy(copy_id: int) -> None:
     """Visit one. What goes wrong is shown on its page; the next visit tries again."""
     copy, now = Copy.objects.select_related("cluster__credentials").get(pk=copy_id), timezone.now()

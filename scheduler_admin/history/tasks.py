@@ -40,7 +40,7 @@ SILENT = timedelta(seconds=30)
 SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or beat, stands still."
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.send_due_passes")
 def send_due_passes() -> None:
     """Send a pass for every cluster that is due, to its owner; one that is not taken up at once is dropped."""
     now = timezone.now()
@@ -48,7 +48,7 @@ def send_due_passes() -> None:
         run_pass.apply_async((cluster.pk,), expires=1.0, queue=ownership.queue_of(cluster, now))
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.run_pass")
 def run_pass(cluster_id: int) -> None:
     """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
     cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
@@ -73,7 +73,7 @@ def _pass_over(cluster: Cluster) -> Ended:
     return passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.check_heartbeats")
 def check_heartbeats() -> None:
     """Say so where no pass begins any more. Runs in the other worker; the next pass that is stored takes it back."""
     now = timezone.now()
@@ -84,19 +84,19 @@ def check_heartbeats() -> None:
             store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.work_out_changes")
 def work_out_changes() -> None:
     """Work out what would have spared victims, in the other worker: its other tasks wait for one decision more."""
     work_out(for_s=WORKING_OUT_S)
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.write_due_digests")
 def write_due_digests() -> None:
     """Tell channels of the day before, once, from an hour of the site's choice on; the outbox sends it."""
     write_digests(now=timezone.now())
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.roll_up_usage")
 def roll_up_usage() -> None:
     """Turn samples of usage into blocks of each queue, and those into coarser ones, in the other worker."""
     now = timezone.now()
@@ -104,7 +104,7 @@ def roll_up_usage() -> None:
         usage_rollup.roll_up(cluster=cluster, now=now, for_s=ROLLING_UP_S)
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.tally_hours")
 def tally_hours() -> None:
     """Count the preemptions of hours that are over, in the other worker."""
     now = timezone.now()
@@ -112,7 +112,7 @@ def tally_hours() -> None:
         tallies.tally(cluster=cluster, now=now, for_s=TALLYING_S)
 
 
-@shared_task
+@shared_task(name="scheduler_admin.history.tasks.prune")
 def prune() -> None:
     """Drop rows that are past their time."""
     now = timezone.now()

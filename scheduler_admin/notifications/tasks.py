@@ -11,7 +11,7 @@ SENDING_S = 4.0
 """So long is gone on with sending what is due; the worker's other tasks wait for one message more at most."""
 
 
-@shared_task
+@shared_task(name="scheduler_admin.notifications.tasks.send_notifications")
 def send_notifications() -> None:
     """Send what is due; what is left is sent by the next."""
     until = time.monotonic() + SENDING_S
