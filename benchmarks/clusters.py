@@ -144,7 +144,7 @@ def _add(ports: list[int], place: Place) -> None:
     from benchmarks.follow import TREE  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.clusters.services import add_cluster  # noqa: PLC0415
-    from scheduler_admin.queues.services import publish_as  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import publish_as  # noqa: PLC0415
     from simulator.kubeconfig import kubeconfig  # noqa: PLC0415
 
     revision = publish_as(name="main", tree=TREE, author=None, reason="measured")

@@ -103,9 +103,9 @@ def site(folder: Path) -> Iterator[tuple[str, str, Any]]:
     import scheduler_admin.wsgi  # noqa: F401, PLC0415 - what it does once it is loaded
     from scheduler_admin.accounts.models import User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
-    from scheduler_admin.queues import drafting  # noqa: PLC0415
+    from scheduler_admin.queues.drafts import edits  # noqa: PLC0415
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
-    from scheduler_admin.queues.services import publish  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import publish  # noqa: PLC0415
 
     settings.DATABASES["default"]["TEST"]["NAME"] = str(folder / "editor.sqlite3")
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
@@ -115,7 +115,7 @@ def site(folder: Path) -> Iterator[tuple[str, str, Any]]:
         hierarchy = Hierarchy.objects.create(name="large")
         publish(hierarchy=hierarchy, tree=tree(), author=ada, reason="first")
         Cluster.objects.create(name="large", hierarchy=hierarchy)
-        draft = drafting.start(hierarchy=hierarchy, name="large", author=ada)
+        draft = edits.start(hierarchy=hierarchy, name="large", author=ada)
         client = Client()
         client.force_login(ada)
         WSGIRequestHandler.disable_nagle_algorithm = True  # as gunicorn: else a second packet waits 40 ms for its first

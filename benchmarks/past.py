@@ -56,7 +56,7 @@ def filled(decisions: int, days: int) -> None:
     from scheduler_admin.accounts.models import Tenant, User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster, ClusterStatus  # noqa: PLC0415
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
-    from scheduler_admin.queues.services import publish  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import publish  # noqa: PLC0415
 
     call_command("migrate", verbosity=0)
     if Cluster.objects.exists():
@@ -138,7 +138,7 @@ def _leaf(any_of: random.Random) -> str:
 
 
 def _id(any_of: random.Random) -> int:
-    from scheduler_admin.history.models import Decision as Stored  # noqa: PLC0415
+    from scheduler_admin.decisions.models import Decision as Stored  # noqa: PLC0415
 
     return any_of.randrange(1, Stored.objects.order_by("-pk").values_list("pk", flat=True)[0])
 
@@ -158,7 +158,7 @@ def _page(filtered: Callable[[random.Random], dict[str, str]], span: timedelta) 
 
 
 def _pod(client: Any, any_of: random.Random) -> Any:
-    from scheduler_admin.history.models import Victim  # noqa: PLC0415
+    from scheduler_admin.decisions.models import Victim  # noqa: PLC0415
 
     victim = Victim.objects.filter(decision__gte=_id(any_of)).order_by("decision_id")[0]
     return client.get(f"/pods/large/{victim.namespace}/{victim.name}/")

@@ -19,7 +19,7 @@ from benchmarks.past_filler import Stretch, made
 
 if TYPE_CHECKING:
     from scheduler_admin.clusters.models import Cluster
-    from scheduler_admin.history.models import Tally
+    from scheduler_admin.counts.models import Tally
 
 _MADE = 200_000
 """Decisions, at most; the rest are copies."""
@@ -103,7 +103,7 @@ def _remember(cursor: Any) -> None:
 
 def _copy(cursor: Any, newest: Stretch, number: int) -> None:
     """Once more what was made, so many times its length earlier; no number is below one."""
-    from scheduler_admin.history.models import Decision, Mention, Victim  # noqa: PLC0415 - once Django is set up
+    from scheduler_admin.decisions.models import Decision, Mention, Victim  # noqa: PLC0415 - once Django is set up
 
     back, before = number * newest.many, f" - interval '{number * newest.length.total_seconds()} seconds'"
     for model, of, names in (
@@ -131,8 +131,8 @@ def _columns(model: type[models.Model], without: str) -> list[tuple[str, Any]]:
 
 def _copy_tallies(cluster: "Cluster", newest: Stretch, decisions: int) -> None:
     """Those of as many days that are over, to all that are like them; the first day, begun late, is left as due."""
-    from scheduler_admin.history.models import Tally  # noqa: PLC0415
-    from scheduler_admin.history.tallies import DAY, HOUR, begin_of  # noqa: PLC0415
+    from scheduler_admin.counts.models import Tally  # noqa: PLC0415
+    from scheduler_admin.counts.services import DAY, HOUR, begin_of  # noqa: PLC0415
 
     end = begin_of(newest.until, DAY)
     rows = Tally.objects.filter(cluster=cluster)
@@ -153,7 +153,7 @@ def _copy_tallies(cluster: "Cluster", newest: Stretch, decisions: int) -> None:
 
 
 def _fresh(row: "Tally", start: datetime) -> "Tally":
-    from scheduler_admin.history.models import Tally  # noqa: PLC0415
+    from scheduler_admin.counts.models import Tally  # noqa: PLC0415
 
     values = {field.attname: getattr(row, field.attname) for field in Tally._meta.fields}  # noqa: SLF001 - as above
     return Tally(**values | {"id": None, "start": start})
@@ -181,8 +181,8 @@ def _finish(cursor: Any) -> None:
 
 def _tally(cluster: "Cluster") -> None:
     """As housekeeping does, as often as it takes."""
-    from scheduler_admin.history.models import Tally  # noqa: PLC0415
-    from scheduler_admin.history.tallies import tally  # noqa: PLC0415
+    from scheduler_admin.counts.models import Tally  # noqa: PLC0415
+    from scheduler_admin.counts.services import tally  # noqa: PLC0415
 
     before = -1
     while (many := Tally.objects.filter(document__isnull=False).count()) > before:
@@ -193,9 +193,9 @@ def _tally(cluster: "Cluster") -> None:
 
 def _look(cluster: "Cluster", newest: Stretch) -> None:
     """Count some of the copied tallies by the product's own code: they have to be the same."""
-    from scheduler_admin.history.models import Tally  # noqa: PLC0415
-    from scheduler_admin.history.tallies import tally  # noqa: PLC0415
-    from scheduler_admin.history.tally_kinds import unpack  # noqa: PLC0415
+    from scheduler_admin.counts.kinds import unpack  # noqa: PLC0415
+    from scheduler_admin.counts.models import Tally  # noqa: PLC0415
+    from scheduler_admin.counts.services import tally  # noqa: PLC0415
 
     copied = Tally.objects.filter(cluster=cluster, start__lt=newest.until - newest.length * 2, document__isnull=False)
     some = sorted(copied.values_list("pk", flat=True))

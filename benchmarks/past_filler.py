@@ -87,7 +87,7 @@ def _default(field: Any) -> str:
 
 
 def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
-    from scheduler_admin.history.models import Decision  # noqa: PLC0415 - once Django is set up
+    from scheduler_admin.decisions.models import Decision  # noqa: PLC0415 - once Django is set up
 
     long_s = stretch.length.total_seconds()
     ago = f"interval '{long_s} seconds' * (({stretch.last} - i)::float / {stretch.many})"
@@ -132,7 +132,7 @@ def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
 
 
 def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
-    from scheduler_admin.history.models import Victim  # noqa: PLC0415
+    from scheduler_admin.decisions.models import Victim  # noqa: PLC0415
 
     source = (
         f"(SELECT decision.id AS d, first_seen AS at, ending, {_NEIGHBOUR} AS q, position"
@@ -188,7 +188,7 @@ def _compressed(document: str) -> str:
     """As the product writes it, in hexadecimal."""
     from django.db import connection  # noqa: PLC0415
 
-    from scheduler_admin.history.models import Decision  # noqa: PLC0415
+    from scheduler_admin.decisions.models import Decision  # noqa: PLC0415
 
     field = Decision._meta.get_field("document")  # noqa: SLF001 - as above
     return bytes(field.get_db_prep_save(document, connection).obj).hex()

@@ -51,7 +51,7 @@ def _measured(considered: list[AuditedDecision], runs: int) -> list[Row]:
     from scheduler_admin.accounts.models import User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
-    from scheduler_admin.queues.services import publish  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import publish  # noqa: PLC0415
 
     tune_runtime()
     call_command("migrate", verbosity=0)
@@ -87,7 +87,7 @@ _COLUMNS = {"": "wall_ms", "-cpu": "cpu_ms"}
 def _stored(cluster: Any, revision: Any, considered: list[AuditedDecision], now: Any) -> Row:
     from django.db import connection, transaction  # noqa: PLC0415
 
-    from scheduler_admin.history.recording import Finding, record  # noqa: PLC0415
+    from scheduler_admin.worker.recorder.decisions import Finding, record  # noqa: PLC0415
 
     findings = [Finding(considered=one, since_ms=int(now.timestamp() * 1000) - 60_000) for one in considered]
     counted = _Counting()

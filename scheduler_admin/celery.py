@@ -15,14 +15,7 @@ HEARTBEAT_S = 10.0
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(
-    [
-        "scheduler_admin.copies",
-        "scheduler_admin.notifications",
-        "scheduler_admin.history",
-        "scheduler_admin.comparisons",
-    ]
-)
+app.autodiscover_tasks([f"scheduler_admin.{name}" for name in ("sync", "notifications", "worker", "comparisons")])
 # Nothing that Celery carries must outlive a connection. Were it put back into a Redis that has just gone, the worker
 # would end instead of connecting again.
 Channel.do_restore = False
@@ -39,9 +32,9 @@ class Watching(bootsteps.StartStopStep):
 
     def start(self, parent: Any) -> None:
         """Consume its own queue, too, and take part in sharing clusters out; passes open their watches."""
-        from scheduler_admin.clusters.ownership import own_queue  # noqa: PLC0415 - models load after the app
-        from scheduler_admin.clusters.sharing import Sharing  # noqa: PLC0415
-        from scheduler_admin.clusters.watching import OWNER  # noqa: PLC0415
+        from scheduler_admin.clusters.watching.ownership import own_queue  # noqa: PLC0415 - models load after the app
+        from scheduler_admin.clusters.watching.sharing import Sharing  # noqa: PLC0415
+        from scheduler_admin.clusters.watching.watchers import OWNER  # noqa: PLC0415
 
         tune_runtime()
         parent.app.amqp.queues.select_add(own_queue(OWNER), auto_delete=True)
@@ -69,7 +62,7 @@ class Metrics(bootsteps.StartStopStep):
         """Listen, in a thread of its own."""
         from django.conf import settings  # noqa: PLC0415
 
-        from scheduler_admin.history.meters import REGISTRY  # noqa: PLC0415
+        from scheduler_admin.core.meters import REGISTRY  # noqa: PLC0415
         from scheduler_admin.metrics.serving import serve  # noqa: PLC0415
 
         assert settings.METRICS_LISTEN is not None

@@ -171,12 +171,21 @@ INSTALLED_APPS = [
     "scheduler_admin.accounts",
     "scheduler_admin.queues",
     "scheduler_admin.clusters",
-    "scheduler_admin.copies",
+    "scheduler_admin.priority_classes",
+    "scheduler_admin.sync",
+    "scheduler_admin.journal",
+    "scheduler_admin.usage",
+    "scheduler_admin.decisions",
+    "scheduler_admin.counts",
     "scheduler_admin.notifications",
-    "scheduler_admin.history",
+    "scheduler_admin.ledger",
+    "scheduler_admin.nodes",
+    "scheduler_admin.pending",
+    "scheduler_admin.worker",
     "scheduler_admin.comparisons",
-    "scheduler_admin.api",
-    "scheduler_admin.web",
+    "scheduler_admin.fences",
+    "scheduler_admin.rest",
+    "scheduler_admin.site",
     "scheduler_admin.demo",
 ]
 if ADMIN_SITE:
@@ -184,18 +193,18 @@ if ADMIN_SITE:
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "scheduler_admin.web.security.content_security_policy",
-    "scheduler_admin.web.security.theirs_alone",
-    "scheduler_admin.web.security.no_nul",
+    "scheduler_admin.site.security.content_security_policy",
+    "scheduler_admin.site.security.theirs_alone",
+    "scheduler_admin.site.security.no_nul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "scheduler_admin.web.allowances.Allowances",  # before that of CSRF, which reads whole forms
+    "scheduler_admin.site.allowances.Allowances",  # before that of CSRF, which reads whole forms
     "django.middleware.csrf.CsrfViewMiddleware",
-    "scheduler_admin.web.security.NoNulInForms",
+    "scheduler_admin.site.security.NoNulInForms",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "scheduler_admin.web.oidc.Renewal",
+    "scheduler_admin.accounts.sign_in.oidc_renewal.Renewal",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -214,12 +223,13 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "scheduler_admin.web.context.site",
+                "scheduler_admin.site.context.site",
             ],
         },
     },
 ]
 
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its
 # connections and nothing waits longer than LOCK_WAIT_S for a lock, which `?options=...` replaces.
 # LOCK_WAIT_S (seconds): how long what another process has locked in the database is waited for, and PostgreSQL's answer
@@ -265,9 +275,9 @@ if not AXES_COOLOFF_TIME:  # for ever, to django-axes
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # by the name alone anybody could keep anybody out
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait ends when it was said to
-AXES_CLIENT_IP_CALLABLE = "scheduler_admin.accounts.attempts.address_of"
-AXES_WHITELIST_CALLABLE = "scheduler_admin.accounts.attempts.without_password"
-AXES_LOCKOUT_CALLABLE = "scheduler_admin.web.lockout.answer"
+AXES_CLIENT_IP_CALLABLE = "scheduler_admin.accounts.sign_in.attempts.address_of"
+AXES_WHITELIST_CALLABLE = "scheduler_admin.accounts.sign_in.attempts.without_password"
+AXES_LOCKOUT_CALLABLE = "scheduler_admin.accounts.sign_in.lockout.answer"
 AXES_DISABLE_ACCESS_LOG = True  # it would grow for ever
 AXES_VERBOSE = False
 AXES_SENSITIVE_PARAMETERS = ["username", "csrfmiddlewaretoken"]  # who mistakes the field types the password there
@@ -331,7 +341,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "scheduler_admin.web.assets.PlotlyFinder",
+    "scheduler_admin.site.assets.PlotlyFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -359,7 +369,7 @@ if _flag("BEHIND_TLS_PROXY"):
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "scheduler_admin.api.authentication.TokenAuthentication",
+        "scheduler_admin.accounts.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -391,16 +401,16 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,  # a text that may be empty in an answer may not in a request
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "scheduler_admin.api.schema.describe_all",
+        "scheduler_admin.rest.schema.describe_all",
     ],
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",
         "ComparisonState": "scheduler_admin.comparisons.models.Comparison.State",
-        "DecisionState": "scheduler_admin.history.models.Decision.State",
+        "DecisionState": "scheduler_admin.decisions.models.Decision.State",
         "NotificationState": "scheduler_admin.notifications.models.Notification.State",
-        "PreemptionPolicyEnum": "scheduler_admin.api.fields.QUEUE_POLICIES",
-        "PodPreemptionPolicy": "scheduler_admin.api.class_serializers.POLICIES",
-        "VictimState": "scheduler_admin.history.models.Victim.State",
+        "PreemptionPolicyEnum": "scheduler_admin.rest.fields.QUEUE_POLICIES",
+        "PodPreemptionPolicy": "scheduler_admin.priority_classes.api.serializers.POLICIES",
+        "VictimState": "scheduler_admin.decisions.models.Victim.State",
     },
 }
 
@@ -419,7 +429,7 @@ CACHES = {
 }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
-# What concerns one cluster is sent to the worker that owns it; see scheduler_admin.clusters.ownership.
+# What concerns one cluster is sent to the worker that owns it; see scheduler_admin.clusters.watching.ownership.
 CELERY_TASK_ROUTES = {
     "scheduler_admin.comparisons.tasks.run_comparison": {"queue": "comparisons"},
 }

@@ -5,11 +5,11 @@ from django.urls import include, path
 
 from scheduler_admin.metrics.views import metrics
 
-handler500 = "scheduler_admin.web.views.errors.failed"
+handler500 = "scheduler_admin.site.pages.errors.failed"
 urlpatterns = [
-    path("api/v1/", include("scheduler_admin.api.urls")),
+    path("api/v1/", include("scheduler_admin.rest.urls")),
     path("metrics", metrics, name="metrics"),
-    path("", include("scheduler_admin.web.urls")),
+    path("", include("scheduler_admin.site.urls")),
 ]
 if settings.ADMIN_SITE:
     from django.contrib import admin

@@ -12,7 +12,9 @@ from django.core.cache import caches
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
-from scheduler_admin.queues import draft_rows, draft_selectors, selectors
+from scheduler_admin.queues.drafts import rows
+from scheduler_admin.queues.drafts import selectors as draft_selectors
+from scheduler_admin.queues.selectors import queues
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.marks import MARK, leave_to_suite
@@ -63,9 +65,9 @@ def _forgetful() -> None:
     for cache in caches.all(initialized_only=True):
         cache.clear()
     translation.deactivate()  # else the language of the last request is that of what comes next
-    draft_rows.forget()
+    rows.forget()
     draft_selectors.forget()
-    selectors.forget()
+    queues.forget()
 
 
 @pytest.fixture(scope="session")

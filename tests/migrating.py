@@ -65,7 +65,7 @@ def a_row(model: type[models.Model], of: tuple[type[models.Model], ...] = ()) ->
 
 
 def _value(field: "models.Field[Any, Any]", of: tuple[type[models.Model], ...]) -> Any:
-    from scheduler_admin.history.models.documents import DocumentField  # noqa: PLC0415
+    from scheduler_admin.decisions.models.documents import DocumentField  # noqa: PLC0415
 
     if isinstance(field, models.ForeignKey):
         return None if field.null and field.related_model in of else a_row(field.related_model, of)

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from scheduler_admin.history.models import Usage, UsageSample
-from scheduler_admin.history.usage_runs import Now, Run, unpack, unpack_sample_of
+from scheduler_admin.usage.models import Usage, UsageSample
+from scheduler_admin.usage.runs import Now, Run, unpack, unpack_sample_of
 
 
 def sampled(queue: str) -> list[tuple[datetime, Now]]:

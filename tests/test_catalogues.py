@@ -22,10 +22,10 @@ from engine.explain.decision.sentence_texts import PLAIN, PREEMPTOR_REASON, Tens
 from engine.explain.decision.verdicts import hold_message
 from engine.model.message import Message as EngineMessage
 from engine.model.message import Name, plural_message
-from scheduler_admin import translation as messages
-from scheduler_admin.comparisons import running, services
+from scheduler_admin.comparisons import runs, services
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.web.words import work_text
+from scheduler_admin.core import translation as messages
+from scheduler_admin.core.words import work_text
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(settings.BASE_DIR)
@@ -182,11 +182,11 @@ def test_a_word_of_several_senses_is_translated_in_each() -> None:
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("trouble", "said"),
-    [(running.TOO_LONG, "耗时过长"), (running.BROKEN, "比较失败"), (services.KILLED, "请重新开始")],
+    [(runs.TOO_LONG, "耗时过长"), (runs.BROKEN, "比较失败"), (services.KILLED, "请重新开始")],
 )
 def test_why_a_comparison_failed_is_translated_where_it_is_read(trouble: str, said: str) -> None:
     """It is kept in English, as whoever reads it later may read another language than whoever began it."""
     with translation.override("zh-hans"):
-        shown = render_to_string("web/_comparison.html", {"one": Comparison(state="failed", trouble=trouble)})
+        shown = render_to_string("comparisons/_comparison.html", {"one": Comparison(state="failed", trouble=trouble)})
     assert said in shown
     assert trouble not in shown

@@ -83,13 +83,13 @@ def read() -> dict[str, Any]:
 
     from scheduler_admin.accounts.models import User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
-    from scheduler_admin.history.models import Decision  # noqa: PLC0415
-    from scheduler_admin.history.replay import each_replayed, replayable  # noqa: PLC0415
-    from scheduler_admin.queues.draft_selectors import state  # noqa: PLC0415
+    from scheduler_admin.decisions.models import Decision  # noqa: PLC0415
+    from scheduler_admin.decisions.replay.replay import each_replayed, replayable  # noqa: PLC0415
+    from scheduler_admin.queues.drafts.selectors import state  # noqa: PLC0415
     from scheduler_admin.queues.models import Draft, Queue  # noqa: PLC0415
     from scheduler_admin.queues.notes import said  # noqa: PLC0415
-    from scheduler_admin.queues.services import tree_of  # noqa: PLC0415
-    from tests.history.plain_last import kept_last, plain_last  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import tree_of  # noqa: PLC0415
+    from tests.decisions.plain_latest import kept_last, plain_last  # noqa: PLC0415
 
     client = Client(headers={"host": "localhost"})
     client.force_login(User.objects.get(role=User.Role.ADMIN))

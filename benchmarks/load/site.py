@@ -16,7 +16,7 @@ from benchmarks.past_filler import QUEUES, tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scheduler_admin.history.usage_runs import Level, Run
+    from scheduler_admin.usage.runs import Level, Run
 
 KEPT = (timedelta(days=1), timedelta(days=30), None)
 """How long points of each level are kept; the coarsest as long as the history is."""
@@ -32,7 +32,7 @@ _HELD = {"cpu": 4000, "memory": 16 * 2**30, "pods": 4}
 def furnish(days: int) -> None:
     """Add it to a history that was filled; what is there already is left as it is."""
     from scheduler_admin.clusters.models import Cluster, ClusterStatus  # noqa: PLC0415 - once Django is set up
-    from scheduler_admin.history.models import Usage  # noqa: PLC0415
+    from scheduler_admin.usage.models import Usage  # noqa: PLC0415
 
     cluster = Cluster.objects.get()
     status = ClusterStatus.objects.get(cluster=cluster)
@@ -54,7 +54,7 @@ def people(many: int) -> list[dict[str, str]]:
     from django.test import Client  # noqa: PLC0415
 
     from scheduler_admin.accounts.models import Tenant, User  # noqa: PLC0415
-    from scheduler_admin.accounts.services import create_token  # noqa: PLC0415
+    from scheduler_admin.accounts.services.accounts import create_token  # noqa: PLC0415
 
     found = []
     for number in range(many):
@@ -96,8 +96,8 @@ def _figures(any_of: random.Random) -> dict[str, dict[str, Any]]:
 
 
 def _fill_usage(cluster: Any, days: int) -> None:
-    from scheduler_admin.history.models import Usage  # noqa: PLC0415
-    from scheduler_admin.history.usage_runs import LEVELS, pack  # noqa: PLC0415
+    from scheduler_admin.usage.models import Usage  # noqa: PLC0415
+    from scheduler_admin.usage.runs import LEVELS, pack  # noqa: PLC0415
 
     now, paths = int(time.time()), list(tree().queues)
     for level, kept in zip(LEVELS, KEPT, strict=True):
@@ -113,7 +113,7 @@ def _fill_usage(cluster: Any, days: int) -> None:
 
 def _courses(level: "Level", start: int) -> "Iterator[Run]":
     """A block of each, wherever the clock stands."""
-    from scheduler_admin.history.usage_runs import Columns, Run  # noqa: PLC0415
+    from scheduler_admin.usage.runs import Columns, Run  # noqa: PLC0415
 
     times = list(range(start, start + level.span, level.step))
     for number in range(_ALIKE):

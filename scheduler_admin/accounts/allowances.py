@@ -3,8 +3,8 @@
 from django.conf import settings
 from django.http import HttpRequest
 
-from scheduler_admin.accounts.counting import UPLOADS, WORK
 from scheduler_admin.accounts.models import User
+from scheduler_admin.core.counters import UPLOADS, WORK
 
 _MB = 1_000_000
 QUICK_MS = 20

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.accounts.services import check_reason, record, set_memberships
+from scheduler_admin.accounts.services.accounts import check_reason, record, set_memberships
 
 KUBERNETES = "kubernetes:"
 """How groups and names of Kubernetes begin in mappings: no group of an OIDC provider that begins so counts."""

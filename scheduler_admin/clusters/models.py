@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from engine.cluster.watching.yunikorn import SERVICE
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
-from scheduler_admin.clusters.windows import WEEKDAYS, Hours
+from scheduler_admin.clusters.safeguards.hours import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
 
 

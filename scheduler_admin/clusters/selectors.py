@@ -10,8 +10,8 @@ from django.http import Http404
 
 from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.scopes import Scope, Who
-from scheduler_admin.clusters.holds import Hold, holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Credentials
+from scheduler_admin.clusters.safeguards.holds import Hold, holds_of
 from scheduler_admin.queues.models import Hierarchy
 
 STALE_AFTER = timedelta(seconds=10)

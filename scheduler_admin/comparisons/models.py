@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.journal.models import SavedSnapshot
 
 
 class ComparisonQuerySet(RestrictedQuerySet["Comparison"]):

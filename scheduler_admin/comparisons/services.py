@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import name_of, record
+from scheduler_admin.accounts.services.accounts import name_of, record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.models import OPEN, Comparison
 from scheduler_admin.comparisons.sides import Chosen, kept
-from scheduler_admin.history.journal_selectors import recorded_since
-from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.journal.models import SavedSnapshot
+from scheduler_admin.journal.selectors.journal import recorded_since
 from scheduler_admin.queues.models import Revision
 
 LONGEST = timedelta(hours=24)

@@ -12,10 +12,10 @@ from engine.planning.comparison import ComparedSide
 from engine.policies import Decide, audit_terms, foreign_dialects, known_dialects, policy
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.revision_selectors import find_revision
-from scheduler_admin.queues.services import Terms, terms_of
+from scheduler_admin.queues.selectors.revisions import find_revision
+from scheduler_admin.queues.services.hierarchies import Terms, terms_of
 
 MOST = 6
 """Sides of one comparison: as many columns as a table can be read with."""
@@ -72,8 +72,8 @@ def _tree(user: Who, cluster: Cluster, choice: str) -> tuple[dict[str, Any], str
         if kind == "revision" and known:
             return _of_revision(find_revision(user, hierarchy, int(number)))
         if kind == "draft" and known:
-            draft = draft_selectors.find(user, hierarchy, int(number))
-            found = draft_selectors.state(draft)
+            draft = selectors.find(user, hierarchy, int(number))
+            found = selectors.state(draft)
             if found.tree is None or found.errors:
                 raise ValidationError({"sides": _("Draft %(name)s has errors to mend first.") % {"name": draft.name}})
             told = {"draft": draft.name, "version": draft.version}

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from scheduler_admin.comparisons import running, services
+from scheduler_admin.comparisons import runs, services
 from scheduler_admin.comparisons.models import Comparison
 
 LIMIT_S = 900
@@ -21,4 +21,4 @@ def send_comparisons() -> None:
 @shared_task(name="scheduler_admin.comparisons.tasks.run_comparison", soft_time_limit=LIMIT_S, time_limit=LIMIT_S + 30)
 def run_comparison(pk: int) -> None:
     """Run one."""
-    running.run(pk=pk)
+    runs.run(pk=pk)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import create_tenant, create_token, create_user
+from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
-from scheduler_admin.copies.services import place
 from scheduler_admin.demo.environment import BASE, CLUSTER
-from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.services.imports import import_tree
+from scheduler_admin.sync.services import place
 
 TREE = BASE / "demo" / "queues.yaml"
 

@@ -15,12 +15,12 @@ from prometheus_client.registry import Collector
 from engine.cluster.sync.copies import CopyEffect
 from engine.model.decision import Interlock
 from engine.model.quantities import CPU, base, column, is_bytes
-from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
-from scheduler_admin.clusters.ownership import claimed_at
+from scheduler_admin.clusters.safeguards.holds import holds_of
 from scheduler_admin.clusters.selectors import present, status_of
+from scheduler_admin.clusters.watching.ownership import claimed_at
 from scheduler_admin.notifications.models import Notification, Shortfall
-from scheduler_admin.queues.selectors import tree_with
+from scheduler_admin.queues.selectors.queues import tree_with
 
 QUEUES = 500
 RESOURCES = 16

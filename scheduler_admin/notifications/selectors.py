@@ -14,9 +14,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Action, Who, scope_of
-from scheduler_admin.clusters.sealing import unseal
+from scheduler_admin.clusters.connections.sealing import unseal
+from scheduler_admin.core.entity_tags import keyed
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.tags import keyed
 
 SHOWN = 20
 """The latest notifications of a channel that its page shows."""

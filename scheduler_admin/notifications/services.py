@@ -12,10 +12,10 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services import record
-from scheduler_admin.clusters.sealing import reseal, seal
-from scheduler_admin.clusters.told import told
-from scheduler_admin.notifications.guard import RefusedError, check_url
+from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.clusters.connections.error_messages import told
+from scheduler_admin.clusters.connections.sealing import reseal, seal
+from scheduler_admin.notifications.delivery.address_guard import RefusedError, check_url
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.selectors import Destination, destination, tag
 

@@ -5,7 +5,7 @@ import time
 from celery import shared_task
 from django.utils import timezone
 
-from scheduler_admin.notifications.sending import send_due
+from scheduler_admin.notifications.delivery.send import send_due
 
 SENDING_S = 4.0
 """So long is gone on with sending what is due; the worker's other tasks wait for one message more at most."""

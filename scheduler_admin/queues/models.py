@@ -12,7 +12,7 @@ from engine.formats.tree_json.percentages import PercentageBase
 from engine.model import queue_tree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
-from scheduler_admin.queues.quick_decoder import QuickDecoder
+from scheduler_admin.core.json_decoder import QuickDecoder
 
 
 class HierarchyQuerySet(RestrictedQuerySet["Hierarchy"]):

@@ -3,7 +3,7 @@
 from engine.model.message import Message
 from engine.model.notes import Note
 from engine.model.queue_settings import BY_NAME, Kind
-from scheduler_admin.translation import text
+from scheduler_admin.core.translation import text
 
 
 def said(note: Note) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.selectors import usable_token
-from scheduler_admin.accounts.services import create_user, record, service_account
+from scheduler_admin.accounts.services.accounts import create_user, record, service_account
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from scheduler_admin.accounts.attempts import address_of
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import create_token, create_user
+from scheduler_admin.accounts.services.accounts import create_token, create_user
+from scheduler_admin.accounts.sign_in.attempts import address_of
 from tests.api.builders import NOW
 
 pytestmark = pytest.mark.django_db

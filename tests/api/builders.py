@@ -8,14 +8,15 @@ from engine.model.decision import Outcome, PodFacts, PodReason, PodVerdict, Reas
 from engine.model.objects import PriorityClass
 from engine.model.quantities import parse_amounts
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services import create_tenant, create_user
-from scheduler_admin.clusters.class_figures import listed
+from scheduler_admin.accounts.services.accounts import create_tenant, create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.mentions import mention
-from scheduler_admin.history.models import Decision, Step, Usage, Victim
-from scheduler_admin.history.usage_runs import Amount, Now, pack, run_of
+from scheduler_admin.clusters.status.priority_classes import listed
+from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.services import publish
+from scheduler_admin.queues.services.hierarchies import publish
+from scheduler_admin.usage.models import Usage
+from scheduler_admin.usage.runs import Amount, Now, pack, run_of
 from tests import builders
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)

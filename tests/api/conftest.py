@@ -8,15 +8,15 @@ import time_machine
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import create_token
+from scheduler_admin.accounts.services.accounts import create_token
 from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
 from tests.api.builders import RED
 from tests.api.sending import PROD, own_form, queue_of
 from tests.builders import ask, node, pod, queue, tree
-from tests.history.conftest import add_cluster
-from tests.history.passing import run
-from tests.history.watch import Watch
+from tests.worker.conftest import add_cluster
+from tests.worker.passing import run
+from tests.worker.watch import Watch
 
 
 @pytest.fixture(autouse=True)

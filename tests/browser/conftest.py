@@ -15,9 +15,9 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.models import Draft
 from tests.browser.chromium import launch
 from tests.browser.windows import PATIENCE_MS, WindowPool
+from tests.pages import rows
+from tests.pages.queues.drafts import started
 from tests.waiting import PATIENCE_S
-from tests.web import rows
-from tests.web.drafts import started
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
 

@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, Page, expect
 
 from scheduler_admin.queues.models import Draft
-from tests.web.drafts import edited
+from tests.pages.queues.drafts import edited
 
 
 def field(opened: Page, label: str) -> Locator:

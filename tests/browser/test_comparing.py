@@ -10,9 +10,9 @@ from django.utils import timezone
 from engine.planning.comparison import CoursePoint, SideFigures, Waits
 from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.history.models import JournalSegment
+from scheduler_admin.journal.models import JournalSegment
 from tests.browser.sound import faults
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 HOUR_MS = 3_600_000

@@ -4,9 +4,9 @@ import pytest
 from django.db.models import F
 
 from scheduler_admin.clusters.models import ClusterStatus
-from scheduler_admin.history.models import Decision
+from scheduler_admin.decisions.models import Decision
 from tests.browser.sound import faults
-from tests.web import moments, rows
+from tests.pages import moments, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

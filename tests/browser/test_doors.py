@@ -3,13 +3,13 @@
 import pytest
 
 from scheduler_admin.accounts.models import GroupMapping, Tenant, User
-from scheduler_admin.accounts.services import create_user
+from scheduler_admin.accounts.services.accounts import create_user
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.sound import faults
 from tests.doors.conftest import Provider, process, provider  # noqa: F401 - fixtures
-from tests.web import rows
-from tests.web.drafts import edited, started
+from tests.pages import rows
+from tests.pages.queues.drafts import edited, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

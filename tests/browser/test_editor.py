@@ -7,12 +7,12 @@ from playwright.sync_api import expect
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.drafting import publish_draft
+from scheduler_admin.queues.drafts.edits import publish_draft
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
 from tests.browser.sound import faults
-from tests.web.drafts import page, publish_another, row
+from tests.pages.queues.drafts import page, publish_another, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

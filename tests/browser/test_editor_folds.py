@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from scheduler_admin.queues.models import Draft, DraftQueue
 from tests.browser.conftest import OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
-from tests.web.drafts import page, row
+from tests.pages.queues.drafts import page, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field
-from tests.web.drafts import page, row
+from tests.pages.queues.drafts import page, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,8 +7,8 @@ from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import OpenPage
 from tests.browser.editing import field, name, saved
 from tests.browser.sound import faults
-from tests.web import rows
-from tests.web.drafts import decided, page, row
+from tests.pages import rows
+from tests.pages.queues.drafts import decided, page, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

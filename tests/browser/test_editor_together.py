@@ -10,7 +10,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
-from tests.web.drafts import page, publish_another, row
+from tests.pages.queues.drafts import page, publish_another, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

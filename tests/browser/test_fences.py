@@ -11,11 +11,11 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.models import Decision
+from scheduler_admin.decisions.models import Decision
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.sound import faults
+from tests.pages import rows
 from tests.waiting import wait_for
-from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGE = "/clusters/demo/fences/"

@@ -9,7 +9,7 @@ from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Revision
 from tests.browser.sound import faults
 from tests.builders import rewrite
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TRAINING, QUEUE_B = "root.tenant-1.training", "root.tenant-1.queue-b"

@@ -5,8 +5,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
-from tests.web import rows
-from tests.web.test_import import KUEUE, PAGE
+from tests.pages import rows
+from tests.pages.queues.test_import import KUEUE, PAGE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WRONG = KUEUE.replace("nominalQuota: 9", "nominalQuota: 9Gb")

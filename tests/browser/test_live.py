@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from tests.browser.conftest import OpenPage
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TREE = "/clusters/demo/queues/"

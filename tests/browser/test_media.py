@@ -7,7 +7,7 @@ import pytest
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import violations
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TREE = "/clusters/demo/queues/"

@@ -9,17 +9,17 @@ from django.utils import timezone
 from engine.cluster.sync.copies import ClusterCopy
 from engine.formats import registry
 from engine.formats.registry import Format
-from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.pausing import pause
-from scheduler_admin.copies.looking import keep
-from scheduler_admin.copies.models import Writing
-from scheduler_admin.copies.services import copy_of
-from scheduler_admin.history.ledger import book
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.clusters.safeguards.limits import add_window
+from scheduler_admin.clusters.safeguards.pauses import pause
+from scheduler_admin.ledger.services import book
+from scheduler_admin.queues.services.hierarchies import tree_of
+from scheduler_admin.sync.models import Writing
+from scheduler_admin.sync.observation import keep
+from scheduler_admin.sync.services import copy_of
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.worker.tasks import work_out_changes
 from tests.browser.sound import faults
 from tests.builders import rewrite
-from tests.history.conftest import add_cluster
-from tests.history.test_rewinding import TREE, full, seen
-from tests.web import moments, rows
+from tests.decisions.test_rewind import TREE, full, seen
+from tests.pages import moments, rows
+from tests.worker.conftest import add_cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,12 +9,12 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
-from scheduler_admin.history.models import Decision
-from scheduler_admin.history.usage_runs import Amount, Now
+from scheduler_admin.decisions.models import Decision
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.usage.runs import Amount, Now
 from tests.browser.conftest import OpenPage
 from tests.builders import rewrite
-from tests.web import rows
+from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TREE = "/clusters/demo/queues/"

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 from scheduler_admin.clusters.models import Cluster, Notice
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
-from tests.web import rows
-from tests.web.shares import QUEUE_B, divided
+from tests.pages import rows
+from tests.pages.queues.shares import QUEUE_B, divided
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 QUEUES = "/clusters/demo/queues/"

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.browser.sound import faults
-from tests.history.conftest import add_cluster
-from tests.history.test_waiting import SHAPE, run, watched
-from tests.web import rows
+from tests.pages import rows
+from tests.pending.test_reasons import SHAPE, run, watched
+from tests.worker.conftest import add_cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -12,7 +12,7 @@ import yaml
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
 from scheduler_admin_client.commands import cli
-from tests.api.test_docs import seen
+from tests.api.rest.test_docs import seen
 from tests.client.conftest import Run, Said
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.accounts.services import create_token
+from scheduler_admin.accounts.services.accounts import create_token
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.translation import text
+from scheduler_admin.core.translation import text
 from tests.client.conftest import Run
-from tests.web import moments, rows
+from tests.pages import moments, rows
 
 VICTIM, WORKER = "search/embed-batch-7f9c-x8v2d", "vision/vision-train-0042-worker-3"
 

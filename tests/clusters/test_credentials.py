@@ -16,11 +16,11 @@ from django.core.management import CommandError, call_command
 
 from engine.cluster.errors import ConnectionFailure, SettingsError
 from scheduler_admin.accounts.models import AuditEvent
-from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.connections.access_methods import Way
+from scheduler_admin.clusters.connections.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.connections.sealing import seal, unseal
 from scheduler_admin.clusters.models import Cluster, Credentials
-from scheduler_admin.clusters.sealing import seal, unseal
-from scheduler_admin.clusters.watching import Watches
-from scheduler_admin.clusters.ways import Way
+from scheduler_admin.clusters.watching.watchers import Watches
 from simulator.kubeconfig import kubeconfig
 from simulator.storage.store import Store
 from tests.cluster.certificates import jwt

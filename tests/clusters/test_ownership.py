@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster, Worker
+from scheduler_admin.clusters.watching import ownership
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scheduler_admin.clusters.models import Cluster, Pause
-from tests.history.conftest import add_cluster
+from tests.worker.conftest import add_cluster
 
 pytestmark = pytest.mark.django_db
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
-from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
-from scheduler_admin.clusters.pausing import pause, resume
-from scheduler_admin.clusters.stops import Stops
-from scheduler_admin.clusters.windows import WEEKDAYS
+from scheduler_admin.clusters.safeguards.holds import holds_of
+from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
+from scheduler_admin.clusters.safeguards.pauses import pause, resume
+from scheduler_admin.clusters.safeguards.stops import Stops
 
 NOON = datetime.fromisoformat("2026-01-05T12:00:00+00:00")
 HERE = Cluster(pk=1, name="east")

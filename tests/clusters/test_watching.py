@@ -14,14 +14,14 @@ from django.utils import timezone
 from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.errors import ConnectionFailure
 from engine.cluster.watching.yunikorn import KIND
-from scheduler_admin.clusters import ownership, sharing, watching
+from scheduler_admin.clusters.connections.error_messages import told_missing
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.ownership import claim, note
-from scheduler_admin.clusters.sharing import take_turn
-from scheduler_admin.clusters.told import told_missing
-from scheduler_admin.clusters.watching import OWNER, Watch, Watches
-from scheduler_admin.history import tasks
-from scheduler_admin.queues.services import publish_as
+from scheduler_admin.clusters.watching import ownership, sharing, watchers
+from scheduler_admin.clusters.watching.ownership import claim, note
+from scheduler_admin.clusters.watching.sharing import take_turn
+from scheduler_admin.clusters.watching.watchers import OWNER, Watch, Watches
+from scheduler_admin.queues.services.hierarchies import publish_as
+from scheduler_admin.worker import tasks
 from tests.builders import queue, tree
 from tests.cluster.doubles import Simulated, simulate
 from tests.waiting import PATIENCE_S, wait_for
@@ -91,7 +91,7 @@ def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the first moment: a pass that runs meanwhile is refused its next eviction."""
-    monkeypatch.setattr(watching, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(watchers, "_PATIENCE_S", 0.1)
     monkeypatch.setattr(ClusterLease, "holds_now", lambda *_arguments: True)
     watch = Watch(cluster)
     assert watch.lead()

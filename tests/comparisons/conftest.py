@@ -7,14 +7,14 @@ import pytest
 import time_machine
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import create_user
+from scheduler_admin.accounts.services.accounts import create_user
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.drafting import start
+from scheduler_admin.queues.drafts.edits import start
 from scheduler_admin.queues.models import Draft
 from tests.builders import ask, node, pod
-from tests.history.conftest import add_cluster
-from tests.history.passing import run
-from tests.history.watch import Watch
+from tests.worker.conftest import add_cluster
+from tests.worker.passing import run
+from tests.worker.watch import Watch
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MS = int(NOON.timestamp() * 1000)

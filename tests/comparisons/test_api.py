@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.comparisons import running
+from scheduler_admin.comparisons import runs
 from scheduler_admin.comparisons.models import Comparison
 from tests.api.conftest import client_of
 
@@ -39,7 +39,7 @@ def test_one_is_begun_followed_and_read(ci: APIClient) -> None:
     assert (told["state"], told["by"], told["sides"][1]["dialect"]) == ("waiting", "ada", "kube-scheduler")
     one = f"{ALL}/{told['id']}"
     assert ci.get(one).json()["result"] is None
-    running.run(pk=told["id"])
+    runs.run(pk=told["id"])
     found = ci.get(one)
     assert found.json()["result"]["record"]["preempted"] == 0
     assert [side["preempted"] for side in found.json()["result"]["sides"]] == [1, 0]

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from engine.planning.comparison import SideFigures
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.accounts.services import create_user
+from scheduler_admin.accounts.services.accounts import create_user
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.comparisons import running, services, tasks
+from scheduler_admin.comparisons import runs, services, tasks
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen, ways
-from scheduler_admin.history.models import JournalEntry, JournalSegment
-from scheduler_admin.history.snapshots import save_snapshot
+from scheduler_admin.journal.models import JournalEntry, JournalSegment
+from scheduler_admin.journal.services.snapshots import save_snapshot
 from scheduler_admin.queues.models import Draft
 from tests.comparisons.conftest import NOON
 
@@ -40,7 +40,7 @@ def begin(
 
 def done(comparison: Comparison) -> Comparison:
     """Once its worker has run it."""
-    running.run(pk=comparison.pk)
+    runs.run(pk=comparison.pk)
     comparison.refresh_from_db()
     return comparison
 
@@ -195,7 +195,7 @@ def test_one_that_runs_hears_within_a_second(cluster: Cluster, admin: User, monk
             services.stop(comparison=one, actor=admin)
         return float(len(looks)) / 2
 
-    monkeypatch.setattr(running, "monotonic", seconds)
+    monkeypatch.setattr(runs, "monotonic", seconds)
     assert (done(one).state, one.result) == (Comparison.State.STOPPED, None)
     assert len(looks) < 66
     assert 0 < one.done < one.steps
@@ -214,7 +214,7 @@ def test_one_whose_worker_is_gone_is_told(cluster: Cluster, admin: User, clock: 
 
 
 @pytest.mark.parametrize(
-    ("error", "trouble"), [(SoftTimeLimitExceeded(), running.TOO_LONG), (RuntimeError("secret"), running.BROKEN)]
+    ("error", "trouble"), [(SoftTimeLimitExceeded(), runs.TOO_LONG), (RuntimeError("secret"), runs.BROKEN)]
 )
 def test_what_goes_wrong_is_said(
     cluster: Cluster, admin: User, monkeypatch: pytest.MonkeyPatch, error: Exception, trouble: str
@@ -224,7 +224,7 @@ def test_what_goes_wrong_is_said(
     def fail(*_args: Any, **_more: Any) -> None:
         raise error
 
-    monkeypatch.setattr(running, "record", fail)
+    monkeypatch.setattr(runs, "record", fail)
     one = done(begin(cluster, admin))
     assert (one.state, one.trouble) == (Comparison.State.FAILED, trouble)
 

@@ -11,14 +11,14 @@ from django.test import Client
 from engine.planning.comparison import SideFigures
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.comparisons import running, services
+from scheduler_admin.comparisons import runs, services
 from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.comparisons.pages.comparison_context import _rows
 from scheduler_admin.comparisons.sides import Chosen, ways
 from scheduler_admin.queues.models import Draft
-from scheduler_admin.web.compare_page import _rows
 from tests.comparisons.conftest import NOON
-from tests.web.conftest import client_of
-from tests.web.rows import tenant_user, user
+from tests.pages.conftest import client_of
+from tests.pages.rows import tenant_user, user
 
 pytestmark = pytest.mark.django_db
 PAGE = "/clusters/east/compare/"
@@ -44,7 +44,7 @@ def begun(cluster: Cluster, admin: User) -> Comparison:
 
 @pytest.fixture
 def done(begun: Comparison) -> Comparison:
-    running.run(pk=begun.pk)
+    runs.run(pk=begun.pk)
     begun.refresh_from_db()
     return begun
 
@@ -129,7 +129,7 @@ def test_what_all_sides_have_is_nobodys_best() -> None:
 def test_a_moment_has_no_times_and_no_course(cluster: Cluster, admin: User, ada: Client) -> None:
     """But whether it comes to rest."""
     one = services.start(cluster=cluster, author=admin, since=None, until=None, sides=[Chosen("current")])
-    running.run(pk=one.pk)
+    runs.run(pk=one.pk)
     page = ada.get(f"{PAGE}{one.pk}/")
     names = [row.name for row in page.context["found"].rows]
     assert "Comes to rest" in names

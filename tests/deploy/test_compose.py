@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler_admin.clusters import ownership
+from scheduler_admin.clusters.watching import ownership
 
 BASE = Path(__file__).resolve().parents[2]
 OURS = {"migrate", "web", "engine", "housekeeping", "comparisons", "beat", "simulator"}

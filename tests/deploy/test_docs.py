@@ -13,7 +13,7 @@ from engine.cluster.watching.tables import EVERY
 from engine.model.decision import Interlock
 from engine.observation.evictions import EVIDENCE, EvictionSource
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.history.models import Decision
+from scheduler_admin.decisions.models import Decision
 from tests.deploy.test_compose import BASE
 
 CONCEPTS = (BASE / "docs" / "concepts.md").read_text(encoding="utf-8")

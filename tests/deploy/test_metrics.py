@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler_admin.history import meters
+from scheduler_admin.core import meters
 from scheduler_admin.metrics.stored import Stored
 
 BASE = Path(__file__).resolve().parents[2]

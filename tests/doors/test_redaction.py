@@ -10,12 +10,12 @@ from django.test import Client
 from engine.explain import Tense, victim_sentence
 from engine.planning.forecast import EvictionGroup
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
-from scheduler_admin.accounts.services import change_site, create_user
+from scheduler_admin.accounts.services.accounts import change_site, create_user
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.last import keep_last
-from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.history.telling import told_victim
+from scheduler_admin.decisions.models import Decision, Victim
+from scheduler_admin.decisions.redaction import Redaction
+from scheduler_admin.decisions.services.latest import keep_last
+from scheduler_admin.worker.acting.pod_messages import told_victim
 from tests.api.builders import BLUE, NOW, cluster, decision, red_pod, red_tenant
 from tests.api.builders import _pod as pod_of
 
@@ -149,7 +149,7 @@ def test_events_on_a_victim_say_no_more(prod: Cluster, level: str, told: set[str
 @pytest.mark.parametrize("tense", list(Tense))
 def test_every_sentence_has_a_form_without_the_queue(tense: Tense, prod: Cluster) -> None:
     """It holds what it has to all the same."""
-    from scheduler_admin.history.selectors import read  # noqa: PLC0415 - the row's own decision
+    from scheduler_admin.decisions.selectors.decisions import read  # noqa: PLC0415 - the row's own decision
 
     found = read(Decision.objects.get())
     assert found is not None

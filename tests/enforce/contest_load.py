@@ -6,17 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tests.controlplane.wire import Wire
-from tests.enforce.contest_scene import (
-    ASKERS,
-    BORROWERS,
-    CORES,
-    OTHERS,
-    POD_CORES,
-    Document,
-    Scene,
-    a_newcomer,
-    an_ask,
-)
+from tests.enforce.contest_scene import ASKERS, BORROWERS, CORES, OTHERS, POD_CORES, Document, Scene, a_newcomer, an_ask
 
 _FINISHED = ("Succeeded", "Failed")
 

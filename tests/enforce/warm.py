@@ -1,6 +1,6 @@
 """What every worker needs to have imported: done once, in the process that all of them are forked from.
 
-Left out is scheduler_admin.clusters.watching, which names the process that imports it.
+Left out is scheduler_admin.clusters.watching.watchers, which names the process that imports it.
 """
 
 import os
@@ -24,8 +24,8 @@ DEAR = (
     "engine.cluster.watching.watcher",
     "engine.cluster.watching.yunikorn",
     "engine.policies",
-    "scheduler_admin.history.giving_back",
-    "scheduler_admin.queues.services",
+    "scheduler_admin.worker.reclaim_notices",
+    "scheduler_admin.queues.services.hierarchies",
 )
 
 os.environ |= SETTINGS

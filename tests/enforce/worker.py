@@ -96,7 +96,7 @@ class Worker:
         return Counter(uid for row in rows for uid in json.loads(row["pods"]))
 
     def start(self, fault: str = "") -> None:
-        """Run passes from now on; ``fault`` is where it kills or stops itself, see scheduler_admin.faults."""
+        """Run passes from now on; ``fault`` is where it kills or stops itself, see scheduler_admin.core.faults."""
         self._logged.enter_context(logged(f"worker in {self.folder}", self.log))
         self._process = self._begin(_run_passes, fault)
 
@@ -217,20 +217,20 @@ def _run_passes(fault: str) -> None:
     from django.conf import settings  # noqa: PLC0415
 
     from engine.cluster.acting.lease import ClusterLease  # noqa: PLC0415
-    from scheduler_admin.clusters import watching  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
-    from scheduler_admin.clusters.ownership import release  # noqa: PLC0415
-    from scheduler_admin.history.passes import run_pass  # noqa: PLC0415
+    from scheduler_admin.clusters.watching import watchers  # noqa: PLC0415
+    from scheduler_admin.clusters.watching.ownership import release  # noqa: PLC0415
+    from scheduler_admin.worker.passes import run_pass  # noqa: PLC0415
 
     settings.FAULT_AT = fault
-    vars(watching)["ClusterLease"] = partial(ClusterLease, duration_s=LEASE_S)
-    watching.REQUEST_TIMEOUT_S = _REQUEST_S
+    vars(watchers)["ClusterLease"] = partial(ClusterLease, duration_s=LEASE_S)
+    watchers.REQUEST_TIMEOUT_S = _REQUEST_S
     Cluster.objects.update(owner="", owned_until=None)  # the former process is known to be gone
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     while not ended.is_set():
         cluster = Cluster.objects.select_related("hierarchy__current").get()
-        run_pass(cluster=cluster, watch=watching.WATCHES.of(cluster))
+        run_pass(cluster=cluster, watch=watchers.WATCHES.of(cluster))
         ended.wait(cluster.interval_ms / 1000)
-    watching.WATCHES.stop()
-    release(owner=watching.OWNER)
+    watchers.WATCHES.stop()
+    release(owner=watchers.OWNER)

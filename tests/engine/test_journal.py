@@ -45,7 +45,7 @@ from engine.planning.journal import (
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import policy
 from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
-from tests.history.watch import Watch
+from tests.worker.watch import Watch
 
 TREE = tree({"prod": queue({"cpu": "8", "gpu": 2}, delay_ms=1), "test": queue("2"), "batch": queue("1")})
 DECIDE = policy("fence", "design")

@@ -12,7 +12,7 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn import rest
 from engine.model.notes import ImportFailure
 from engine.planning import journal
-from scheduler_admin.web.class_form import seen_class
+from scheduler_admin.priority_classes.pages.class_form import seen_class
 
 DEEP = "[" * 50_000
 

@@ -14,16 +14,16 @@ from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.watcher import ClusterWatcher
-from scheduler_admin.clusters import watching
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.clusters.watching import Watch
-from scheduler_admin.history.passes import run_pass
+from scheduler_admin.clusters.watching import watchers
+from scheduler_admin.clusters.watching.watchers import Watch
+from scheduler_admin.worker.passes import run_pass
 from tests.builders import queue, tree
 from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import simulate
 from tests.faults.proxy import Proxy, proxied
-from tests.history.conftest import add_cluster
 from tests.waiting import PATIENCE_S, wait_for
+from tests.worker.conftest import add_cluster
 
 TREE = tree({"prod": queue("4", delay_ms=1), "test": queue("1", delay_ms=1)})
 QUICK = ReflectorSettings(watch_s=1, idle_margin_s=0.3, shortest_watch_s=0.7, list_timeout_s=3.0)
@@ -95,9 +95,9 @@ def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """It has been read, and nothing is wrong yet."""
     clock = Shifted()
     quick = partial(ClusterWatcher, clock=clock, back_off=lambda: BackOff(0.05, 0.2))
-    monkeypatch.setattr(watching, "ClusterWatcher", quick)
-    monkeypatch.setattr(watching, "ReflectorSettings", partial(replace, QUICK))
-    monkeypatch.setattr(watching, "REQUEST_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(watchers, "ClusterWatcher", quick)
+    monkeypatch.setattr(watchers, "ReflectorSettings", partial(replace, QUICK))
+    monkeypatch.setattr(watchers, "REQUEST_TIMEOUT_S", 1.0)
     # We lead all the time: it is never the lease alone that keeps us from evicting.
     monkeypatch.setattr(ClusterLease, "holds_now", lambda *_arguments: True)
     token = tmp_path / "token"

@@ -16,9 +16,9 @@ from scheduler_admin.clusters.models import Notice
 from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import Answer, Asked
 from tests.faults.conftest import World
+from tests.pages import rows
+from tests.pages.conftest import client_of
 from tests.waiting import wait_for
-from tests.web import rows
-from tests.web.conftest import client_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,13 +9,13 @@ from django.utils.html import escape
 
 from engine.cluster.watching.tables import EVERY
 from scheduler_admin.accounts.models import User
-from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.decisions.models import Decision, Victim
 from tests.cluster.doubles import Answer, Asked
 from tests.faults.conftest import World
 from tests.faults.test_faults import page
+from tests.pages import rows
+from tests.pages.conftest import client_of
 from tests.waiting import wait_for
-from tests.web import rows
-from tests.web.conftest import client_of
 
 pytestmark = pytest.mark.django_db
 LONG = "n" * 253

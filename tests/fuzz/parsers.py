@@ -39,8 +39,9 @@ from engine.planning import journal
 from engine.planning.bundle import BundleError, SavedDecision, pack, unpack
 from engine.planning.journal import PassInputs
 from engine.policies import UnknownPolicyError, policy
-from scheduler_admin.api import documents, problems
-from scheduler_admin.api.media import OWN_FORM, YUNIKORN, Body
+from scheduler_admin.queues.api import documents
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, Body
 from tests.engine.test_bundle import MOMENT, TERMS, TREE, crowded
 from tests.engine.test_native import DOCUMENTS
 from tests.fuzz.mutations import TEXTS, data, mutated, spliced, texts

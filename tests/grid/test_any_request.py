@@ -1,6 +1,7 @@
 """No request whatever makes a server error, and every answer is as the OpenAPI document says: schemathesis asks.
 
-It takes many minutes, so it is in the suite ``requests`` alone; tests/api/test_openapi.py asks for each answer once.
+It takes many minutes, so it is in the suite ``requests`` alone. tests/api/rest/test_openapi.py asks for
+each answer once.
 """
 
 import re
@@ -28,7 +29,7 @@ from tests.grid.sides import Side
 pytestmark = [pytest.mark.django_db, pytest.mark.suite("requests")]
 DOCUMENT = read()
 ENDLESS = "/api/v1/events"
-"""A stream, which tests/api/test_events.py reads."""
+"""A stream, which tests/api/decisions/test_events.py reads."""
 PATHS = [path for path in DOCUMENT["paths"] if path != ENDLESS]
 OPERATIONS = [f"{method.upper()} {path}" for path in PATHS for method in DOCUMENT["paths"][path]]
 WILD = hypothesis.settings(max_examples=30, derandomize=True, database=None, deadline=None)
@@ -102,7 +103,7 @@ def test_any_request_is_answered_as_documented(api: BaseSchema, world: World, op
     headers = {"Authorization": f"Bearer {world.tokens[person]}"} if person in world.tokens else {}
 
     def ask(case: schemathesis.Case) -> None:
-        # ``fields`` leaves out members that the schema requires; tests/api/test_selection.py has what it leaves.
+        # ``fields`` leaves out members that the schema requires; tests/api/rest/test_selection.py has what it leaves.
         unfit = [response_schema_conformance] if "fields" in (case.query or {}) else []
         with transaction.atomic():
             case.call_and_validate(headers=headers, excluded_checks=unfit)

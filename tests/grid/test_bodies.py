@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.history.snapshots import MOST_BYTES
-from scheduler_admin.web.allowances import LARGEST_BODY
+from scheduler_admin.journal.services.snapshots import MOST_BYTES
+from scheduler_admin.site.allowances import LARGEST_BODY
 from tests.grid.addresses import routes
 from tests.grid.conftest import World
 

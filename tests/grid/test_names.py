@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from django.http import HttpResponse
 
-from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.queues.models import Draft
 from tests.grid.addresses import Route
 from tests.grid.conftest import World

@@ -16,7 +16,7 @@ from django.db import connection, reset_queries
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues import selectors
+from scheduler_admin.queues.selectors import queues
 from tests.grid import world as seeded
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, PEOPLE, READ
@@ -55,7 +55,7 @@ def counted(world: World, people: Sequence[str] = PEOPLE) -> Counts:
 
 def _asked(world: World, person: str, address: str) -> tuple[int, int]:
     """The answer's status and the queries that it took in a process that was never asked before."""
-    selectors.forget()
+    queues.forget()
     cache.clear()
     reset_queries()  # of which so many are kept, and no more
     with CaptureQueriesContext(connection) as queries:

@@ -18,34 +18,36 @@ from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
-from scheduler_admin.accounts.services import create_tenant, create_token, create_user
-from scheduler_admin.clusters import pending
-from scheduler_admin.clusters.class_figures import listed
-from scheduler_admin.clusters.limits import add_window
+from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
-from scheduler_admin.clusters.pausing import pause
-from scheduler_admin.clusters.quota import store_quota
+from scheduler_admin.clusters.safeguards.limits import add_window
+from scheduler_admin.clusters.safeguards.pauses import pause
+from scheduler_admin.clusters.status import pending_workloads
+from scheduler_admin.clusters.status.priority_classes import listed
+from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.copies.models import Copy, Writing
-from scheduler_admin.history.filters import Filters
-from scheduler_admin.history.ledger import book
-from scheduler_admin.history.models import Decision, Pass, Usage, UsageSample
-from scheduler_admin.history.observing import look, record_others
-from scheduler_admin.history.recording import Finding, record
-from scheduler_admin.history.saved_filters import save_filter
-from scheduler_admin.history.snapshots import upload_snapshot
-from scheduler_admin.history.usage_runs import Amount, Now, pack, run_of
+from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.services.saved_filters import save_filter
+from scheduler_admin.journal.models import Pass
+from scheduler_admin.journal.services.snapshots import upload_snapshot
+from scheduler_admin.ledger.services import book
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.services import add_channel
-from scheduler_admin.queues import drafting
+from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.services import publish
+from scheduler_admin.queues.services.hierarchies import publish
+from scheduler_admin.sync.models import Copy, Writing
+from scheduler_admin.usage.models import Usage, UsageSample
+from scheduler_admin.usage.runs import Amount, Now, pack, run_of
+from scheduler_admin.worker.recorder.decisions import Finding, record
+from scheduler_admin.worker.recorder.observe import look, record_others
 from tests import builders
 from tests.engine import quota_builders as quota
 from tests.grid.sides import ADMIN, BLUE, GUEST, MARKET, RED, SECRET, SHARED, STAFF, Side, tree_of
-from tests.history.on_nodes import store
-from tests.web.moments import carried_out, ms
+from tests.nodes.builders import store
+from tests.pages.moments import carried_out, ms
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -180,7 +182,7 @@ def _channels(side: Side, number: int) -> Channel:
 def draft(cluster: str, author: User, name: str = f"{STAFF} draft") -> int:
     """The number of a new draft of a cluster's tree."""
     hierarchy = Hierarchy.objects.get(name=tree_of(cluster))
-    return drafting.start(hierarchy=hierarchy, name=name, author=author).pk
+    return edits.start(hierarchy=hierarchy, name=name, author=author).pk
 
 
 def grow(author: User, times: int = 10) -> None:
@@ -281,7 +283,7 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
         for number in range(times)
     ]
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
-    fault["pending_workloads"] = pending.kept(held)
+    fault["pending_workloads"] = pending_workloads.kept(held)
     values = {**read, **fault, **_classes(sides, times), "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
     _on_nodes(cluster, sides, times)

@@ -11,14 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from prometheus_client.parser import text_string_to_metric_families
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history import tasks
 from scheduler_admin.metrics import stored
+from scheduler_admin.worker import tasks
 from tests.builders import ask, node, pod, queue, tree
-from tests.history.conftest import add_cluster
-from tests.history.passing import run
-from tests.history.watch import Watch
 from tests.metrics.reading import Samples, read, value
 from tests.notifications.conftest import NOON
+from tests.worker.conftest import add_cluster
+from tests.worker.passing import run
+from tests.worker.watch import Watch
 
 pytestmark = pytest.mark.django_db
 TOKEN = "a token of enough characters"

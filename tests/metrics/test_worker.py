@@ -14,16 +14,17 @@ from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from engine.cluster.errors import ClusterError
 from engine.cluster.watching.supervised import note_failure
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.watching import WATCHES
-from scheduler_admin.history import meters, passes, tasks
-from scheduler_admin.history.meters import REGISTRY, Ended
+from scheduler_admin.clusters.watching.watchers import WATCHES
+from scheduler_admin.core import meters
+from scheduler_admin.core.meters import REGISTRY, Ended
 from scheduler_admin.metrics.serving import serve
-from tests.history.conftest import add_cluster
-from tests.history.conftest import watch as watch  # noqa: PLC0414
-from tests.history.passing import run
-from tests.history.watch import Watch
+from scheduler_admin.worker import passes, tasks
 from tests.metrics.reading import read, value
 from tests.waiting import PATIENCE_S
+from tests.worker.conftest import add_cluster
+from tests.worker.conftest import watch as watch  # noqa: PLC0414
+from tests.worker.passing import run
+from tests.worker.watch import Watch
 
 TOKEN = "a token of enough characters"
 

@@ -9,12 +9,15 @@ import pytest
 import time_machine
 
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services import create_tenant
+from scheduler_admin.accounts.services.accounts import create_tenant
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.services import add_channel
 from tests.notifications.receiver import SECRET, Receiver, receiving
+from tests.worker.conftest import cluster, watch
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+__all__ = ["cluster", "watch"]
 
 
 @pytest.fixture

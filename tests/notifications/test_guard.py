@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.notifications.guard import RefusedError, check_url, host_and_port, may_connect, resolve
-from scheduler_admin.notifications.posting import UndeliveredError, post
+from scheduler_admin.notifications.delivery.address_guard import (
+    RefusedError,
+    check_url,
+    host_and_port,
+    may_connect,
+    resolve,
+)
+from scheduler_admin.notifications.delivery.webhook import UndeliveredError, post
 from tests.notifications.receiver import Receiver
 
 INSIDE = [

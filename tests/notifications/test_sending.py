@@ -15,12 +15,12 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from scheduler_admin.notifications import sending
+from scheduler_admin.notifications.delivery import send as sending
+from scheduler_admin.notifications.delivery.own_messages import summed_up
+from scheduler_admin.notifications.delivery.send import GIVEN_UP, PER_MINUTE, send_again, send_due, send_test
+from scheduler_admin.notifications.delivery.webhook import UndeliveredError
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import SETTLING, Telling, Told, tell
-from scheduler_admin.notifications.own import summed_up
-from scheduler_admin.notifications.posting import UndeliveredError
-from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_again, send_due, send_test
 from scheduler_admin.notifications.tasks import send_notifications
 from tests.notifications.receiver import Receiver
 

@@ -199,7 +199,7 @@ class TestTheCopy:
 
 RESTORE = """
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.copies.services import ask_to_put_back, copy_of
+from scheduler_admin.sync.services import ask_to_put_back, copy_of
 
 cluster = Cluster.objects.get(name="yunikorn")
 ask_to_put_back(cluster=cluster, version=copy_of(cluster).version, actor=None, reason="outage")

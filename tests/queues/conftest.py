@@ -3,9 +3,9 @@
 import pytest
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.drafting import start
+from scheduler_admin.queues.drafts.edits import start
 from scheduler_admin.queues.models import Draft, Hierarchy
-from scheduler_admin.queues.services import publish
+from scheduler_admin.queues.services.hierarchies import publish
 from tests.builders import queue, tree
 
 TREE = {

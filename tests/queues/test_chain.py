@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.queues import immutable
-from scheduler_admin.queues.chain import SAID, digest_of, first_break
+from scheduler_admin.core import immutable_tables
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
-from scheduler_admin.queues.services import publish, roll_back
+from scheduler_admin.queues.services.chain import SAID, digest_of, first_break
+from scheduler_admin.queues.services.hierarchies import publish, roll_back
 from tests.builders import queue, rewrite, tree
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ COLUMNS = [
     pytest.param(model, field, id=f"{model.__name__}.{field.name}")
     for model in (Revision, Queue)
     for field in model._meta.concrete_fields
-    if field.column not in immutable.MUTABLE
+    if field.column not in immutable_tables.MUTABLE
 ]
 
 
@@ -138,8 +138,8 @@ class TestTheDatabase:
 
     def test_the_triggers_come_off_and_on_again(self, three: list[Revision]) -> None:
         """As a migration back, and a later one that changes the table, do it."""
-        immutable.release(connection)
+        immutable_tables.release(connection)
         assert Queue.objects.update(position=F("position")) > 0
-        immutable.protect(connection)
+        immutable_tables.protect(connection)
         with pytest.raises(IntegrityError), transaction.atomic():
             Queue.objects.update(position=F("position"))

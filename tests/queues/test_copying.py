@@ -4,9 +4,9 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues import draft_copying
-from scheduler_admin.queues.draft_copying import copy
-from scheduler_admin.queues.draft_selectors import state
+from scheduler_admin.queues.drafts import copies
+from scheduler_admin.queues.drafts.copies import copy
+from scheduler_admin.queues.drafts.selectors import state
 from scheduler_admin.queues.models import Draft, DraftQueue
 from tests.queues.test_draft_merging import edit, row, said
 
@@ -59,7 +59,7 @@ def test_neither_the_root_nor_too_much_is_copied(draft: Draft, ann: User, monkey
     """Nothing is left behind."""
     with pytest.raises(ValidationError, match="root"):
         copied(draft, "root", "lab", ann)
-    monkeypatch.setattr(draft_copying, "MOST_QUEUES", 7)
+    monkeypatch.setattr(copies, "MOST_QUEUES", 7)
     with pytest.raises(ValidationError, match="more than 7"):
         copied(draft, "prod", "lab", ann)
     assert draft.queues.count() == 5

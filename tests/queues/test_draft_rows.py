@@ -5,11 +5,11 @@ from django.db import transaction
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.queues.draft_rows import rows_of
-from scheduler_admin.queues.draft_selectors import DraftState, state, states
-from scheduler_admin.queues.draft_storing import said
-from scheduler_admin.queues.draft_terms import set_term
-from scheduler_admin.queues.draft_undoing import redo, undo
+from scheduler_admin.queues.drafts.rows import rows_of
+from scheduler_admin.queues.drafts.selectors import DraftState, state, states
+from scheduler_admin.queues.drafts.storage import said
+from scheduler_admin.queues.drafts.terms import set_term
+from scheduler_admin.queues.drafts.undo import redo, undo
 from scheduler_admin.queues.models import Draft, Hierarchy
 from tests.queues.test_draft_merging import edit
 from tests.queues.test_undoing import ACTS

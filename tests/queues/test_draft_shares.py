@@ -5,12 +5,12 @@ from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.queues import drafting
-from scheduler_admin.queues.draft_merging import merge_draft
-from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.draft_undoing import undo
+from scheduler_admin.queues.drafts import edits
+from scheduler_admin.queues.drafts.merge import merge_draft
+from scheduler_admin.queues.drafts.selectors import state
+from scheduler_admin.queues.drafts.undo import undo
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
-from scheduler_admin.queues.services import publish, tree_of
+from scheduler_admin.queues.services.hierarchies import publish, tree_of
 from tests.builders import queue, tree
 from tests.queues.conftest import TREE
 from tests.queues.test_draft_terms import fresh, published, set_to, typed
@@ -25,7 +25,7 @@ def holding(hierarchy: Hierarchy, name: str = "prod", **amounts: int) -> None:
 def again(hierarchy: Hierarchy, by: User) -> Draft:
     """A draft of what is in force by now."""
     hierarchy.refresh_from_db()
-    return drafting.start(hierarchy=hierarchy, name="again", author=by)
+    return edits.start(hierarchy=hierarchy, name="again", author=by)
 
 
 def guaranteed(draft: Draft, path: str) -> dict[str, int]:
@@ -67,7 +67,7 @@ class TestOfTheCluster:
     ) -> None:
         draft = typed(draft, "lab", "guaranteed/cpu", "7%", ann)
         holding(hierarchy, cpu=100_000)
-        drafting.approve(draft=draft, version=draft.version, actor=bob)
+        edits.approve(draft=draft, version=draft.version, actor=bob)
         holding(hierarchy, cpu=200_000)
         assert tree_of(published(fresh(draft), ann))["root.lab"].guaranteed == {"cpu": 7000}
 

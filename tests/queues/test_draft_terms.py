@@ -6,14 +6,14 @@ from django.core.exceptions import ValidationError
 from engine.model.queue_tree import Settings
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues import drafting
-from scheduler_admin.queues.draft_form import text_of
-from scheduler_admin.queues.draft_merging import choose, merge_draft
-from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.draft_storing import ConflictError
-from scheduler_admin.queues.draft_terms import set_term
+from scheduler_admin.queues.drafts import edits
+from scheduler_admin.queues.drafts.merge import choose, merge_draft
+from scheduler_admin.queues.drafts.selectors import state
+from scheduler_admin.queues.drafts.storage import ConflictError
+from scheduler_admin.queues.drafts.terms import set_term
+from scheduler_admin.queues.drafts.tree_document import text_of
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.services import Terms, publish, terms_of, tree_of
+from scheduler_admin.queues.services.hierarchies import Terms, publish, terms_of, tree_of
 from tests.builders import queue, tree
 from tests.queues.conftest import TREE
 
@@ -43,13 +43,13 @@ def differs(draft: Draft) -> list[tuple[str, str, str, str]]:
 
 def published(draft: Draft, by: User) -> Revision:
     """The revision that it becomes."""
-    return drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=by)
+    return edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=by)
 
 
 def typed(draft: Draft, name: str, setting: str, text: str, by: User) -> Draft:
     """Type a setting of a queue."""
     row = DraftQueue.objects.get(draft=draft, name=name)
-    return drafting.edit(draft=draft, row=row.pk, setting=setting, text=text, was=text_of(row, setting), actor=by)
+    return edits.edit(draft=draft, row=row.pk, setting=setting, text=text, was=text_of(row, setting), actor=by)
 
 
 class TestHowItDecides:
@@ -57,7 +57,7 @@ class TestHowItDecides:
 
     def test_a_new_draft_says_what_its_revision_says(self, hierarchy: Hierarchy, ann: User) -> None:
         put(hierarchy, Terms("fence", "design", {"last_resort": "any", "check_delay": False}))
-        draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+        draft = edits.start(hierarchy=hierarchy, name="x", author=ann)
         assert draft.parameters == {"last_resort": "any", "check_delay": "false"}
         assert not state(draft).differs
 
@@ -151,7 +151,7 @@ class TestTemplates:
 
     def test_without_its_last_setting_there_is_none(self, hierarchy: Hierarchy, ann: User) -> None:
         put(hierarchy, Terms(), prod=queue(40, fence=True, template=Settings(delay_ms=1000, evict_uncontrolled=True)))
-        draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+        draft = edits.start(hierarchy=hierarchy, name="x", author=ann)
         assert not state(draft).differs
         draft = typed(draft, "prod", "template/evict_uncontrolled", "", ann)
         draft = typed(draft, "prod", "template/delay", "", ann)
@@ -179,4 +179,4 @@ class TestTemplates:
     def test_it_has_no_setting_that_leaves_can_not_take_from_it(self, draft: Draft, ann: User, setting: str) -> None:
         row = DraftQueue.objects.get(draft=draft, name="prod")
         with pytest.raises(ValidationError, match="There is no setting"):
-            drafting.edit(draft=draft, row=row.pk, setting=setting, text="x", was="", actor=ann)
+            edits.edit(draft=draft, row=row.pk, setting=setting, text="x", was="", actor=ann)

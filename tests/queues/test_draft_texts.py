@@ -4,7 +4,7 @@ from hypothesis import given
 
 from engine.formats.tree_json.document import write_queue
 from engine.model.queue_tree import QueueTree
-from scheduler_admin.queues.draft_texts import canonical, setting_named, typed, untyped
+from scheduler_admin.queues.drafts.texts import canonical, setting_named, typed, untyped
 from tests.engine.strategies import growing_trees
 
 

@@ -8,12 +8,12 @@ from engine.formats.tree_json.diff import describe_change
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.queues import drafting
-from scheduler_admin.queues.draft_selectors import DraftState, state
-from scheduler_admin.queues.draft_storing import ConflictError
-from scheduler_admin.queues.drafting import StaleError
+from scheduler_admin.queues.drafts import edits
+from scheduler_admin.queues.drafts.edits import StaleError
+from scheduler_admin.queues.drafts.selectors import DraftState, state
+from scheduler_admin.queues.drafts.storage import ConflictError
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.services import OutdatedError, publish, roll_back, tree_of
+from scheduler_admin.queues.services.hierarchies import OutdatedError, publish, roll_back, tree_of
 from tests.builders import queue, tree
 from tests.queues.conftest import TREE
 
@@ -37,7 +37,7 @@ def wrong(draft: Draft) -> list[str]:
 
 def edit(draft: Draft, name: str, setting: str, text: str, actor: User, was: str = "") -> Draft:
     """Type a setting into a queue."""
-    return drafting.edit(draft=draft, row=row(draft, name).pk, setting=setting, text=text, was=was, actor=actor)
+    return edits.edit(draft=draft, row=row(draft, name).pk, setting=setting, text=text, was=was, actor=actor)
 
 
 def paths(shown: DraftState) -> list[str]:
@@ -53,13 +53,13 @@ def test_a_new_draft_changes_nothing(draft: Draft) -> None:
     assert encode_tree(shown.tree) == encode_tree(tree(TREE))
     assert (shown.changes, shown.errors, shown.publishable) == ((), (), False)
     with pytest.raises(ValidationError, match="Nothing is changed"):
-        drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=draft.author)
+        edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=draft.author)
 
 
 def test_there_is_nothing_to_draft_before_the_first_revision(ann: User) -> None:
     """The way in is an import."""
     with pytest.raises(ValidationError, match="import a tree first"):
-        drafting.start(hierarchy=Hierarchy.objects.create(name="empty"), name="x", author=ann)
+        edits.start(hierarchy=Hierarchy.objects.create(name="empty"), name="x", author=ann)
 
 
 def test_what_is_typed_stands_in_the_diff(draft: Draft, ann: User) -> None:
@@ -80,7 +80,7 @@ def test_a_mistyped_amount_is_kept_and_told_at_its_field(draft: Draft, ann: User
     assert wrong(draft) == ["root.prod.web max/memory: 128Gb is not an amount. Did you mean 128Gi or 128G?"]
     assert row(draft, "web").settings["max/memory"] == "128Gb"
     with pytest.raises(ValidationError, match="128Gb is not an amount"):
-        drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+        edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
 
 
 def test_a_guarantee_above_the_max_is_told_at_its_field(draft: Draft, ann: User) -> None:
@@ -88,17 +88,17 @@ def test_a_guarantee_above_the_max_is_told_at_its_field(draft: Draft, ann: User)
     draft = edit(draft, "web", "guaranteed/cpu", "21", ann, was="10")
     assert wrong(draft)[0].startswith("root.prod.web guaranteed/cpu: Guaranteed cpu 21 is above the max")
     with pytest.raises(Exception, match="above the max"):
-        drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+        edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
     assert Revision.objects.count() == 1
 
 
 def test_queues_are_added_renamed_moved_and_deleted(draft: Draft, ann: User) -> None:
     """Those below go along; a moved queue is known as the same."""
-    draft, _new = drafting.add(draft=draft, parent=row(draft, "lab").pk, name="vision", actor=ann)
-    draft = drafting.rename(draft=draft, row=row(draft, "prod").pk, name="live", was="prod", actor=ann)
+    draft, _new = edits.add(draft=draft, parent=row(draft, "lab").pk, name="vision", actor=ann)
+    draft = edits.rename(draft=draft, row=row(draft, "prod").pk, name="live", was="prod", actor=ann)
     live, lab, root = row(draft, "live"), row(draft, "lab"), row(draft, "root")
-    draft = drafting.move(draft=draft, row=live.pk, parent=lab.pk, was=root.pk, actor=ann)
-    draft = drafting.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann)
+    draft = edits.move(draft=draft, row=live.pk, parent=lab.pk, was=root.pk, actor=ann)
+    draft = edits.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann)
     assert paths(state(draft)) == ["root", "root.lab", "root.lab.live", "root.lab.live.web", "root.lab.vision"]
     assert said(draft) == ["root.prod becomes root.lab.live", "root.lab.vision added", "root.prod.api removed"]
 
@@ -108,20 +108,20 @@ def test_a_name_that_can_not_be_is_refused_where_it_is_given(draft: Draft, ann: 
     """Not allowed, or taken there already, in any case."""
     root = row(draft, "root")
     with pytest.raises(ValidationError):
-        drafting.add(draft=draft, parent=root.pk, name=name, actor=ann)
+        edits.add(draft=draft, parent=root.pk, name=name, actor=ann)
     if name != "prod":
         with pytest.raises(ValidationError):
-            drafting.rename(draft=draft, row=row(draft, "prod").pk, name=name, was="prod", actor=ann)
+            edits.rename(draft=draft, row=row(draft, "prod").pk, name=name, was="prod", actor=ann)
 
 
 def test_the_root_stays_and_nothing_moves_below_itself(draft: Draft, ann: User) -> None:
     """A tree remains a tree."""
     root, prod, web = (row(draft, name) for name in ("root", "prod", "web"))
     for act in (
-        lambda: drafting.delete(draft=draft, row=root.pk, version=draft.version, actor=ann),
-        lambda: drafting.rename(draft=draft, row=root.pk, name="top", was="root", actor=ann),
-        lambda: drafting.move(draft=draft, row=prod.pk, parent=web.pk, was=root.pk, actor=ann),
-        lambda: drafting.move(draft=draft, row=prod.pk, parent=prod.pk, was=root.pk, actor=ann),
+        lambda: edits.delete(draft=draft, row=root.pk, version=draft.version, actor=ann),
+        lambda: edits.rename(draft=draft, row=root.pk, name="top", was="root", actor=ann),
+        lambda: edits.move(draft=draft, row=prod.pk, parent=web.pk, was=root.pk, actor=ann),
+        lambda: edits.move(draft=draft, row=prod.pk, parent=prod.pk, was=root.pk, actor=ann),
     ):
         with pytest.raises(ValidationError):
             act()
@@ -137,7 +137,7 @@ def test_only_settings_of_queues_can_be_set(draft: Draft, ann: User, setting: st
 def test_a_published_draft_is_the_next_revision_and_gone(draft: Draft, ann: User) -> None:
     """With who and why; the audit has it."""
     draft = edit(draft, "lab", "guaranteed/cpu", "6", ann, was="5")
-    revision = drafting.publish_draft(draft=draft, version=draft.version, reason=" more for lab ", actor=ann)
+    revision = edits.publish_draft(draft=draft, version=draft.version, reason=" more for lab ", actor=ann)
     assert (revision.number, revision.author_name, revision.reason) == (2, "ann", "more for lab")
     assert tree_of(revision)["root.lab"].guaranteed == {"cpu": 6000}
     assert Hierarchy.objects.get().current == revision
@@ -149,7 +149,7 @@ def test_publishing_asks_for_a_reason(draft: Draft, ann: User) -> None:
     """Nothing is published without; the draft stays."""
     draft = edit(draft, "lab", "guaranteed/cpu", "6", ann, was="5")
     with pytest.raises(ValidationError):
-        drafting.publish_draft(draft=draft, version=draft.version, reason="  ", actor=ann)
+        edits.publish_draft(draft=draft, version=draft.version, reason="  ", actor=ann)
     assert (Revision.objects.count(), Draft.objects.count()) == (1, 1)
 
 
@@ -178,12 +178,12 @@ def test_two_people_type_into_one_field(draft: Draft, ann: User, bob: User) -> N
 def test_names_and_places_that_changed_meanwhile_are_told(draft: Draft, ann: User, bob: User) -> None:
     """Neither is overwritten unseen."""
     root, lab, prod = (row(draft, name) for name in ("root", "lab", "prod"))
-    drafting.rename(draft=draft, row=prod.pk, name="live", was="prod", actor=ann)
+    edits.rename(draft=draft, row=prod.pk, name="live", was="prod", actor=ann)
     with pytest.raises(ConflictError, match="live"):
-        drafting.rename(draft=draft, row=prod.pk, name="production", was="prod", actor=bob)
-    drafting.move(draft=draft, row=prod.pk, parent=lab.pk, was=root.pk, actor=ann)
+        edits.rename(draft=draft, row=prod.pk, name="production", was="prod", actor=bob)
+    edits.move(draft=draft, row=prod.pk, parent=lab.pk, was=root.pk, actor=ann)
     with pytest.raises(ConflictError, match="lab"):
-        drafting.move(draft=draft, row=prod.pk, parent=row(draft, "api").pk, was=root.pk, actor=bob)
+        edits.move(draft=draft, row=prod.pk, parent=row(draft, "api").pk, was=root.pk, actor=bob)
 
 
 def test_a_subtree_that_somebody_changed_is_not_deleted_unseen(draft: Draft, ann: User, bob: User) -> None:
@@ -191,8 +191,8 @@ def test_a_subtree_that_somebody_changed_is_not_deleted_unseen(draft: Draft, ann
     seen = draft.version
     edit(draft, "web", "max/cpu", "21", ann, was="20")
     with pytest.raises(ConflictError, match="web"):
-        drafting.delete(draft=draft, row=row(draft, "prod").pk, version=seen, actor=bob)
-    draft = drafting.delete(draft=draft, row=row(draft, "lab").pk, version=seen, actor=bob)
+        edits.delete(draft=draft, row=row(draft, "prod").pk, version=seen, actor=bob)
+    draft = edits.delete(draft=draft, row=row(draft, "lab").pk, version=seen, actor=bob)
     assert row(draft, "web")
 
 
@@ -201,7 +201,7 @@ def test_a_draft_that_changed_since_it_was_read_is_not_published(draft: Draft, a
     seen = edit(draft, "web", "max/cpu", "21", ann, was="20").version
     edit(draft, "web", "delay", "1m", bob, was="30s")
     with pytest.raises(StaleError):
-        drafting.publish_draft(draft=draft, version=seen, reason="why", actor=ann)
+        edits.publish_draft(draft=draft, version=seen, reason="why", actor=ann)
 
 
 def test_a_draft_on_a_former_revision_is_not_published(draft: Draft, hierarchy: Hierarchy, ann: User) -> None:
@@ -209,7 +209,7 @@ def test_a_draft_on_a_former_revision_is_not_published(draft: Draft, hierarchy: 
     draft = edit(draft, "web", "max/cpu", "21", ann, was="20")
     publish(hierarchy=hierarchy, tree=tree(TREE | {"new": queue(1)}), author=None, reason="other")
     with pytest.raises(OutdatedError) as outdated:
-        drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+        edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
     assert outdated.value.current is not None
     assert outdated.value.current.number == 2
 
@@ -246,7 +246,7 @@ def test_rolling_back_restores_the_canonical_bytes(hierarchy: Hierarchy) -> None
 def test_an_invalid_tree_is_published_by_no_way(hierarchy: Hierarchy) -> None:
     """Not a tree that contradicts itself, not a policy that this version can't decide by."""
     from engine.model.notes import ImportFailure  # noqa: PLC0415
-    from scheduler_admin.queues.services import Terms  # noqa: PLC0415
+    from scheduler_admin.queues.services.hierarchies import Terms  # noqa: PLC0415
 
     with pytest.raises(ImportFailure):
         publish(hierarchy=hierarchy, tree=tree({"a": queue(2, max=1)}), author=None, reason="r")
@@ -262,11 +262,11 @@ def test_rules_and_templates_stay_with_their_queues(hierarchy: Hierarchy, ann: U
     shape = tree(TREE | {"prod": queue({"cpu": 40}, template=template), "lab": queue(template=Settings())})
     ruled = QueueTree(shape.queues.values(), [Rule(name=RuleName.USER, create=True)])
     publish(hierarchy=hierarchy, tree=ruled, author=None, reason="with rules")
-    draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+    draft = edits.start(hierarchy=hierarchy, name="x", author=ann)
     assert state(draft).changes == ()
     lab, prod = row(draft, "lab"), row(draft, "prod")
-    draft = drafting.move(draft=draft, row=lab.pk, parent=prod.pk, was=lab.parent_id or 0, actor=ann)
-    drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+    draft = edits.move(draft=draft, row=lab.pk, parent=prod.pk, was=lab.parent_id or 0, actor=ann)
+    edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
     hierarchy.refresh_from_db()
     assert hierarchy.current is not None
     after = tree_of(hierarchy.current)

@@ -7,13 +7,13 @@ from engine.formats.tree_json.diff import ChangeKind
 from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of, scope_of_tenant
-from scheduler_admin.queues import draft_copying, draft_merging, draft_undoing, drafting
-from scheduler_admin.queues.draft_selectors import state
+from scheduler_admin.queues.drafts import copies, edits, merge, undo
+from scheduler_admin.queues.drafts.selectors import state
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.restoring import restorable, restore
-from scheduler_admin.queues.revision_selectors import difference
-from scheduler_admin.queues.selectors import revisions
-from scheduler_admin.queues.services import publish, roll_back, tree_of
+from scheduler_admin.queues.selectors.queues import revisions
+from scheduler_admin.queues.selectors.revisions import difference
+from scheduler_admin.queues.services.hierarchies import publish, roll_back, tree_of
+from scheduler_admin.queues.services.restore import restorable, restore
 from tests.builders import queue, tree
 from tests.queues.conftest import TREE
 
@@ -27,19 +27,19 @@ def row(draft: Draft, name: str) -> DraftQueue:
 
 def rename(draft: Draft, was: str, name: str, actor: User) -> Draft:
     """Call a queue something else."""
-    return drafting.rename(draft=draft, row=row(draft, was).pk, name=name, was=was, actor=actor)
+    return edits.rename(draft=draft, row=row(draft, was).pk, name=name, was=was, actor=actor)
 
 
 def move(draft: Draft, name: str, parent: str, actor: User) -> Draft:
     """Put a queue below another."""
     own = row(draft, name)
     to = row(draft, parent).pk
-    return drafting.move(draft=draft, row=own.pk, parent=to, was=own.parent_id or 0, actor=actor)
+    return edits.move(draft=draft, row=own.pk, parent=to, was=own.parent_id or 0, actor=actor)
 
 
 def put(draft: Draft, actor: User) -> Revision:
     """Publish it."""
-    return drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=actor)
+    return edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=actor)
 
 
 @pytest.fixture
@@ -71,14 +71,14 @@ class TestDrafts:
     def test_moving_keeps_it_and_undoing_takes_it_back(self, draft: Draft, ann: User) -> None:
         draft = move(draft, "lab", "prod", ann)
         assert row(draft, "lab").settings.get("former_paths", "") == "root.lab"
-        draft, _what = draft_undoing.undo(draft=draft, actor=ann)
+        draft, _what = undo.undo(draft=draft, actor=ann)
         assert row(draft, "lab").settings.get("former_paths", "") == ""
 
     def test_a_path_is_kept_by_the_queue_that_had_it_last(self, renamed: Revision, ann: User) -> None:
-        draft = drafting.start(hierarchy=renamed.hierarchy, name="again", author=ann)
-        draft, _made = drafting.add(draft=draft, parent=row(draft, "root").pk, name="prod", actor=ann)
+        draft = edits.start(hierarchy=renamed.hierarchy, name="again", author=ann)
+        draft, _made = edits.add(draft=draft, parent=row(draft, "root").pk, name="prod", actor=ann)
         later = put(draft, ann)
-        draft = drafting.start(hierarchy=later.hierarchy, name="once more", author=ann)
+        draft = edits.start(hierarchy=later.hierarchy, name="once more", author=ann)
         draft = rename(draft, "prod", "second", ann)
         kept = {one.name: text for one in draft.queues.all() if (text := one.settings.get("former_paths"))}
         assert kept == {"second": "root.prod"}
@@ -86,18 +86,18 @@ class TestDrafts:
     def test_it_can_be_taken_away(self, draft: Draft, ann: User) -> None:
         draft = rename(draft, "prod", "live", ann)
         typed = {"setting": "former_paths", "text": "", "was": "root.prod"}
-        draft = drafting.edit(draft=draft, row=row(draft, "live").pk, actor=ann, **typed)
+        draft = edits.edit(draft=draft, row=row(draft, "live").pk, actor=ann, **typed)
         assert tree_of(put(draft, ann)).former_paths == {}
 
     def test_what_is_no_path_is_an_error_there(self, draft: Draft, ann: User) -> None:
         typed = {"setting": "former_paths", "text": "training", "was": ""}
-        draft = drafting.edit(draft=draft, row=row(draft, "lab").pk, actor=ann, **typed)
+        draft = edits.edit(draft=draft, row=row(draft, "lab").pk, actor=ann, **typed)
         assert [(note.path, note.field) for note in state(draft).errors] == [("root.lab", "former_paths/0")]
 
     def test_a_copy_has_none(self, renamed: Revision, ann: User) -> None:
-        draft = drafting.start(hierarchy=renamed.hierarchy, name="copy", author=ann)
+        draft = edits.start(hierarchy=renamed.hierarchy, name="copy", author=ann)
         top, live = row(draft, "root"), row(draft, "live")
-        draft, made = draft_copying.copy(draft=draft, row=live.pk, parent=top.pk, actor=ann)
+        draft, made = copies.copy(draft=draft, row=live.pk, parent=top.pk, actor=ann)
         assert "former_paths" not in made.settings
 
 
@@ -128,8 +128,8 @@ class TestRevisions:
         assert restorable(first, EVERYTHING) == frozenset()
 
     def test_what_was_below_it_comes_back_below_it(self, renamed: Revision, ann: User) -> None:
-        draft = drafting.start(hierarchy=renamed.hierarchy, name="less", author=ann)
-        less = put(drafting.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann), ann)
+        draft = edits.start(hierarchy=renamed.hierarchy, name="less", author=ann)
+        less = put(edits.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann), ann)
         first = less.hierarchy.revisions.get(number=1)
         assert restorable(first, EVERYTHING) == {"root.prod.api"}
         back = restore(revision=first, path="root.prod.api", author=ann)
@@ -201,18 +201,18 @@ class TestEditors:
         return person
 
     def test_rename_their_queues(self, draft: Draft, hierarchy: Hierarchy, tim: User) -> None:
-        own = drafting.start(hierarchy=hierarchy, name="tim's", author=tim)
+        own = edits.start(hierarchy=hierarchy, name="tim's", author=tim)
         made = put(rename(own, "web", "www", tim), tim)
         assert tree_of(made)["root.prod.www"].former_paths == ("root.prod.web",)
 
     def test_type_no_former_paths(self, hierarchy: Hierarchy, tim: User) -> None:
-        own = drafting.start(hierarchy=hierarchy, name="tim's", author=tim)
+        own = edits.start(hierarchy=hierarchy, name="tim's", author=tim)
         typed = {"setting": "former_paths", "text": "root.secret", "was": ""}
         with pytest.raises(ValidationError, match="no former paths"):
-            drafting.edit(draft=own, row=row(own, "web").pk, actor=tim, **typed)
+            edits.edit(draft=own, row=row(own, "web").pk, actor=tim, **typed)
 
     def test_publish_none_from_outside(self, hierarchy: Hierarchy, tim: User) -> None:
-        own = drafting.start(hierarchy=hierarchy, name="tim's", author=tim)
+        own = edits.start(hierarchy=hierarchy, name="tim's", author=tim)
         own.queues.filter(name="web").update(settings={"former_paths": "root.secret"})
         own.queues.filter(name="web").update(changed_in=own.version + 1)
         with pytest.raises(ValidationError, match="no former paths"):
@@ -225,11 +225,11 @@ class TestMerging:
     def test_what_was_changed_of_it_is_changed_under_its_new_name(
         self, draft: Draft, hierarchy: Hierarchy, ann: User, bob: User
     ) -> None:
-        theirs = drafting.start(hierarchy=hierarchy, name="bob's", author=bob)
+        theirs = edits.start(hierarchy=hierarchy, name="bob's", author=bob)
         typed = {"setting": "max/cpu", "text": "30", "was": "20"}
-        draft = drafting.edit(draft=draft, row=row(draft, "web").pk, actor=ann, **typed)
+        draft = edits.edit(draft=draft, row=row(draft, "web").pk, actor=ann, **typed)
         put(rename(theirs, "prod", "live", bob), bob)
-        merged = draft_merging.merge_draft(draft=draft, actor=ann)
+        merged = merge.merge_draft(draft=draft, actor=ann)
         assert merged.conflicts == []
         assert [(one.kind, one.path) for one in state(merged).changes] == [(ChangeKind.CHANGED, "root.live.web")]
         made = tree_of(put(merged, ann))
@@ -239,13 +239,13 @@ class TestMerging:
     def test_two_names_are_a_conflict_about_the_queue_of_now(
         self, draft: Draft, hierarchy: Hierarchy, ann: User, bob: User
     ) -> None:
-        theirs = drafting.start(hierarchy=hierarchy, name="bob's", author=bob)
+        theirs = edits.start(hierarchy=hierarchy, name="bob's", author=bob)
         draft = rename(draft, "lab", "bench", ann)
         put(rename(theirs, "lab", "desk", bob), bob)
-        merged = draft_merging.merge_draft(draft=draft, actor=ann)
+        merged = merge.merge_draft(draft=draft, actor=ann)
         assert [(one["queue"], one["setting"], one["theirs"], one["mine"]) for one in merged.conflicts] == [
             ("root.desk", "name", "desk", "bench")
         ]
         assert row(merged, "bench").settings.get("former_paths", "") == "root.lab, root.desk"
-        merged = draft_merging.choose(draft=merged, queue="root.desk", setting="name", side="theirs", actor=ann)
+        merged = merge.choose(draft=merged, queue="root.desk", setting="name", side="theirs", actor=ann)
         assert row(merged, "desk").settings.get("former_paths", "") == "root.lab"

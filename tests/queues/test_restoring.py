@@ -7,13 +7,13 @@ from django.core.exceptions import ValidationError
 from engine.model.queue_tree import Queue, QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
-from scheduler_admin.queues import restoring
-from scheduler_admin.queues.draft_form import queues_of
-from scheduler_admin.queues.draft_merging import merge_draft
-from scheduler_admin.queues.drafting import publish_draft
+from scheduler_admin.queues.drafts.edits import publish_draft
+from scheduler_admin.queues.drafts.merge import merge_draft
+from scheduler_admin.queues.drafts.tree_document import queues_of
 from scheduler_admin.queues.models import Draft, Hierarchy, Revision
-from scheduler_admin.queues.restoring import restorable, restore
-from scheduler_admin.queues.services import publish, tree_of
+from scheduler_admin.queues.services import restore as restoring
+from scheduler_admin.queues.services.hierarchies import publish, tree_of
+from scheduler_admin.queues.services.restore import restorable, restore
 from tests.builders import queue, tree
 from tests.queues.conftest import TREE
 

@@ -4,14 +4,14 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Tenant, User
-from scheduler_admin.accounts.services import change_site
-from scheduler_admin.queues import drafting
-from scheduler_admin.queues.drafting import StaleError
+from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.queues.drafts import edits
+from scheduler_admin.queues.drafts.edits import StaleError
 from scheduler_admin.queues.models import Draft, Revision
-from scheduler_admin.queues.services import publish, roll_back
+from scheduler_admin.queues.services.hierarchies import publish, roll_back
 from tests.builders import queue, tree
-from tests.history.conftest import TREE, add_cluster
-from tests.web.drafts import row
+from tests.pages.queues.drafts import row
+from tests.worker.conftest import TREE, add_cluster
 
 pytestmark = pytest.mark.django_db
 WIDER = tree({"prod": queue("8"), "test": queue("2")})
@@ -40,38 +40,36 @@ def first(db: None) -> Revision:
 @pytest.fixture
 def draft(ada: User, first: Revision) -> Draft:
     """Ada's, with one change in it."""
-    draft = drafting.start(hierarchy=first.hierarchy, name="wider", author=ada)
+    draft = edits.start(hierarchy=first.hierarchy, name="wider", author=ada)
     return change(draft, ada, "8")
 
 
 def change(draft: Draft, by: User, cores: str) -> Draft:
     was = row(draft, "prod").settings.get("guaranteed/cpu", "")
-    return drafting.edit(
-        draft=draft, row=row(draft, "prod").pk, setting="guaranteed/cpu", text=cores, was=was, actor=by
-    )
+    return edits.edit(draft=draft, row=row(draft, "prod").pk, setting="guaranteed/cpu", text=cores, was=was, actor=by)
 
 
 def published(draft: Draft, by: User) -> Revision:
-    return drafting.publish_draft(draft=draft, version=draft.version, reason="room", actor=by)
+    return edits.publish_draft(draft=draft, version=draft.version, reason="room", actor=by)
 
 
 def test_nobody_publishes_alone(draft: Draft, ada: User) -> None:
     with pytest.raises(ValidationError, match="second person"):
         published(draft, ada)
-    drafting.approve(draft=draft, version=draft.version, actor=ada)
+    edits.approve(draft=draft, version=draft.version, actor=ada)
     with pytest.raises(ValidationError, match="second person"):
         published(draft, ada)
     assert Revision.objects.count() == 1
 
 
 def test_what_somebody_else_approved_is_published(draft: Draft, ada: User, bob: User) -> None:
-    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    edits.approve(draft=draft, version=draft.version, actor=bob)
     assert published(draft, ada).number == 2
     assert AuditEvent.objects.get(verb="draft.approve").actor_name == "bob"
 
 
 def test_a_change_takes_the_approval_back(draft: Draft, ada: User, bob: User) -> None:
-    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    edits.approve(draft=draft, version=draft.version, actor=bob)
     changed = change(draft, ada, "9")
     assert not changed.approved
     with pytest.raises(ValidationError, match="second person"):
@@ -82,7 +80,7 @@ def test_nobody_approves_what_they_have_not_read(draft: Draft, ada: User, bob: U
     read = draft.version
     change(draft, ada, "9")
     with pytest.raises(StaleError):
-        drafting.approve(draft=draft, version=read, actor=bob)
+        edits.approve(draft=draft, version=read, actor=bob)
 
 
 @pytest.fixture
@@ -97,7 +95,7 @@ def eve(db: None) -> User:
 def test_nobody_approves_what_is_not_theirs_to_change(draft: Draft, ada: User, eve: User) -> None:
     """An editor of one subtree is no second person for another."""
     with pytest.raises(ValidationError):
-        drafting.approve(draft=draft, version=draft.version, actor=eve)
+        edits.approve(draft=draft, version=draft.version, actor=eve)
     with pytest.raises(ValidationError, match="second person"):
         published(draft, ada)
 
@@ -105,12 +103,12 @@ def test_nobody_approves_what_is_not_theirs_to_change(draft: Draft, ada: User, e
 def test_nobody_approves_what_can_not_be_read(draft: Draft, ada: User, bob: User) -> None:
     changed = change(draft, ada, "some")
     with pytest.raises(ValidationError, match="some"):
-        drafting.approve(draft=changed, version=changed.version, actor=bob)
+        edits.approve(draft=changed, version=changed.version, actor=bob)
 
 
 def test_what_others_typed_wrong_is_not_told_to_who_does_not_see_it(draft: Draft, ada: User, eve: User) -> None:
     changed = change(draft, ada, "canary")
-    for act in (published, lambda draft, by: drafting.approve(draft=draft, version=draft.version, actor=by)):
+    for act in (published, lambda draft, by: edits.approve(draft=draft, version=draft.version, actor=by)):
         with pytest.raises(ValidationError, match="Draft wider has errors to mend first") as refused:
             act(changed, eve)
         assert "canary" not in str(refused.value)
@@ -130,7 +128,7 @@ def test_a_token_for_a_subtree_does_not_go_past_it(first: Revision, ada: User) -
 
 
 def test_going_back_is_in_haste_and_needs_nobody(draft: Draft, first: Revision, ada: User, bob: User) -> None:
-    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    edits.approve(draft=draft, version=draft.version, actor=bob)
     published(draft, ada)
     assert roll_back(to=first, author=ada, reason="it went wrong").number == 3
 

@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import AuditEvent
-from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
-from scheduler_admin.queues.services import publish, tree_of
+from scheduler_admin.queues.services.hierarchies import publish, tree_of
+from scheduler_admin.queues.services.imports import import_tree
 from tests.builders import queue, tree
 
 pytestmark = pytest.mark.django_db

@@ -13,15 +13,15 @@ from engine.formats.tree_json.canonical import encode_tree
 from engine.model.notes import ImportFailure
 from engine.tree.three_way_merge import merge
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues import drafting
-from scheduler_admin.queues.draft_copying import copy
-from scheduler_admin.queues.draft_form import flat_draft, flat_tree, queues_of
-from scheduler_admin.queues.draft_merging import choose, merge_draft
-from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.draft_storing import ConflictError, said
-from scheduler_admin.queues.draft_undoing import next_act, redo, undo
+from scheduler_admin.queues.drafts import edits
+from scheduler_admin.queues.drafts.copies import copy
+from scheduler_admin.queues.drafts.merge import choose, merge_draft
+from scheduler_admin.queues.drafts.selectors import state
+from scheduler_admin.queues.drafts.storage import ConflictError, said
+from scheduler_admin.queues.drafts.tree_document import flat_draft, flat_tree, queues_of
+from scheduler_admin.queues.drafts.undo import next_act, redo, undo
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
-from scheduler_admin.queues.services import publish, tree_of
+from scheduler_admin.queues.services.hierarchies import publish, tree_of
 from tests.builders import queue, tree
 from tests.properties import examples
 
@@ -54,16 +54,16 @@ def act(draft: Draft, actor: User, verb: str, *said: Any) -> None:
             case "edit", (_row, setting, number):
                 text = f"{number}s" if setting == "delay" else str(number)
                 was = row.settings.get(setting, "")
-                drafting.edit(draft=draft, row=row.pk, setting=setting, text=text, was=was, actor=actor)
+                edits.edit(draft=draft, row=row.pk, setting=setting, text=text, was=was, actor=actor)
             case "add", (_row, name):
-                drafting.add(draft=draft, parent=row.pk, name=name, actor=actor)
+                edits.add(draft=draft, parent=row.pk, name=name, actor=actor)
             case "rename", (_row, name):
-                drafting.rename(draft=draft, row=row.pk, name=name, was=row.name, actor=actor)
+                edits.rename(draft=draft, row=row.pk, name=name, was=row.name, actor=actor)
             case "move", (_row, to):
                 target = rows[to % len(rows)].pk
-                drafting.move(draft=draft, row=row.pk, parent=target, was=row.parent_id or 0, actor=actor)
+                edits.move(draft=draft, row=row.pk, parent=target, was=row.parent_id or 0, actor=actor)
             case "delete", _row:
-                drafting.delete(draft=draft, row=row.pk, version=draft.version, actor=actor)
+                edits.delete(draft=draft, row=row.pk, version=draft.version, actor=actor)
             case "copy", (_row, to):
                 copy(draft=draft, row=row.pk, parent=rows[to % len(rows)].pk, actor=actor)
             case "undo", _nothing:
@@ -147,7 +147,7 @@ def test_a_draft_stays_a_tree_and_is_published_as_it_was_shown(ann: User, bob: U
     with transaction.atomic():
         hierarchy = Hierarchy.objects.create(name="main")
         publish(hierarchy=hierarchy, tree=BASE, author=None, reason="first")
-        draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+        draft = edits.start(hierarchy=hierarchy, name="x", author=ann)
         for first, (verb, *said) in acts:
             act(fresh(draft), ann if first else bob, verb, *said)
             check(fresh(draft))
@@ -156,7 +156,7 @@ def test_a_draft_stays_a_tree_and_is_published_as_it_was_shown(ann: User, bob: U
         shown = state(fresh(draft))
         if shown.publishable:
             assert shown.tree is not None
-            revision = drafting.publish_draft(draft=draft, version=draft.version, reason="done", actor=bob)
+            revision = edits.publish_draft(draft=draft, version=draft.version, reason="done", actor=bob)
             assert revision.document == encode_tree(shown.tree).decode()
         transaction.set_rollback(True)
 
@@ -173,7 +173,7 @@ def test_what_one_did_alone_is_undone_to_the_beginning(ann: User, acts: list[Any
     with transaction.atomic():
         hierarchy = Hierarchy.objects.create(name="main")
         publish(hierarchy=hierarchy, tree=BASE, author=None, reason="first")
-        draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+        draft = edits.start(hierarchy=hierarchy, name="x", author=ann)
         first = content(fresh(draft))
         for verb, *given_ in acts:
             act(fresh(draft), ann, verb, *given_)

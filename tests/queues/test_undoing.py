@@ -6,12 +6,12 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues import draft_storing, drafting
-from scheduler_admin.queues.draft_copying import copy
-from scheduler_admin.queues.draft_merging import choose, merge_draft
-from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.draft_storing import ConflictError
-from scheduler_admin.queues.draft_undoing import OvertakenError, next_act, redo, undo
+from scheduler_admin.queues.drafts import edits, storage
+from scheduler_admin.queues.drafts.copies import copy
+from scheduler_admin.queues.drafts.merge import choose, merge_draft
+from scheduler_admin.queues.drafts.selectors import state
+from scheduler_admin.queues.drafts.storage import ConflictError
+from scheduler_admin.queues.drafts.undo import OvertakenError, next_act, redo, undo
 from scheduler_admin.queues.models import Draft, DraftQueue
 from tests.builders import queue
 from tests.queues.test_draft_merging import edit, row, said, theirs
@@ -21,24 +21,24 @@ pytestmark = pytest.mark.django_db
 
 def add(draft: Draft, below: str, name: str, actor: User) -> Draft:
     """A queue below another."""
-    return drafting.add(draft=draft, parent=row(draft, below).pk, name=name, actor=actor)[0]
+    return edits.add(draft=draft, parent=row(draft, below).pk, name=name, actor=actor)[0]
 
 
 def rename(draft: Draft, name: str, to: str, actor: User) -> Draft:
     """Give a queue another name."""
-    return drafting.rename(draft=draft, row=row(draft, name).pk, name=to, was=name, actor=actor)
+    return edits.rename(draft=draft, row=row(draft, name).pk, name=to, was=name, actor=actor)
 
 
 def move(draft: Draft, name: str, to: str, actor: User) -> Draft:
     """Put a queue below another."""
     one = row(draft, name)
-    return drafting.move(draft=draft, row=one.pk, parent=row(draft, to).pk, was=one.parent_id or 0, actor=actor)
+    return edits.move(draft=draft, row=one.pk, parent=row(draft, to).pk, was=one.parent_id or 0, actor=actor)
 
 
 def delete(draft: Draft, name: str, actor: User) -> Draft:
     """Take a queue away with all below it."""
     draft.refresh_from_db()
-    return drafting.delete(draft=draft, row=row(draft, name).pk, version=draft.version, actor=actor)
+    return edits.delete(draft=draft, row=row(draft, name).pk, version=draft.version, actor=actor)
 
 
 def copied(draft: Draft, name: str, to: str, actor: User) -> Draft:
@@ -50,7 +50,7 @@ def everything(draft: Draft) -> list[dict[str, object]]:
     """All that the draft says, in the queues' order, with their keys."""
     draft = Draft.objects.get(pk=draft.pk)
     return [{"base": draft.base_id, "conflicts": draft.conflicts}] + [
-        {"pk": one.pk} | draft_storing.said(one) for one in draft.queues.all()
+        {"pk": one.pk} | storage.said(one) for one in draft.queues.all()
     ]
 
 
@@ -100,7 +100,7 @@ def test_acts_are_undone_one_after_the_other(draft: Draft, ann: User) -> None:
 def test_merging_and_choosing_are_undone(draft: Draft, ann: User) -> None:
     """Then the draft is on the former revision again, with its own changes alone, and may be merged anew."""
     edit(draft, "web", "max/cpu", "21", "20", ann)
-    drafting.delete(draft=draft, row=row(draft, "lab").pk, version=2, actor=ann)
+    edits.delete(draft=draft, row=row(draft, "lab").pk, version=2, actor=ann)
     draft = theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30), lab=queue(7, namespaces=("lab",)))
     states = [everything(draft)]
     draft = merge_draft(draft=draft, actor=ann)
@@ -220,7 +220,7 @@ def test_who_sees_a_part_is_not_told_of_the_rest(draft: Draft, bob: User) -> Non
 
 def test_so_many_acts_are_kept(draft: Draft, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest goes; of the others nothing is lost."""
-    monkeypatch.setattr(draft_storing, "MOST_ACTS", 2)
+    monkeypatch.setattr(storage, "MOST_ACTS", 2)
     for was, text in (("30s", "1m"), ("1m", "2m"), ("2m", "3m")):
         edit(draft, "web", "delay", text, was, ann)
     for _ in range(3):

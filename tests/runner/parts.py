@@ -23,7 +23,7 @@ def _folders(names: str) -> tuple[str, ...]:
 
 
 WAITING: Mapping[str, tuple[str, ...]] = {
-    "waiting": _folders("cluster controlplane copies simulator"),
+    "waiting": _folders("cluster controlplane sync simulator"),
     "installations": _folders("e2e faults"),
     "enforcement": _folders("deploy enforce"),
     "browser": _folders("browser"),
@@ -31,8 +31,8 @@ WAITING: Mapping[str, tuple[str, ...]] = {
 """Name -> folders. They start servers, processes and browsers and wait for them."""
 WORKING: Mapping[str, tuple[str, ...]] = {
     "decisions": _folders("engine fidelity fuzz"),
-    "history": _folders("history"),
-    "pages": _folders("web"),
+    "worker": _folders("worker decisions journal usage counts ledger nodes pending notifications"),
+    "pages": _folders("pages"),
     "addresses": _folders("grid"),
     "interfaces": _folders("api client doors"),
     "rest": (),

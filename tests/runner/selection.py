@@ -12,25 +12,35 @@ from pathlib import Path
 
 BASE = Path(__file__).parents[2]
 PACKAGES = ("engine", "scheduler_admin", "scheduler_admin_client", "benchmarks", "tests")
+APP = "scheduler_admin/APP/"
+APP_TESTED_BY = ("tests/APP", "tests/pages/APP", "tests/api/APP")
+"""For each app, those of these folders that are there."""
+FURTHER = {
+    "demo": ("tests/e2e",),
+    "rest": ("tests/grid", "tests/client"),
+    "site": ("tests/grid", "tests/browser"),
+}
+"""Further folders of an app."""
+
+
+def _tests_of(app: str) -> tuple[str, ...]:
+    places = (place.replace("APP", app) for place in APP_TESTED_BY)
+    return (*(place for place in places if (BASE / place).is_dir()), *FURTHER.get(app, ()))
+
+
 TESTED_BY: Mapping[str, tuple[str, ...]] = {
     "engine/cluster/": ("tests/cluster",),
     "engine/formats/": ("tests/engine", "tests/queues"),
     "simulator/": ("tests/simulator",),
     "engine/": ("tests/engine",),
-    "scheduler_admin/accounts/": ("tests/accounts", "tests/grid"),
-    "scheduler_admin/api/": ("tests/api", "tests/grid", "tests/client"),
-    "scheduler_admin/clusters/": ("tests/clusters", "tests/history"),
-    "scheduler_admin/comparisons/": ("tests/comparisons",),
-    "scheduler_admin/copies/": ("tests/copies",),
-    "scheduler_admin/demo/": ("tests/e2e",),
-    "scheduler_admin/history/": ("tests/history", "tests/api"),
-    "scheduler_admin/metrics/": ("tests/metrics",),
-    "scheduler_admin/notifications/": ("tests/notifications",),
-    "scheduler_admin/queues/": ("tests/queues", "tests/web"),
-    "scheduler_admin/web/": ("tests/web", "tests/grid", "tests/browser"),
+    **{
+        f"scheduler_admin/{path.name}/": _tests_of(path.name)
+        for path in sorted((BASE / "scheduler_admin").iterdir())
+        if (path / "__init__.py").exists()
+    },
     "scheduler_admin_client/": ("tests/client",),
-    "static/": ("tests/browser", "tests/web"),
-    "templates/": ("tests/web", "tests/browser"),
+    "static/": ("tests/browser", "tests/pages"),
+    "templates/": ("tests/pages", "tests/browser"),
     "deploy/": ("tests/deploy",),
     "docs/": ("tests/deploy", "tests/api"),
     "demo/": ("tests/simulator", "tests/e2e"),

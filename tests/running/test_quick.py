@@ -32,9 +32,9 @@ def test_every_source_has_tests_in_the_map() -> None:
     [
         ("tests/queues/test_copying.py", "tests/queues/test_copying.py", 0),
         ("engine/analysis/optimum/__init__.py", "tests/engine/test_optimal.py", 1),
-        ("tests/history/conftest.py", "tests/history/test_usage.py", 1),
+        ("tests/worker/conftest.py", "tests/usage/test_usage.py", 2),
         ("tests/builders.py", "tests/engine/test_optimal.py", 1),
-        ("templates/web/queues.html", "tests/web/test_queues.py", 2),
+        ("templates/queues/queues.html", "tests/pages/queues/test_queues.py", 2),
         ("locale/zh_Hans/LC_MESSAGES/django.po", "tests/test_catalogues.py", 2),
         ("tests/simulator/life.py", "tests/simulator/test_life_pods.py", 1),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.selection import BASE, TESTED_BY
+from tests.runner.selection import APP, APP_TESTED_BY, BASE, FURTHER, TESTED_BY
 from tests.runner.suites import BY_HAND, SUITES, VARIABLE, due, main, sized
 
 TEXT = (BASE / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -76,4 +76,6 @@ def test_the_map_of_directories_is_that_of_quick() -> None:
         tuple(re.findall(r"`([^`]+)`", cells[0])): tuple(re.findall(r"`([^`]+)`", cells[1]))
         for cells in rows("Which tests look at what")
     }
-    assert found == {(area,): tests for area, tests in TESTED_BY.items()}
+    apps = {f"scheduler_admin/{app}/": tests for app, tests in FURTHER.items()}
+    others = {area: tests for area, tests in TESTED_BY.items() if not area.startswith("scheduler_admin/")}
+    assert found == {(area,): tests for area, tests in {APP: APP_TESTED_BY, **apps, **others}.items()}

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import scheduler_admin.queues.quick_decoder
+import scheduler_admin.core.json_decoder
 
 
 class Migration(migrations.Migration):
@@ -79,8 +79,8 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(blank=True, help_text='Its path in the base; empty: new.', max_length=500)),
                 ('changed_in', models.PositiveIntegerField(default=1, help_text="The draft's version that changed it last.")),
                 ('parent_declared', models.BooleanField(default=False)),
-                ('guaranteed', models.JSONField(blank=True, decoder=scheduler_admin.queues.quick_decoder.QuickDecoder, default=dict)),
-                ('max', models.JSONField(blank=True, decoder=scheduler_admin.queues.quick_decoder.QuickDecoder, default=dict)),
+                ('guaranteed', models.JSONField(blank=True, decoder=scheduler_admin.core.json_decoder.QuickDecoder, default=dict)),
+                ('max', models.JSONField(blank=True, decoder=scheduler_admin.core.json_decoder.QuickDecoder, default=dict)),
                 ('preemption_policy', models.CharField(blank=True, max_length=20)),
                 ('delay', models.CharField(blank=True, max_length=50)),
                 ('quota_delay', models.CharField(blank=True, max_length=50)),
@@ -89,12 +89,12 @@ class Migration(migrations.Migration):
                 ('namespaces', models.TextField(blank=True, max_length=5000)),
                 ('evict_uncontrolled', models.BooleanField(default=False)),
                 ('weight', models.CharField(blank=True, max_length=50)),
-                ('lendable', models.JSONField(blank=True, decoder=scheduler_admin.queues.quick_decoder.QuickDecoder, default=dict)),
+                ('lendable', models.JSONField(blank=True, decoder=scheduler_admin.core.json_decoder.QuickDecoder, default=dict)),
                 ('take_within', models.CharField(blank=True, max_length=30)),
                 ('take_reclaim', models.CharField(blank=True, max_length=30)),
                 ('take_borrowing', models.CharField(blank=True, max_length=10)),
                 ('take_threshold', models.CharField(blank=True, max_length=20)),
-                ('template', models.JSONField(blank=True, decoder=scheduler_admin.queues.quick_decoder.QuickDecoder, default=dict, help_text='Setting to text; empty: it has none.')),
+                ('template', models.JSONField(blank=True, decoder=scheduler_admin.core.json_decoder.QuickDecoder, default=dict, help_text='Setting to text; empty: it has none.')),
                 ('draft', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queues', to='queues.draft')),
                 ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='queues.draftqueue')),
             ],

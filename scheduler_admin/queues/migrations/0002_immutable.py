@@ -1,14 +1,14 @@
 from django.db import migrations
 
-from scheduler_admin.queues import immutable
+from scheduler_admin.core import immutable_tables
 
 
 def protect(apps, editor):
-    immutable.protect(editor.connection)
+    immutable_tables.protect(editor.connection)
 
 
 def release(apps, editor):
-    immutable.release(editor.connection)
+    immutable_tables.release(editor.connection)
 
 
 class Migration(migrations.Migration):

@@ -3,15 +3,15 @@
 import django.core.validators
 from django.db import migrations, models
 
-from scheduler_admin.queues import immutable
+from scheduler_admin.core import immutable_tables
 
 
 def release(apps, editor):
-    immutable.release(editor.connection)
+    immutable_tables.release(editor.connection)
 
 
 def protect(apps, editor):
-    immutable.protect(editor.connection)
+    immutable_tables.protect(editor.connection)
 
 
 class Migration(migrations.Migration):

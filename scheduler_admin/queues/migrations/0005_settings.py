@@ -2,8 +2,8 @@ import json
 
 from django.db import migrations, models
 
-import scheduler_admin.queues.quick_decoder
-from scheduler_admin.queues import immutable
+import scheduler_admin.core.json_decoder
+from scheduler_admin.core import immutable_tables
 
 AMOUNTS = ("guaranteed", "max", "lendable")
 TEXTS = (
@@ -44,12 +44,12 @@ PUBLISHED = (
 
 
 def release(apps, editor):
-    immutable.release(editor.connection)
+    immutable_tables.release(editor.connection)
 
 
 def protect(apps, editor):
-    immutable.release(editor.connection)
-    immutable.protect(editor.connection)
+    immutable_tables.release(editor.connection)
+    immutable_tables.protect(editor.connection)
 
 
 def fill(apps, editor):
@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
             name="settings",
             field=models.JSONField(
                 blank=True,
-                decoder=scheduler_admin.queues.quick_decoder.QuickDecoder,
+                decoder=scheduler_admin.core.json_decoder.QuickDecoder,
                 default=dict,
                 help_text="Setting to text: see draft_texts.",
             ),
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
             name="settings",
             field=models.JSONField(
                 blank=True,
-                decoder=scheduler_admin.queues.quick_decoder.QuickDecoder,
+                decoder=scheduler_admin.core.json_decoder.QuickDecoder,
                 default=dict,
                 help_text="Its own settings, as the canonical tree has them.",
             ),

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from scheduler_admin.queues import immutable
+from scheduler_admin.core import immutable_tables
 
 DRAFT = (
     "parent_declared",
@@ -43,12 +43,12 @@ PUBLISHED = (
 
 
 def release(apps, editor):
-    immutable.release(editor.connection)
+    immutable_tables.release(editor.connection)
 
 
 def protect(apps, editor):
-    immutable.release(editor.connection)
-    immutable.protect(editor.connection)
+    immutable_tables.release(editor.connection)
+    immutable_tables.protect(editor.connection)
 
 
 class Migration(migrations.Migration):

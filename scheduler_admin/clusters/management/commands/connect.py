@@ -14,10 +14,10 @@ from engine.cluster.errors import ClusterError
 from engine.formats.registry import SYSTEMS
 from engine.model.quantities import PODS, format_amounts
 from engine.observation.discovery import ClusterFacts, FoundScheduler
-from scheduler_admin.clusters.connecting import Look, connect, look
+from scheduler_admin.clusters.connections.access_methods import Way
+from scheduler_admin.clusters.connections.connect import Look, connect, look
+from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.told import told
-from scheduler_admin.clusters.ways import Way
 
 _SHOWN = 20
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from scheduler_admin.clusters.management.commands import resume
-from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.clusters.safeguards.pauses import pause
 
 
 class Command(BaseCommand):

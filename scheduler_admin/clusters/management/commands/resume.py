@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from scheduler_admin.clusters.models import Cluster, Pause
-from scheduler_admin.clusters.pausing import resume
+from scheduler_admin.clusters.safeguards.pauses import resume
 
 
 def add_place(parser: ArgumentParser) -> None:

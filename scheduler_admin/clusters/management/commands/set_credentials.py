@@ -11,10 +11,10 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import ClusterError
-from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.connections.access_methods import Way
+from scheduler_admin.clusters.connections.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.told import told
-from scheduler_admin.clusters.ways import Way
 
 
 class Command(BaseCommand):

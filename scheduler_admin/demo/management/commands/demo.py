@@ -16,12 +16,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.demo import assets, processes
 from scheduler_admin.demo.check import Visitor
 from scheduler_admin.demo.environment import CLUSTER, PORT, Place, keep
 from scheduler_admin.demo.seed import Seed, seed, seed_cluster
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
-from scheduler_admin.history.models import Decision, Victim
 
 _CHECK_S = 180.0
 """A preemption has to be decided, carried out and readable within this, on a machine that does much else."""

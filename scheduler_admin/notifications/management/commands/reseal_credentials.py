@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from engine.cluster.errors import SettingsError
-from scheduler_admin.clusters.credentials import reseal_all
-from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.connections.credentials import reseal_all
+from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.notifications.services import reseal_channels
 
 

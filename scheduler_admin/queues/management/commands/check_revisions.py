@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scheduler_admin.queues.chain import first_break
 from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.services.chain import first_break
 
 
 class Command(BaseCommand):

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from engine.formats.registry import Format
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.importing import import_tree
-from scheduler_admin.queues.services import OrphansError
+from scheduler_admin.queues.services.hierarchies import OrphansError
+from scheduler_admin.queues.services.imports import import_tree
 
 
 class Command(BaseCommand):

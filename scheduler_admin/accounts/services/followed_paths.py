@@ -1,0 +1,41 @@
+"""Tenants and tokens are given subtrees by their paths: where a queue gets another path, they follow it."""
+
+from collections.abc import Container
+
+from engine.model.queue_tree import QueueTree
+from scheduler_admin.accounts.former_paths import keep
+from scheduler_admin.accounts.models import ApiToken, Tenant, User
+from scheduler_admin.accounts.services.accounts import record
+
+
+def given_paths() -> frozenset[str]:
+    """The paths of all that tenants and tokens are given. Two queries."""
+    of_tenants = Tenant.objects.values_list("subtrees", flat=True)
+    of_tokens = ApiToken.objects.exclude(subtree="").values_list("subtree", flat=True)
+    return frozenset(of_tokens) | {path for subtrees in of_tenants for path in subtrees}
+
+
+def follow(*, hierarchy: int, tree: QueueTree, elsewhere: Container[str], actor: User | None) -> None:
+    """Give tenants and tokens what is theirs under its path in a hierarchy's tree, in force from now on.
+
+    ``hierarchy`` is its key. ``elsewhere`` are the paths in force in other hierarchies: what is there under the former
+    path stays given, too.
+    """
+    keep(hierarchy, {was: now for was, now in tree.former_paths.items() if was not in elsewhere})
+    if not tree.former_paths:
+        return
+    for tenant in Tenant.objects.all():
+        own = set(tenant.subtrees)
+        now = {path if path in tree else tree.now(path) for path in own} | {path for path in own if path in elsewhere}
+        if own != now:
+            tenant.subtrees = sorted(now)
+            tenant.save(update_fields=["subtrees"])
+            details = {"subtrees": tenant.subtrees, "before": sorted(own)}
+            record(actor=actor, verb="tenant.follow", target=tenant.name, details=details)
+    for token in ApiToken.objects.exclude(subtree=""):
+        path = token.subtree
+        if path not in tree and path not in elsewhere and (now_path := tree.now(path)) != path:
+            token.subtree = now_path
+            token.save(update_fields=["subtree"])
+            details = {"subtree": now_path, "before": path}
+            record(actor=actor, verb="token.follow", target=str(token), details=details)

@@ -1,0 +1,79 @@
+"""Tokens that people, and tokens, make for themselves: none may do more, or live longer, than who makes it."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from types import EllipsisType
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from engine.model.queue_paths import is_inside
+from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.scopes import ALLOWING, allows, scope_of
+from scheduler_admin.accounts.services.accounts import DEFAULT_LIFETIME, create_token
+
+MOST = 50
+"""Of one user."""
+
+
+def tokens_of(user: User) -> QuerySet[ApiToken]:
+    """Those that the user may know of: their own, and who administers the site everybody's; the newest first."""
+    rows = ApiToken.objects.select_related("user").order_by("-pk")
+    return rows if scope_of(user, "administer").everything else rows.filter(user=user)
+
+
+@transaction.atomic
+@sensitive_variables()
+def make_own(
+    *,
+    user: User,
+    name: str,
+    scopes: Iterable[str],
+    subtree: str | None = None,
+    lifetime: timedelta | EllipsisType | None = ...,
+) -> tuple[ApiToken, str]:
+    """A new token of the user's, and its plaintext. What is left out is as in the token that makes it, if one does.
+
+    Raises ValidationError by field.
+    """
+    maker, wanted = user.token, list(scopes)
+    if User.objects.select_for_update().get(pk=user.pk).api_tokens.count() >= MOST:
+        raise ValidationError(_("%(most)s tokens are kept: revoke one first.") % {"most": MOST})
+    if subtree is None:
+        subtree = maker.subtree if maker else ""
+    left = maker.expires_at - timezone.now() if maker and maker.expires_at else None
+    if isinstance(lifetime, EllipsisType):
+        lifetime = DEFAULT_LIFETIME if left is None else min(DEFAULT_LIFETIME, left)
+    if left is not None and (lifetime is None or lifetime > left):
+        raise ValidationError({"days": _("It can't live longer than the token that makes it.")})
+    _check_within(maker, wanted, subtree)
+    return create_token(user=user, name=name, scopes=wanted, subtree=subtree, lifetime=lifetime, actor=user)
+
+
+def _check_within(maker: ApiToken | None, scopes: Iterable[str], subtree: str) -> None:
+    if maker is None:
+        return
+    wrong = {}
+    if beyond := [scope for scope in scopes if not _includes(maker, scope)]:
+        wrong["scopes"] = _("The token that makes it does not allow %(scopes)s.") % {"scopes": ", ".join(beyond)}
+    if maker.subtree and not is_inside(subtree, maker.subtree):
+        wrong["subtree"] = _("This does not lie inside %(subtree)s.") % {"subtree": maker.subtree}
+    if wrong:
+        raise ValidationError(wrong)
+
+
+def covers(maker: ApiToken | None, token: ApiToken) -> bool:
+    """Whether a token may do no more than the one that a request comes with; None: it came without one."""
+    if maker is None or maker.pk == token.pk:
+        return True
+    inside = not maker.subtree or is_inside(token.subtree, maker.subtree)
+    return inside and all(_includes(maker, scope) for scope in token.scopes)
+
+
+def _includes(maker: ApiToken, scope: str) -> bool:
+    """Whether the token allows all that a scope does."""
+    return all(allows(maker, action) for action, allowing in ALLOWING.items() if scope in allowing)

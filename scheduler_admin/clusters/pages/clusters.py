@@ -1,0 +1,53 @@
+"""All clusters, and their emergency brake."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from scheduler_admin.accounts.scopes import acting, scope_of
+from scheduler_admin.clusters import selectors
+from scheduler_admin.clusters.pages.clusters_context import overviews
+from scheduler_admin.clusters.safeguards import pauses
+from scheduler_admin.site.live import Context, answer
+
+
+@require_safe
+@login_required
+def clusters(request: HttpRequest) -> HttpResponse:
+    """Is everything all right? Whole clusters are nothing for tenants."""
+    if not scope_of(request.user, "view").everything:
+        raise Http404
+    found = selectors.every(request.user)
+
+    def build() -> Context:
+        may_pause = scope_of(request.user, "operate").everything
+        return {"overviews": overviews(request.user, found, timezone.now()), "may_pause": may_pause}
+
+    may_connect = scope_of(request.user, "connect").everything
+    return answer(request, "clusters/clusters.html", build, *found, may_connect=may_connect)
+
+
+@require_POST
+@login_required
+def pause(request: HttpRequest, name: str) -> HttpResponse:
+    """Stops evictions with a reason, or lets them go on."""
+    cluster = selectors.get(request.user, name)
+    actor = acting(request.user, "operate")
+    reason = request.POST.get("reason", "").strip()
+    try:
+        if request.POST.get("act") == "resume":
+            pauses.resume(cluster=cluster, actor=actor, reason=reason)
+            messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
+        elif not reason:
+            messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
+        else:
+            pauses.pause(cluster=cluster, actor=actor, reason=reason)
+            messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    return redirect("web:clusters")

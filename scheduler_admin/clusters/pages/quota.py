@@ -1,0 +1,78 @@
+"""Kueue's quota on pages: in the units that people type, each share as a number that explains itself."""
+
+from dataclasses import dataclass
+
+from engine.explain import Message, share_sentence
+from engine.model.quantities import format_amount
+from engine.model.quota import FlavorStatus
+from scheduler_admin.clusters.status.quota import Entry, Quota
+
+
+@dataclass(frozen=True)
+class QuotaLine:
+    """One resource in one flavor, as a row shows it; an empty limit is none."""
+
+    flavor: str
+    resource: str
+    total: str
+    lending: str
+    borrowing: str
+    used: str
+    borrowed: str
+    lent: str
+    available: str
+
+    @classmethod
+    def of(cls, line: FlavorStatus) -> "QuotaLine":
+        """Nothing borrowed and nothing lent is left empty: what is there stands out."""
+
+        def told(amount: int | None) -> str:
+            return "" if amount is None else format_amount(line.resource, amount)
+
+        return cls(
+            flavor=line.flavor,
+            resource=line.resource,
+            total=told(line.total),
+            lending=told(line.lending_limit),
+            borrowing=told(line.borrowing_limit),
+            used=told(line.used),
+            borrowed=told(line.borrowed or None),
+            lent=told(line.lent or None),
+            available=told(line.available),
+        )
+
+
+@dataclass(frozen=True)
+class QuotaBlock:
+    """A ClusterQueue or Cohort."""
+
+    name: str
+    cohort: bool
+    above: str
+    active: bool
+    lines: tuple[QuotaLine, ...]
+    share: Message | None
+    """None where Kueue does not share fairly, and at the top."""
+
+
+def block(quota: Quota | None, path: str) -> QuotaBlock | None:
+    """That of a queue of the tree; None where it is none of Kueue's."""
+    entry = quota.of(path) if quota else None
+    return _block(quota, entry) if quota and entry else None
+
+
+def elsewhere(quota: Quota | None) -> list[QuotaBlock]:
+    """What has no queue in the tree."""
+    return [_block(quota, entry) for entry in quota.elsewhere] if quota else []
+
+
+def _block(quota: Quota, entry: Entry) -> QuotaBlock:
+    one = entry.standing
+    return QuotaBlock(
+        name=one.name,
+        cohort=one.cohort,
+        above=one.above,
+        active=one.active,
+        lines=tuple(map(QuotaLine.of, one.lines)),
+        share=share_sentence(one.share) if one.share and quota.fair is not False else None,
+    )

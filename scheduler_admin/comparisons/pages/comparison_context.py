@@ -1,0 +1,217 @@
+"""What a comparison found, as tables: a row a figure, a column a side, the best of each row said in a word."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from engine.model.quantities import column
+from engine.planning.comparison import WHOLE, SideFigures
+from engine.policies import known_dialects
+from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.core.words import SECONDS, exact, span, work_hours, work_unit
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of one side."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure of all sides. ``meaning``: what it says, where the name does not."""
+
+    name: str
+    cells: list[Cell]
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that the page shows of what was found. ``heads``: what happened first, where that is known."""
+
+    heads: list[str]
+    rows: list[Row]
+    queues: list[Row]
+    """How long each was below its guarantee; of a moment: how many asks wait for what it lacks in the end."""
+    shares: list[Row]
+    points: bool
+    """Whether there is a course to be drawn."""
+
+
+def side_name(side: Mapping[str, Any]) -> str:
+    """What a side is called: its tree, then how it decides."""
+    if "draft" in side:
+        tree = _("draft %(name)s, version %(version)s") % {"name": side["draft"], "version": side["version"]}
+    else:
+        tree = _("revision %(number)s") % {"number": side["revision"]}
+    return f"{tree}, {terms_name(side['policy'], side['dialect'])}"
+
+
+def terms_name(policy: str, dialect: str) -> str:
+    """A policy, with its dialect where it has several."""
+    return f"{policy} ({dialect})" if len(known_dialects().get(policy, ())) > 1 else policy
+
+
+def columns(comparison: Comparison) -> list[tuple[str, SideFigures]]:
+    """What every column is about, and its figures."""
+    result = comparison.result or {}
+    given = [(side_name(side), one) for side, one in zip(comparison.sides, result.get("sides", ()), strict=False)]
+    if result.get("record"):
+        given.insert(0, (_("what happened"), result["record"]))
+    return [(name, msgspec.convert(one, SideFigures)) for name, one in given]
+
+
+def found(comparison: Comparison) -> Found | None:
+    """The tables; None where nothing was found yet."""
+    if comparison.result is None:
+        return None
+    named = columns(comparison)
+    figures, past = [one for _name, one in named], bool(comparison.result["record"])
+    lasting = comparison.until is not None
+    return Found(
+        heads=[name for name, _one in named],
+        rows=list(_rows(figures, past=past, lasting=lasting)),
+        queues=_queues(figures, lasting=lasting),
+        shares=_by_path([one.shares for one in figures], _percent),
+        points=any(one.course for one in figures),
+    )
+
+
+def _rows(figures: list[SideFigures], *, past: bool, lasting: bool) -> Iterator[Row]:
+    def row(name: str, value: Callable[[SideFigures], int | None], write: Callable[[int], str], **more: Any) -> Row:
+        return _row(name, [value(one) for one in figures], write, past=past, **more)
+
+    yield row(_("Pods preempted"), lambda one: one.preempted, str)
+    again = _("had been preempted before within the time, or came back and went again")
+    yield row(_("Of them again"), lambda one: one.again, str, meaning=again)
+    yield row(_("Decisions that preempted"), lambda one: one.decisions, str, judged=False)
+    yield row(_("Applications that lost a pod"), lambda one: one.applications, str)
+    yield from _work(figures, past=past)
+    if lasting:
+        below = _("any queue, while asks waited for what it lacked")
+        yield row(_("Time below a guarantee"), lambda one: one.below_ms, _time, meaning=below)
+    yield row(
+        _("Fairness"),
+        lambda one: one.jain,
+        _index,
+        most=True,
+        meaning=_("Jain’s index over the dominant shares of leaves with demand: 1 is all alike"),
+    )
+    yield row(_("Times an ask got a node"), lambda one: one.placed, str, judged=False)
+    if lasting:
+        yield row(_("Half of those waited at most"), _wait("half_ms"), _time)
+        yield row(_("95 of 100 waited at most"), _wait("most_ms"), _time)
+        yield row(_("All asks waited together"), _wait("sum_ms"), _time)
+    yield row(_("Asks that wait in the end"), lambda one: one.waiting, str)
+    if not lasting:
+        yield Row(_("Comes to rest"), [Cell(_rest(one)) for one in figures])
+
+
+def _row(
+    name: str,
+    values: list[int | None],
+    write: Callable[[int], str],
+    *,
+    past: bool,
+    most: bool = False,
+    judged: bool = True,
+    meaning: str = "",
+) -> Row:
+    """``past``: the first column is what happened, which competes with nobody. ``most``: more is better."""
+    sides = [value for value in values[past:] if value is not None]
+    best = (max(sides) if most else min(sides)) if judged and len(set(sides)) > 1 else None
+    cells = [
+        Cell("–" if value is None else write(value), best=place >= past and value is not None and value == best)
+        for place, value in enumerate(values)
+    ]
+    return Row(name, cells, meaning)
+
+
+def _wait(name: str) -> Callable[[SideFigures], int | None]:
+    """A figure of those who got a node; none where nobody did."""
+    return lambda one: None if one.waits is None else getattr(one.waits, name)
+
+
+def _work(figures: list[SideFigures], *, past: bool) -> Iterator[Row]:
+    for resource in sorted({name for one in figures for name, done in one.work.items() if done}, key=column):
+        name = _("Work thrown away, %(unit)s") % {"unit": work_unit(resource)}
+        values = [one.work.get(resource, 0) for one in figures]
+        row = _row(name, list(values), partial(work_hours, resource, finer=True), past=past)
+        cells = [
+            Cell(f"≥ {cell.text}" if one.unknown else cell.text, cell.best)
+            for cell, one in zip(row.cells, figures, strict=True)
+        ]
+        yield Row(name, cells, _("runtime times requests since the start, or the last checkpoint"))
+
+
+def _queues(figures: list[SideFigures], *, lasting: bool) -> list[Row]:
+    if lasting:
+        return _by_path([one.below for one in figures], _time)
+    return _by_path([one.short for one in figures], str)
+
+
+def _by_path(each: list[dict[str, int]], write: Callable[[int], str]) -> list[Row]:
+    paths = sorted({path for one in each for path in one}, key=lambda path: path.split("."))
+    return [Row(path, [Cell(write(one[path]) if path in one else "–") for one in each]) for path in paths]
+
+
+def _rest(one: SideFigures) -> str:
+    if one.loop:
+        return _("never: in turn in %(queues)s") % {"queues": ", ".join(one.loop[:4])}
+    return _("yes") if one.settles else _("not within the passes looked at")
+
+
+def _time(ms: int) -> str:
+    return span(round(ms / 1000))
+
+
+def _index(millionths: int) -> str:
+    return f"{millionths / WHOLE:.3f}"
+
+
+def _percent(millionths: int) -> str:
+    return f"{millionths * 100 / WHOLE:.1f} %"
+
+
+def when(comparison: Comparison) -> str:
+    """How closely the time was looked at, and from when on it is recorded where that is later; empty for a moment."""
+    result = comparison.result or {}
+    if not result.get("step_ms"):
+        return ""
+    told = _("looked at every %(time)s") % {"time": _(SECONDS) % {"n": f"{result['step_ms'] / 1000:g}"}}
+    began = datetime.fromtimestamp(result["since_ms"] / 1000, UTC)
+    if began > comparison.since:
+        told += "; " + _("recorded from %(time)s on") % {"time": exact(began)}
+    return told
+
+
+FACTS = (
+    "decisions", "preempted", "again", "applications", "unknown", "placed", "waiting", "jain", "below_ms", "settles",
+)  # fmt: skip
+CSV_COLUMNS = ("side", "figure", "about", "value")
+
+
+def facts(comparison: Comparison) -> Iterable[dict[str, Any]]:
+    """Every figure of every side, one a line: times in ms, shares and fairness in millionths."""
+    for name, one in columns(comparison):
+        for fact in FACTS:
+            yield {"side": name, "figure": fact, "about": "", "value": getattr(one, fact)}
+        for fact in ("half_ms", "most_ms", "sum_ms"):
+            yield {
+                "side": name,
+                "figure": f"waits_{fact}",
+                "about": "",
+                "value": one.waits and getattr(one.waits, fact),
+            }
+        for fact in ("work", "below", "short", "shares"):
+            for about, value in getattr(one, fact).items():
+                yield {"side": name, "figure": fact, "about": about, "value": value}
+        yield {"side": name, "figure": "loop", "about": "", "value": " ".join(one.loop)}

@@ -1,0 +1,39 @@
+"""How many preemptions of each kind an hour or a day had."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.accounts.scopes import RestrictedQuerySet
+from scheduler_admin.clusters.models import Cluster
+
+
+class TallyQuerySet(RestrictedQuerySet["Tally"]):
+    """Tallies; a tenant sees none, as one counts the decisions of all."""
+
+
+class Tally(models.Model):
+    """How many preemptions of each kind an hour, or a day, of a cluster had."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="tallies", db_index=False)
+    span = models.DurationField(help_text=_("An hour or a day."))
+    start = models.DateTimeField()
+    kinds = models.PositiveIntegerField(default=0, help_text=_("How many there are."))
+    # Last, as they are large.
+    totals = models.BinaryField(null=True, help_text=_("Their sums, see counts.totals; nothing while due."))
+    document = models.BinaryField(null=True, help_text=_("Kinds, see counts.kinds. Null: due, count the rows."))
+
+    objects = TallyQuerySet.as_manager()
+
+    class Meta:
+        app_label = "history"
+        ordering = ["start"]
+        verbose_name_plural = "tallies"
+        constraints = [models.UniqueConstraint(fields=["cluster", "span", "start"], name="tally_once")]
+        indexes = [
+            models.Index(
+                fields=["cluster", "span", "start"], condition=models.Q(document__isnull=True), name="tally_due"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.start:%Y-%m-%d %H:%M} for {self.span}"

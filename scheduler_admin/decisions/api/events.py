@@ -1,0 +1,165 @@
+"""What happens in a cluster, as it happens: a stream of server-sent events."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.contrib.auth import get_user
+from django.http import StreamingHttpResponse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.core.counters import who_is
+from scheduler_admin.decisions.api.redaction import SeenDecision, seen_by
+from scheduler_admin.decisions.api.serializers import DecisionSerializer
+from scheduler_admin.decisions.models import Happening
+from scheduler_admin.decisions.redaction import Redaction
+from scheduler_admin.decisions.services import events
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.streams import seats
+from scheduler_admin.rest.streams.events import MEDIA_TYPE, Piece, Stream, event
+
+LONGEST_S = 300
+"""After so many seconds a stream ends, and its reader connects anew."""
+_AT_ONCE = 100
+_HIGHEST = 10**18 - 1
+
+
+class EventParameters(serializers.Serializer[Any]):
+    """Which events, and for how long."""
+
+    cluster = serializers.CharField(max_length=100, help_text="Name of the cluster.")
+    after = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=_HIGHEST,
+        help_text="The number of the last event that you have; without it, only what is new.",
+    )
+    seconds = serializers.IntegerField(
+        required=False,
+        default=LONGEST_S,
+        min_value=0,
+        max_value=LONGEST_S,
+        help_text="How long the stream stays open; 0: it tells what there is by now.",
+    )
+
+
+class EventStreamRenderer(JSONRenderer):
+    """Lets a reader ask for a stream; what is rendered by it are errors."""
+
+    media_type = MEDIA_TYPE
+    format = "stream"
+
+
+class EventsView(ApiView):
+    """The events of a cluster."""
+
+    http_method_names = ["get", "options"]
+    parameters = EventParameters
+    renderer_classes = [JSONRenderer, EventStreamRenderer]
+
+    @extend_schema(
+        operation_id="stream_events",
+        tags=["events"],
+        parameters=[
+            EventParameters,
+            OpenApiParameter(
+                "Last-Event-ID",
+                OpenApiTypes.INT,
+                OpenApiParameter.HEADER,
+                description="As `after`, and before it: browsers send it when they connect anew.",
+            ),
+        ],
+        responses={
+            (200, MEDIA_TYPE): OpenApiTypes.STR,
+            (503, problems.MEDIA_TYPE): problems.ProblemSerializer,
+            **PROBLEM,
+        },
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """Decisions, refusals, repeated preemptions, loops and breached guarantees, as they happen, in their order."""
+        cluster, after = self.cluster(self.asked["cluster"]), self._after()
+        seat = seats.take(who_is(request))
+        newest = events.newest(cluster.pk)
+        begin = newest if after is None else min(after, newest)
+        stream = Stream(seat, begin, self.asked["seconds"], lambda after: self._news(cluster.pk, after))
+        response = StreamingHttpResponse(stream, content_type=MEDIA_TYPE)
+        response["X-Accel-Buffering"] = "no"  # a proxy would keep events until it has many
+        return response
+
+    def _after(self) -> int | None:
+        given = self.request.headers.get("Last-Event-ID")
+        if given is None:
+            after: int | None = self.asked.get("after")
+            return after
+        if not re.fullmatch(r"[0-9]{1,18}", given):
+            raise problems.WrongHeader("Last-Event-ID", _("This is no number of an event."))
+        return int(given)
+
+    def _news(self, cluster_id: int, after: int) -> Iterator[Piece]:
+        """What happened since, as far as who asks may see it by now; nothing more where they may sign in no longer."""
+        newest = events.newest(cluster_id)
+        if newest <= after:
+            return
+        user = self._asker()
+        oldest = events.oldest(cluster_id)
+        if oldest is None or oldest > after + 1:
+            after = newest if oldest is None else oldest - 1
+            yield Piece(after, event("missed", after, {"until": after}))
+        while after < newest:
+            rows = events.between(user, cluster_id, after, newest, _AT_ONCE)
+            for row, body in zip(rows, _bodies(rows, user), strict=True):
+                yield Piece(row.number, event(row.kind, row.number, body))
+            after = rows[-1].number if len(rows) == _AT_ONCE else newest
+            yield Piece(after)
+
+    def _asker(self) -> User:
+        """Who asks, signed in anew: what they lost meanwhile is theirs no longer. Raises Unwelcome."""
+        plain = self.request._request  # noqa: SLF001 - DRF offers no other way to what it wraps
+        plain.user = get_user(plain)
+        try:
+            user = self.initialize_request(plain).user
+        except APIException:
+            raise seats.UnwelcomeError from None
+        if not isinstance(user, User):
+            raise seats.UnwelcomeError
+        return user
+
+
+def _bodies(rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:
+    redaction = Redaction.of(scope_of(user, "view"))
+    kinds = {Happening.Kind.DECISION, Happening.Kind.ENDED}
+    wanted = {row.decision_id for row in rows if row.kind in kinds and row.decision_id is not None}
+    found = seen_by(user).filter(pk__in=wanted).defer("document", "laws") if wanted else ()
+    decisions = {row.pk: DecisionSerializer(SeenDecision(row, redaction)).data for row in found}
+    return [{**_head(row), **_body(row, decisions, redaction)} for row in rows]
+
+
+def _head(row: Happening) -> dict[str, Any]:
+    return {"id": row.number, "event": row.kind, "at": UtcField().to_representation(row.at)}
+
+
+def _body(row: Happening, decisions: dict[int, Any], redaction: Redaction) -> dict[str, Any]:
+    """What people and API servers wrote in words is for those who see everything."""
+    match row.kind:
+        case Happening.Kind.DECISION | Happening.Kind.ENDED:
+            return {"decision": decisions.get(row.decision_id or 0)}
+        case Happening.Kind.BELOW:
+            return dict(row.facts)
+        case Happening.Kind.LOOP:
+            return redaction.loop(row.turns).facts
+    assert row.victim is not None
+    body = {"decision": row.decision_id, "namespace": row.victim.namespace, "queue": row.victim.queue}
+    if row.kind == Happening.Kind.REFUSED:
+        return {**body, "pod": row.victim.name, "note": row.facts["note"] if redaction.scope.everything else None}
+    return {**body, "application": row.victim.application, **row.facts}

@@ -1,0 +1,133 @@
+"""A decision as far as its reader may see it. Tenants see their own ask and victims; of others what the site tells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db.models import Prefetch
+
+from engine.model.decision import Reason
+from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.core.translation import text
+from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Step, Victim
+from scheduler_admin.decisions.redaction import Redaction
+from scheduler_admin.decisions.replay.rewind import again_lines, running_of
+from scheduler_admin.decisions.selectors.decisions import read_observed
+
+
+def seen_by(user: Who) -> DecisionQuerySet:
+    """The user's decisions, each with those of its victims that the user may see."""
+    victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
+    return Decision.objects.restrict(user, "view").select_related("cluster", "revision").prefetch_related(victims)
+
+
+@dataclass(frozen=True)
+class SeenAsk:
+    """An ask; of another tenant's what the site tells, all else None."""
+
+    queue: str
+    redacted: bool
+    uid: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    application: str | None = None
+    priority: int | None = None
+    priority_class: str | None = None
+    requests: Mapping[str, int] | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SeenDecision:
+    """Wraps a decision whose victims were fetched through ``restrict``."""
+
+    decision: Decision
+    redaction: Redaction
+
+    @property
+    def scope(self) -> Scope:
+        """What the reader sees."""
+        return self.redaction.scope
+
+    @property
+    def own(self) -> bool:
+        """Whether the ask is the reader's to see."""
+        return self.redaction.owns(self.decision)
+
+    @property
+    def ask(self) -> SeenAsk:
+        """The ask, or what of it is told."""
+        row = self.decision
+        if not self.own:
+            told = self.redaction.preemptor(row)
+            return SeenAsk(
+                queue=told.queue,
+                redacted=True,
+                uid=told.uid or None,
+                namespace=told.namespace or None,
+                name=told.name or None,
+            )
+        return SeenAsk(
+            queue=row.ask_queue,
+            redacted=False,
+            uid=row.ask_uid,
+            namespace=row.ask_namespace,
+            name=row.ask_name,
+            application=row.ask_application,
+            priority=row.ask_priority,
+            priority_class=row.ask_priority_class,
+            requests=row.ask_requests,
+            since=row.ask_since,
+        )
+
+    @property
+    def detail(self) -> str | None:
+        """What the reason's sentence names: told to the ask's own side, but for who is to give back for it."""
+        others = self.decision.reason == Reason.GRACE and not self.scope.has_path(self.decision.detail)
+        return self.decision.detail if self.own and not others else None
+
+    @property
+    def took_us(self) -> int | None:
+        """How long deciding took; of others' decisions nobody knows."""
+        return self.decision.took_us if self.decision.source == Decision.Source.ENGINE else None
+
+    @property
+    def victims(self) -> list[Victim]:
+        """Those that ``restrict`` left."""
+        return list(self.decision.victims.all())
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The engine's decision with its trace: it names pods of everyone, so only for those who see everything."""
+        return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
+
+    @property
+    def again(self) -> list[str] | None:
+        """Of another's: what its own rules answer, in sentences; they name pods and workloads of everyone."""
+        if not self.scope.everything:
+            return None
+        seen = read_observed(self.decision)
+        if seen is None:
+            return []
+        return [text(message) for message in again_lines(self.decision, seen, running_of(self.decision))]
+
+    @property
+    def laws(self) -> list[dict[str, Any]]:
+        """Each law and whether it holds; the lines that show it name pods of everyone."""
+        checks: Sequence[dict[str, Any]] = self.decision.laws
+        if self.scope.everything:
+            return list(checks)
+        return [{"law": check["law"], "holds": check["holds"], "sums": None} for check in checks]
+
+    @property
+    def steps(self) -> list[Step]:
+        """What happened: everything, or what is about the reader's own pods, without the free text."""
+        steps = self.decision.steps.all()
+        if self.scope.everything:
+            return list(steps)
+        pods = {f"{victim.namespace}/{victim.name}" for victim in self.victims}
+        if self.own:
+            pods.add(f"{self.decision.ask_namespace}/{self.decision.ask_name}")
+        return [Step(at=step.at, kind=step.kind, pod=step.pod) for step in steps.filter(pod__in=sorted(pods))]

@@ -1,0 +1,40 @@
+"""The replay file of a decision, by REST: for those who see everything, as it holds the whole cluster."""
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.planning.journal import JournalError
+from scheduler_admin.decisions.api.decisions import DecisionView
+from scheduler_admin.decisions.replay.replay import CannotReplayError
+from scheduler_admin.decisions.replay.replay_file import replay_file
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.media import ZIP, ZipRenderer
+from scheduler_admin.rest.schema import PROBLEM
+
+
+class ReplayView(DecisionView):
+    """All that one decision rests on."""
+
+    renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
+
+    @extend_schema(
+        operation_id="download_decision_replay",
+        tags=["decisions"],
+        responses={(200, ZIP): OpenApiTypes.BINARY, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """The cluster as it was seen, the tree and the decision: a zip that `python -m engine replay` decides again."""
+        if not self.scope.everything:
+            raise Http404
+        row = get_object_or_404(self.rows(), pk=pk)
+        try:
+            data = replay_file(row)
+        except (CannotReplayError, JournalError) as error:
+            raise problems.NotReplayed from error
+        request.accepted_renderer, request.accepted_media_type = ZipRenderer(), ZIP
+        return Response(data, headers={"Content-Disposition": f'attachment; filename="decision-{pk}.zip"'})

@@ -1,0 +1,119 @@
+"""Reads of what happened lately: counts by hour, asks that wait, what a queue took and lost."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Coalesce, TruncHour
+
+from scheduler_admin.accounts.scopes import Who, scope_of_queue
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.decisions.models import Decision, Victim
+from scheduler_admin.decisions.models.names import Kind
+from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
+from scheduler_admin.decisions.selectors.pods import own_asks
+from scheduler_admin.decisions.sentences import LOST
+
+_LATELY = timedelta(minutes=10)
+"""So long before the last pass an ask that waits by its status may have been considered; not at every pass it is."""
+
+
+def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hours: int = 24) -> dict[int, list[int]]:
+    """Cluster id -> pods preempted in each of the last hours, the running one last.
+
+    By when they were told to go, or where that is not known, were found gone.
+    """
+    start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
+    lost = Victim.objects.restrict(user, "view").filter(cluster__in=clusters, state__in=LOST)
+    result = {cluster.pk: [0] * hours for cluster in clusters}
+    for at, those in (("evicted_at", Q()), ("gone_at", Q(evicted_at=None))):
+        counted = (
+            lost.filter(those, **{f"{at}__gte": start})
+            .annotate(hour=TruncHour(at))
+            .values_list("cluster", "hour")
+            .annotate(pods=Count("pk"))
+            .order_by()
+        )
+        for cluster, hour, pods in counted:
+            index = int((hour - start).total_seconds() // 3600)
+            if 0 <= index < hours:
+                result[cluster][index] += pods
+    return result
+
+
+def refusals(user: Who, clusters: Sequence[Cluster], since: datetime) -> Counter[int]:
+    """Cluster id -> decisions since then that broke a law and were not carried out."""
+    counted = (
+        Decision.objects.restrict(user, "view")
+        .filter(cluster__in=clusters, ending=Decision.Ending.REFUSED, last_seen__gte=since)
+        .values_list("cluster")
+        .annotate(number=Count("pk"))
+        .order_by()
+    )
+    return Counter(dict(counted))
+
+
+def latest_for_queue(user: Who, cluster: Cluster, queue: str, pass_at: datetime) -> int | None:
+    """The decision to open for "why does this queue wait": the one that passes considered last for an ask of it."""
+    rows = own_asks(user).filter(cluster=cluster, ask_queue=queue, last_seen__gte=pass_at - _LATELY)
+    return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
+
+
+WaitingPlace = tuple[datetime, str]
+"""Among the asks that wait: since when one does, and its pod's UID."""
+
+
+def waiting(
+    user: Who,
+    cluster: Cluster,
+    since: datetime,
+    queue: str = "",
+    limit: int = 50,
+    after: WaitingPlace | None = None,
+) -> list[Decision]:
+    """The user's asks that passes since then considered, or that wait for room to come free: all, or below a queue.
+
+    Each with the decision that considered it last; the longest waiting first, from ``after`` a place on.
+    """
+    opened = Decision.objects.filter(cluster=cluster, state__in=Decision.OPEN).order_by().values_list("pk", flat=True)
+    considered = Q(last_seen__gte=since) | Q(pk__in=list(opened))
+    below = scope_of_queue(queue, user).paths("ask_queue") if queue else Q()
+    of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
+    later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
+    rows = (
+        own_asks(user)
+        .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
+        .exclude(state=Decision.State.CLOSED)  # with the time it is what the index has
+        .exclude(outcome="fits")
+        .annotate(waits_since=Coalesce("ask_since", "first_seen"))
+    )
+    if after:
+        rows = rows.filter(Q(waits_since__gt=after[0]) | Q(waits_since=after[0], ask_uid__gt=after[1]))
+    return list(rows.order_by("waits_since", "ask_uid").defer("laws")[:limit])
+
+
+def waiting_place(row: Decision) -> WaitingPlace:
+    """Where an ask stands among those that wait: it stays there while others come and go."""
+    return row.ask_since or row.first_seen, row.ask_uid
+
+
+def preemptions_of(
+    user: Who, cluster: Cluster, queue: str, since: datetime, until: datetime, limit: int
+) -> list[Decision]:
+    """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
+    lost = Q(victims__state__in=LOST)
+    inside = scope_of_queue(queue, user)
+    mine = lost & inside.paths("victims__queue")
+    took = Exists(Victim.objects.filter(decision=OuterRef("pk"), state__in=LOST))
+    about = Decision.objects.placed(cluster, Kind.QUEUE, inside.subtrees)
+    about = about.filter(took, Q(at__gte=since), Q(at__lt=until))
+    newest = about.order_by(*NEWEST_FIRST).values("pk")[:limit]
+    return list(
+        Decision.objects.restrict(user, "view")
+        .filter(pk__in=newest)
+        .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=mine))
+        .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
+        .defer("document", "laws")
+        .order_by("-first_seen", "-pk")
+    )

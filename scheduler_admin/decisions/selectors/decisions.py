@@ -1,0 +1,187 @@
+"""Reads of decisions: pages of the history, and one decision with all that belongs to it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from engine.audit import InvariantCheck
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import decode
+from engine.model.quantities import PODS, Amounts, total
+from engine.observation import evictions
+from engine.observation.evictions import Observed
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.selectors.filters import Filters
+
+PAGE = 50
+PIECE = 500
+"""Of an export: so many rows are in memory."""
+NEWEST_FIRST, OLDEST_FIRST = ("-at", "-number"), ("at", "number")
+"""As DecisionQuerySet.placed has them."""
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place between two rows: rows that come in meanwhile never move it.
+
+    The time is asked for once by itself: no index is entered at what either of two conditions holds for.
+    """
+
+    at: datetime
+    pk: int
+
+    @classmethod
+    def of(cls, text: str) -> "Cursor | None":
+        """Read it from an address, None for anything that is none."""
+        stamp, _, pk = text.rpartition("_")
+        try:
+            at = datetime.fromisoformat(stamp)
+            return cls(at.astimezone(UTC), int(pk)) if at.tzinfo else None
+        except (ValueError, OverflowError):
+            return None
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat()}_{self.pk}"
+
+    @property
+    def older(self) -> Q:
+        """Rows below it in the order of pages."""
+        return Q(Q(at__lt=self.at) | Q(number__lt=self.pk), at__lte=self.at)
+
+    @property
+    def newer(self) -> Q:
+        """Rows above it."""
+        return Q(Q(at__gt=self.at) | Q(number__gt=self.pk), at__gte=self.at)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows, newest first, with the cursors to go on; None where there are no more."""
+
+    rows: list[Decision]
+    newer: Cursor | None
+    older: Cursor | None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One decision, everything that was stored of it."""
+
+    row: Decision
+    engine: EngineDecision | None
+    """None where the stored document is of a kind that is not known here."""
+    observed: Observed | None
+    """What is known of a decision of another source; None for the engine's own."""
+    checks: list[InvariantCheck]
+    victims: list[Victim]
+    steps: list[Step]
+
+
+def found(user: Who, cluster: Cluster, filters: Filters) -> QuerySet[Decision]:
+    """The decisions of a cluster that the filters leave, in no order."""
+    rows = Decision.objects.restrict(user, "view").placed(cluster, *filters.mentioned)
+    return filters.apply(rows.order_by())
+
+
+def oldest(user: Who, cluster: Cluster) -> datetime | None:
+    """When the history of a cluster begins; None while it is empty."""
+    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster)
+    return rows.order_by("first_seen", "pk").values_list("first_seen", flat=True).first()
+
+
+def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, size: int = PAGE) -> Page:
+    """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
+    rows = rows.defer("document", "laws").prefetch_related("victims")
+    if after is not None:
+        closest = list(rows.filter(after.newer).order_by(*OLDEST_FIRST)[: size + 1])
+        more, shown = len(closest) > size, closest[:size][::-1]
+        return Page(shown, _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
+    if before is not None:
+        rows = rows.filter(before.older)
+    closest = list(rows.order_by(*NEWEST_FIRST)[: size + 1])
+    shown = closest[:size]
+    return Page(shown, _cursor(shown, 0) if before else None, _cursor(shown, -1) if len(closest) > size else None)
+
+
+def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
+    return Cursor(rows[index].first_seen, rows[index].pk) if rows else None
+
+
+def audits(pks: Iterable[int]) -> dict[int, list[InvariantCheck]]:
+    """The audits of some decisions that the caller was allowed to read. One query, none for none."""
+    wanted = list(pks)
+    rows = Decision.objects.filter(pk__in=wanted).only("pk", "laws") if wanted else ()
+    return {row.pk: read_laws(row) for row in rows}
+
+
+def amounts_of(row: Decision) -> Amounts:
+    """What a row's victims held together, the pods themselves left out."""
+    return {name: held for name, held in total(victim.requests for victim in row.victims.all()).items() if name != PODS}
+
+
+def work_of(victims: Iterable[Victim]) -> Amounts | None:
+    """Return the work that the evictions among them lost; None where there were none, or one is not known."""
+    lost = [victim.work_lost for victim in victims if victim.evicted_at is not None]
+    known = [one for one in lost if one is not None]
+    return total(known) if known and len(known) == len(lost) else None
+
+
+def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
+    """Every row, newest first, a piece at a time, each found where the one before it ended.
+
+    No cursor stays open in the database: outside of a transaction PostgreSQL would write all down before the first row.
+    """
+    ordered = rows.defer("document", "laws").order_by(*NEWEST_FIRST).prefetch_related("victims")
+    piece = list(ordered[:PIECE])
+    yield from piece
+    while len(piece) == PIECE:
+        piece = list(ordered.filter(Cursor(piece[-1].first_seen, piece[-1].pk).older)[:PIECE])
+        yield from piece
+
+
+def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
+    """One decision of a cluster. Raises Http404 when the user may not see it or it belongs elsewhere."""
+    rows = (
+        Decision.objects.restrict(user, "view")
+        .filter(cluster=cluster)
+        .select_related("revision", "entry", "rewound")
+        .defer("entry__blob", "rewound__blob")
+    )
+    row = rows.filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    victims = Victim.objects.restrict(user, "view").filter(decision=row).order_by("position")
+    steps = Step.objects.restrict(user, "view").filter(decision=row).order_by("at", "pk")
+    return Detail(row, read(row), read_observed(row), read_laws(row), list(victims), list(steps))
+
+
+def read(row: Decision) -> EngineDecision | None:
+    """The engine's decision out of its row."""
+    try:
+        return decode(row.document.encode())
+    except msgspec.DecodeError:
+        return None
+
+
+def read_observed(row: Decision) -> Observed | None:
+    """What others did, out of its row; None for a decision of the engine's."""
+    if row.source == Decision.Source.ENGINE:
+        return None
+    try:
+        return evictions.decode(row.document)
+    except msgspec.DecodeError:
+        return None
+
+
+def read_laws(row: Decision) -> list[InvariantCheck]:
+    """The audit out of its row; empty where it was written by a newer version."""
+    try:
+        return msgspec.convert(row.laws, list[InvariantCheck])
+    except msgspec.ValidationError:
+        return []

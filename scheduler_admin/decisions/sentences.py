@@ -1,0 +1,205 @@
+"""Messages of engine.explain in the reader's language, and the words of what became of a decision."""
+
+from collections.abc import Collection, Iterable
+
+import msgspec
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from engine.explain import (
+    Message,
+    Name,
+    Param,
+    Tense,
+    held_back,
+    hold_message,
+    observed_victim,
+    stopped_sentence,
+    victim_sentence,
+)
+from engine.model.decision import Decision as EngineDecision
+from engine.model.message import short_name
+from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.redaction import Preemptor
+from scheduler_admin.decisions.selectors.decisions import read, read_laws, read_observed
+
+LOST = (Victim.State.EVICTED, Victim.State.GONE)
+"""States of a victim that was really evicted."""
+_STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OVERTAKEN)
+_CLOSED: dict[str, tuple[str, str]] = {
+    Decision.Ending.BOUND: ("ok", gettext_noop("bound")),
+    Decision.Ending.BOUND_ELSEWHERE: ("warn", gettext_noop("bound elsewhere")),
+    Decision.Ending.TAKEN: ("warn", gettext_noop("room taken")),
+    Decision.Ending.EXPIRED: ("warn", gettext_noop("expired")),
+    Decision.Ending.GONE: ("none", gettext_noop("ask went away")),
+    Decision.Ending.OVERTAKEN: ("none", gettext_noop("overtaken")),
+    Decision.Ending.BLOCKED: ("stop", gettext_noop("blocked")),
+    Decision.Ending.REFUSED: ("stop", gettext_noop("refused")),
+}
+_ENDED: dict[str, str] = {
+    Decision.Ending.BOUND: gettext_noop("The ask is bound to %(node)s. Decision closed."),
+    Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
+        "The ask is bound elsewhere, to %(note)s: the evictions were in vain. Decision closed."
+    ),
+    Decision.Ending.TAKEN: gettext_noop("The room on %(node)s was taken by others. Decision closed."),
+    Decision.Ending.EXPIRED: gettext_noop("Not all victims had gone by the deadline. Decision closed."),
+    Decision.Ending.GONE: gettext_noop("The ask went away. Decision closed."),
+    Decision.Ending.OVERTAKEN: gettext_noop(
+        "The cluster changed before anything was evicted: %(note)s. Decision closed."
+    ),
+    Decision.Ending.BLOCKED: gettext_noop("Blocked: %(note)s. Decision closed."),
+}
+_LEFT = gettext_noop("The cluster left mode enforce. Decision closed.")
+_NOT_BEGUN = gettext_noop("It could not be begun in time. Decision closed.")
+_STEPS: dict[str, str] = {
+    Step.Kind.SEEN: gettext_noop("The scheduler finds no room for the ask."),
+    Step.Kind.RESERVED: gettext_noop("%(node)s is reserved for the ask."),
+    Step.Kind.EVICTED: gettext_noop("Eviction of %(pod)s accepted."),
+    Step.Kind.REFUSED: gettext_noop("Eviction of %(pod)s not accepted: %(note)s"),
+    Step.Kind.EXITED: gettext_noop("%(pod)s exited."),
+    Step.Kind.RELEASED: gettext_noop("%(node)s is free for others again."),
+    Step.Kind.CLOSED: gettext_noop("Decision closed."),
+}
+EXITED_AFTER = gettext_noop("%(pod)s exited, %(time)s after its eviction.")
+DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
+DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
+DECIDED_AGAINST = gettext_noop("Decided and held against the laws: not all of them hold.")
+DECIDED = gettext_noop("Decided.")
+UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
+UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
+FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
+FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
+FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
+TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
+
+
+def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
+    """How far a decision has come about: told by what became of its victims."""
+    states = {victim.state for victim in victims}
+    lost = bool(states & set(LOST))
+    if row.state == Decision.State.HELD:
+        return Tense.WOULD
+    if row.state == Decision.State.CLOSED:
+        return Tense.EVICTED if lost else Tense.STOPPED
+    if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
+        return Tense.EVICTING
+    if row.state == Decision.State.WAITING or lost:
+        return Tense.EVICTED
+    return Tense.STOPPED if row.ending in _STOPPED else Tense.WOULD
+
+
+def follow_up(
+    row: Decision, victims: Collection[Victim], decision: EngineDecision | None = None
+) -> tuple[Message, ...]:
+    """Return the sentence that follows the one on these victims: that the decision is held back, or was stopped.
+
+    ``decision`` is for readers who may know the queue or the budget that holds it back.
+    """
+    if row.state == Decision.State.HELD:
+        return (held_back(decision, row.hold),)
+    stopped = row.source == Decision.Source.ENGINE and victims and tense_of(row, victims) is Tense.STOPPED
+    return (stopped_sentence(),) if stopped else ()
+
+
+def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:
+    """Why a pod was chosen, to its own tenant; ``queue``: the asker's, as far as it is told."""
+    seen = read_observed(row)
+    if seen is not None:
+        return observed_victim(seen, victim.uid, by=str(row.get_source_display()), discloses_queue=bool(queue))
+    decision = read(row)
+    if decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims):
+        return victim_sentence(decision, victim.uid, tense, discloses_queue=bool(queue))
+    if not queue:
+        return Message(UNTOLD_VICTIM, {"pod": Name(victim.name)})
+    return Message(UNREAD_VICTIM, {"pod": Name(victim.name), "asker": short_name(queue)})
+
+
+def for_whom(row: Decision, asker: Preemptor) -> tuple[Message, ...]:
+    """The ask for which a victim went, where more of it is told than its queue."""
+    if not asker.uid:
+        return ()
+    if not asker.name:
+        seen = read_observed(row)
+        whole = seen is not None and seen.ask_kind != "Pod"
+        return (Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(asker.uid)}),)
+    return (Message(FOR_POD, {"pod": Name(asker.name), "namespace": Name(asker.namespace), "uid": Name(asker.uid)}),)
+
+
+def as_it_came(decision: EngineDecision, victims: Iterable[Victim]) -> EngineDecision:
+    """The decision with those victims only that were not spared, once any was really evicted."""
+    states = {victim.uid: victim.state for victim in victims}
+    if not set(states.values()) & set(LOST):
+        return decision
+    came = tuple(each for each in decision.victims if states.get(each.pod.uid) != Victim.State.SPARED)
+    return msgspec.structs.replace(decision, victims=came)
+
+
+def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
+    """What became of a decision: the shape of the word, and the word."""
+    if row.outcome != "preempt":
+        return ("ok", _("fits")) if row.outcome == "fits" else ("none", _("no preemption"))
+    if row.ending in _CLOSED:
+        kind, word = _CLOSED[row.ending]
+        return kind, _(word)
+    if row.state == Decision.State.HELD:
+        return "wait", _("held back")
+    if row.state == Decision.State.WAITING and row.ask_name:
+        return "wait", _("waiting for the ask")
+    if row.state in Decision.OPEN:
+        return "wait", _("evicting")
+    return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("only shown"))
+
+
+def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
+    """What happened at one step, in a sentence."""
+    if of.kind == Step.Kind.DECIDED and row.source != Decision.Source.ENGINE:
+        return Message(TOLD_TO_GO, {"by": str(row.get_source_display())})
+    if of.kind == Step.Kind.DECIDED:
+        return Message(_decided(row))
+    if of.kind == Step.Kind.HELD:
+        return hold_message(of.note)
+    if of.kind == Step.Kind.EXITED:
+        gone = next((each for each in victims if str(each) == of.pod and each.evicted_at), None)
+        if gone is not None and gone.evicted_at is not None:
+            after = (of.at - gone.evicted_at).total_seconds()
+            return Message(EXITED_AFTER, {"pod": Name(gone.name), "time": seconds(after)})
+    template = _closed(of, row) if of.kind == Step.Kind.CLOSED else _STEPS[of.kind]
+    params: dict[str, Param] = {
+        "pod": Name(of.pod.rpartition("/")[2]),
+        "node": Name(row.node),
+        "note": of.note.rstrip(".") if "%(note)s." in template else of.note,
+    }
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _decided(row: Decision) -> str:
+    if row.ending == Decision.Ending.REFUSED:
+        return DECIDED_REFUSED
+    laws = read_laws(row)
+    holds = all(check.holds for check in laws)
+    return DECIDED if not laws else DECIDED_HOLDS if holds else DECIDED_AGAINST
+
+
+def _closed(of: Step, row: Decision) -> str:
+    if row.ending == Decision.Ending.EXPIRED and row.source == Decision.Source.ENGINE:
+        if of.note:  # the mode that was set
+            return _LEFT
+        if row.deadline is None:
+            return _NOT_BEGUN
+    return _ENDED.get(row.ending, _STEPS[of.kind])
+
+
+def seconds(length: float) -> str:
+    """A short length of time as an offset reads best: tenths up to a minute and a half, then minutes, then hours."""
+    if length < 90:  # noqa: PLR2004 - as for every duration: below one and a half of a unit the finer one says more
+        return _("%(n)s s") % {"n": f"{length:.1f}"}
+    if length < 5_400:  # noqa: PLR2004
+        return _("%(n)s min") % {"n": round(length / 60)}
+    return _("%(n)s h") % {"n": round(length / 3_600)}
+
+
+def offset(length: float) -> str:
+    """Seconds before or after the decision, with their sign; the decision itself is nothing."""
+    if abs(length) < 0.05:  # noqa: PLR2004 - would read 0.0
+        return _("%(n)s s") % {"n": 0}
+    return f"+{seconds(length)}" if length > 0 else f"−{seconds(-length)}"

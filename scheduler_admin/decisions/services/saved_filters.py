@@ -1,0 +1,59 @@
+"""Filters of the history that a person keeps by a name."""
+
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.decisions.models import SavedFilter
+from scheduler_admin.decisions.selectors.filters import Filters
+
+MOST_KEPT = 30
+"""By one person, of one cluster: they stand in a row above the filters."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a person kept of a cluster's history, by name."""
+
+    rows: list[SavedFilter]
+    chosen: SavedFilter | None
+    """The one that is looked at."""
+
+
+def saved_filters(user: Who, cluster: Cluster, filters: Filters) -> Saved:
+    """The user's own. One query."""
+    rows, address = list(SavedFilter.objects.restrict(user, "view").filter(cluster=cluster)), filters.address()
+    return Saved(rows, next((row for row in rows if row.address == address), None))
+
+
+@transaction.atomic
+def save_filter(*, owner: User, cluster: Cluster, name: str, filters: Filters) -> SavedFilter:
+    """Keep them. Raises ValidationError."""
+    User.objects.select_for_update().get(pk=owner.pk)  # so that two at once aren't one too many
+    if SavedFilter.objects.filter(owner=owner, cluster=cluster).count() >= MOST_KEPT:
+        raise ValidationError(_("At most %d filters are kept: delete one first.") % MOST_KEPT)
+    if not filters.address():
+        raise ValidationError(_("No filter is set."))
+    return _stored(SavedFilter(owner=owner, cluster=cluster, address=filters.address()), name)
+
+
+def rename_filter(*, saved: SavedFilter, name: str) -> None:
+    """Call them something else. Raises ValidationError."""
+    _stored(saved, name)
+
+
+def _stored(saved: SavedFilter, name: str) -> SavedFilter:
+    saved.name = name.strip()
+    if not saved.name:
+        raise ValidationError(_("Give it a name."))
+    others = SavedFilter.objects.filter(owner=saved.owner, cluster=saved.cluster, name=saved.name)
+    if others.exclude(pk=saved.pk).exists():
+        raise ValidationError(_("You have filters of that name."))
+    saved.clean_fields(exclude=["owner", "cluster"])
+    saved.save()
+    return saved

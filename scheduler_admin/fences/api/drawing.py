@@ -1,0 +1,84 @@
+"""The map of fences as a drawing, by REST."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import present
+from scheduler_admin.fences.address import DEFAULT_SINCE, SINCE
+from scheduler_admin.fences.presenters.file import MEDIA_TYPE, headers, svg
+from scheduler_admin.queues.selectors.queues import visible
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.media import SvgRenderer
+from scheduler_admin.rest.parameters import QUEUE
+from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+
+_QUEUES = QUEUE.replace(r"\s.", r"\s.,")
+_SEVERAL = f"^{_QUEUES[1:-1]}(,{_QUEUES[1:-1]})*$"
+
+
+class FencesFileParameters(serializers.Serializer[Any]):
+    """What is drawn, and whence it is seen: as the page's address has it."""
+
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=500, help_text="Seen from here: what it may preempt, and what may preempt it."
+    )
+    since = serializers.ChoiceField(
+        SINCE, default=DEFAULT_SINCE, help_text="Pods that went in this time are drawn as arrows; none: none are."
+    )
+    open = serializers.RegexField(
+        _SEVERAL, required=False, max_length=5000, help_text="Queues that are open, too, with commas between."
+    )
+    fold = serializers.RegexField(
+        _SEVERAL, required=False, max_length=5000, help_text="Queues that are folded, with commas between."
+    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """``in`` is a word of Python, so it can't be declared above."""
+        inside = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="Drawn alone, with all in it.")
+        return {**super().get_fields(), "in": inside}
+
+
+class FencesFileView(ApiView):
+    """The map of fences."""
+
+    parameters = FencesFileParameters
+    renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, SvgRenderer]  # the former for problems
+
+    @extend_schema(
+        operation_id="draw_fences",
+        tags=["queues"],
+        parameters=[CLUSTER, FencesFileParameters],
+        responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """As the page saves it: an SVG that needs nothing else. 404 where there is no tree of yours to draw."""
+        cluster = self.cluster(name)
+        drawn = svg(request.user, cluster, self._query(cluster), timezone.now())
+        request.accepted_renderer, request.accepted_media_type = SvgRenderer(), MEDIA_TYPE
+        return Response(drawn, headers=headers(cluster))
+
+    def _query(self, cluster: Cluster) -> QueryDict:
+        """The address of the page that shows the same. Raises WrongParameters for a queue that is not seen."""
+        revision = cluster.hierarchy.current if cluster.hierarchy else None
+        seen = {queue.path for queue in visible(self.request.user, revision, present(cluster))}
+        query, wrong = QueryDict(mutable=True), {}
+        query["since"] = self.asked["since"]
+        for named in ("queue", "in", "open", "fold"):
+            paths = self.asked[named].split(",") if named in self.asked else []
+            if not seen.issuperset(paths):
+                wrong[named] = [_("There is no such queue.")]
+            query.setlist(named, paths)
+        if wrong:
+            raise problems.WrongParameters(wrong)
+        return query

@@ -1,0 +1,148 @@
+"""What the page Fences shows, put together from the selectors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from engine.explain import Message, conditions
+from engine.model.queue_tree import GuaranteeStatus
+from engine.policies import foreign_dialects, reach_of
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import present, status_of
+from scheduler_admin.core.words import amount_text, standing_text
+from scheduler_admin.counts.selectors.pairs import NOTHING, preempted_pairs
+from scheduler_admin.fences import descriptions
+from scheduler_admin.fences.address import Choice
+from scheduler_admin.fences.drawing.key import Entry, key
+from scheduler_admin.fences.drawing.shapes import Picture, picture
+from scheduler_admin.fences.pairs import Pairs, pairs
+from scheduler_admin.fences.scene import Scene
+from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.selectors import queues as selectors
+from scheduler_admin.queues.selectors.queues import Figure
+
+_RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+
+
+@dataclass(frozen=True)
+class FencesPage:
+    """Everything that the page shows; ``scene`` is None where there is no queue to show."""
+
+    queues: list[Queue]
+    scene: Scene | None
+    choice: Choice
+    revision: Revision | None = None
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """The map."""
+        return picture(self.scene) if self.scene else None
+
+    @cached_property
+    def key(self) -> list[Entry]:
+        """What its lines and fills mean."""
+        return key(self.scene, self.picture) if self.scene and self.picture else []
+
+    @cached_property
+    def lead(self) -> descriptions.Lead | None:
+        """The sentence above it."""
+        return descriptions.lead(self.scene) if self.scene else None
+
+    @cached_property
+    def rows(self) -> list[descriptions.Row]:
+        """The same in words, for the chosen queue."""
+        return descriptions.rows(self.scene) if self.scene else []
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """All pairs."""
+        return pairs(self.scene) if self.scene else None
+
+    @cached_property
+    def odd(self) -> list[descriptions.Odd]:
+        """What went through shut borders."""
+        return descriptions.odd(self.scene) if self.scene else []
+
+    @property
+    def conditions(self) -> Message | None:
+        """On what it depends whether an open border is used."""
+        return conditions(self.scene.rules) if self.scene else None
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is decided by another scheduler's rules, which do not keep to these borders."""
+        return self.revision is not None and self.revision.dialect in foreign_dialects()
+
+    @property
+    def pods(self) -> int:
+        """Pods that went, as History counts them; the map and the sentences below it share them out."""
+        return self.scene.between.total if self.scene else 0
+
+
+def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) -> FencesPage:
+    """The fences of a cluster as a person may see them, from the queue that the address chooses."""
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    queues = selectors.visible(user, revision, present(cluster))
+    seen = {queue.path: queue for queue in queues}
+    choice = Choice.read(query, seen)
+    if revision is None or not queues:
+        return FencesPage(queues, None, choice)
+    length = _RANGES.get(choice.since)
+    standings, scarcest = _standings(cluster, queues)
+    scene = Scene(
+        tree=selectors.tree_with(revision, present(cluster)),
+        rules=reach_of(revision.policy, revision.parameters),
+        seen=frozenset(seen),
+        choice=choice,
+        happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
+        standings=standings,
+        scarcest=scarcest,
+    )
+    return FencesPage(queues, scene, choice, revision)
+
+
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[Mapping[str, str], str]:
+    """Where every queue stands in the one resource that is the scarcest, and which; nothing before the first pass."""
+    status = status_of(cluster)
+    if status is None or not status.queues:
+        return {}, ""
+    scarcest = _scarcest(queues, status.queues)
+    rows = selectors.rows(queues, status.queues, status.capacity, [scarcest]) if scarcest else []
+    return _Standings({row.path: row.figures[0] for row in rows}), scarcest.rpartition("/")[2]
+
+
+def _scarcest(queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """The resource of whose guarantees leaves use the most, of all that is guaranteed; empty if nothing is."""
+    found: dict[str, list[int]] = {}
+    for queue in queues:
+        used = figures.get(queue.path, {}).get("used", {})
+        for name, amount in queue.own.guaranteed.items() if queue.leaf else ():
+            if amount:
+                held, guaranteed = found.setdefault(name, [0, 0])
+                found[name] = [held + used.get(name, 0), guaranteed + amount]
+    return max(found, key=lambda name: (found[name][0] / found[name][1], name), default="")
+
+
+class _Standings(Mapping[str, str]):
+    """Path -> where it stands in one resource, put into words where somebody looks."""
+
+    def __init__(self, figures: Mapping[str, Figure]) -> None:
+        self._figures = figures
+
+    def __getitem__(self, path: str) -> str:
+        figure = self._figures[path]
+        if figure.standing is GuaranteeStatus.AT:
+            return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
+        return standing_text(figure.used, figure.promised, lambda value: amount_text(figure.resource, value))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)

@@ -1,0 +1,289 @@
+"""What the pages of nodes, of one node and of an application show, put together from the selectors."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from engine.model.snapshot.node_listing import ListedNode, ListedPod, PodPhase
+from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.numbers import read_number
+from scheduler_admin.core.words import Unit
+from scheduler_admin.nodes.selectors import (
+    STATES,
+    ToldPod,
+    fullest,
+    node_of,
+    nodes_of,
+    pods_of,
+    resources_of,
+    share,
+    sifted,
+    told,
+    totals,
+)
+
+PAGE = 100
+_NEARLY = 0.9
+"""From here on a node is nearly full."""
+_NODE_ORDERS: Mapping[str, Callable[[ListedNode], Any]] = {
+    "name": lambda node: node.name,
+    "full": lambda node: -fullest(node),
+    "free": fullest,
+    "pods": lambda node: -node.pods,
+}
+_POD_ORDERS: Mapping[str, Callable[[ListedPod], Any]] = {
+    "name": lambda pod: (pod.name, pod.namespace),
+    "application": lambda pod: (pod.namespace, pod.application),
+    "queue": lambda pod: pod.queue or "",
+    "node": lambda pod: pod.node or "",
+    "priority": lambda pod: -pod.priority,
+    "since": lambda pod: pod.since_ms,
+}
+Word = tuple[str, str]
+"""A kind of state and its word."""
+
+
+@dataclass(frozen=True)
+class Sift:
+    """What is shown, and in what order, as the address says it. Words that are unknown count as not said."""
+
+    text: str
+    state: str
+    order: str
+    backwards: bool
+    page: int
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Sift":
+        """From a page's query."""
+        state, order = query.get("state", ""), query.get("sort", "")
+        return cls(
+            text=query.get("q", "").strip(),
+            state=state if state in STATES else "",
+            order=order.removeprefix("-"),
+            backwards=order.startswith("-"),
+            page=max(1, read_number(query.get("page", ""))),
+        )
+
+    @property
+    def filtering(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.text or self.state)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A resource of a node."""
+
+    unit: Unit
+    used: int
+    whole: int
+    part: str
+    """In per cent."""
+
+
+@dataclass(frozen=True)
+class NodeLine:
+    """A node in the list, and on its own page."""
+
+    node: ListedNode
+    states: list[Word]
+    fill: Word
+    lanes: list[Lane]
+
+
+@dataclass(frozen=True)
+class PodLine:
+    """A pod in a list."""
+
+    told: ToldPod
+    state: Word
+    application: str
+    """The address of its application's page."""
+    amounts: list[tuple[Unit, int | None]]
+
+
+@dataclass(frozen=True)
+class Paged:
+    """Where in a list a page stands."""
+
+    first: int
+    last: int
+    many: int
+    newer: str
+    """The query of the page before; empty where there is none."""
+    older: str
+
+
+def application_address(cluster: str, namespace: str, application: str, queue: str = "") -> str:
+    """Of the page of an application's pods."""
+    query = {"namespace": namespace, "application": application} | ({"queue": queue} if queue else {})
+    return f"{reverse('web:application', args=[cluster])}?{urlencode(query)}"
+
+
+def nodes_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
+    """Every node with what it has and what is used of it. Raises Http404 for a stranger."""
+    every, sift = nodes_of(user, cluster), Sift.read(query)
+    names = resources_of(every)
+    by = _NODE_ORDERS.get(sift.order, _NODE_ORDERS["name"])
+    found = sorted(sifted(every, text=sift.text, state=sift.state), key=by, reverse=sift.backwards)
+    shown, paged = _paged(found, sift.page, query)
+    units = _units(names, shown)
+    return {
+        "sift": sift,
+        "lines": [_line(node, units) for node in shown],
+        "paged": paged,
+        "nodes": len(every),
+        "ready": len(sifted(every, state="ready")),
+        "states": [(name, _state_word(name)) for name in STATES],
+        "orders": [("", _("name")), ("full", _("fullest")), ("free", _("emptiest")), ("pods", _("most pods"))],
+        "by_column": bool(sift.order) and (sift.order not in ("full", "free", "pods") or sift.backwards),
+    }
+
+
+def node_page(user: Who, cluster: Cluster, name: str, query: QueryDict) -> dict[str, Any]:
+    """One node with its pods. Raises Http404."""
+    node, pods = node_of(user, cluster, name)
+    line = _line(node, _units(resources_of([node]), [node]))
+    return {"line": line, **_pods(user, cluster, pods, query)}
+
+
+def application_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
+    """The pods of an application that the user may see."""
+    wanted = [query.get(name, "").strip() for name in ("namespace", "application", "queue")]
+    pods, scope = pods_of(user, cluster, *wanted), scope_of(user, "view")
+    placed = [pod for pod in pods if pod.node is not None]
+    sums = totals(pods)
+    units = {name: Unit.of(name, [amount]) for name, amount in sums.items() if name != "pods"}
+    return {
+        **dict(zip(("namespace", "application", "queue"), wanted, strict=True)),
+        "on_nodes": len(placed),
+        "used_nodes": len({pod.node for pod in placed}),
+        "without": len(pods) - len(placed),
+        "sums": [(name, unit.text(sums[name])) for name, unit in sorted(units.items())],
+        "queues": [(path, scope.has_path(path)) for path in sorted({pod.queue for pod in pods if pod.queue})],
+        **_pods(user, cluster, pods, query),
+    }
+
+
+def _pods(user: Who, cluster: Cluster, pods: list[ListedPod], query: QueryDict) -> dict[str, Any]:
+    sift = Sift.read(query)
+    names = [name for name in _resources(pods) if name != "pods"]
+    found = sorted(pods, key=_pod_order(sift.order), reverse=sift.backwards)
+    shown, paged = _paged(found, sift.page, query)
+    units = {name: Unit.of(name, [pod.requests.get(name, 0) for pod in shown]) for name in names}
+    lines = [_pod_line(cluster, one, units) for one in told(user, cluster, shown)]
+    return {"pods": lines, "columns": list(units.values()), "paged": paged, "sift": sift}
+
+
+def _pod_order(order: str) -> Callable[[ListedPod], Any]:
+    kind, colon, resource = order.partition(":")
+    if colon and kind == "used":
+        return lambda pod: -pod.requests.get(resource, 0)
+    return _POD_ORDERS.get(order, _POD_ORDERS["name"])
+
+
+def _resources(pods: list[ListedPod]) -> list[str]:
+    names = {name for pod in pods for name, amount in pod.requests.items() if amount}
+    return [name for name in ("cpu", "memory") if name in names] + sorted(names - {"cpu", "memory"})
+
+
+def _pod_line(cluster: Cluster, one: ToldPod, units: Mapping[str, Unit]) -> PodLine:
+    pod = one.pod
+    return PodLine(
+        told=one,
+        state=_pod_state(one),
+        application=application_address(cluster.name, pod.namespace, pod.application),
+        amounts=[(unit, pod.requests.get(name)) for name, unit in units.items()],
+    )
+
+
+def _pod_state(one: ToldPod) -> Word:
+    pod = one.pod
+    if one.taken_by is not None:
+        return ("stop", _("being evicted")) if pod.leaving else ("warn", _("chosen to be evicted"))
+    if pod.leaving:
+        return "shut", _("leaving")
+    if pod.unread:
+        return "warn", _("can't be read")
+    words = {
+        PodPhase.RUNNING: ("ok", _("running")),
+        PodPhase.STARTING: ("wait", _("starting")),
+        PodPhase.WAITING: ("wait", _("waiting")),
+        PodPhase.GATED: ("none", _("gated")),
+    }
+    return words[pod.phase]
+
+
+def _state_word(state: str) -> str:
+    return {
+        "ready": _("ready"),
+        "not-ready": _("not ready"),
+        "cordoned": _("cordoned"),
+        "tainted": _("with taints"),
+        "gone": _("gone"),
+    }[state]
+
+
+def _line(node: ListedNode, units: Mapping[str, Unit]) -> NodeLine:
+    lanes = [
+        Lane(unit, node.used.get(name, 0), node.allocatable.get(name, 0), _percent(share(node, name)))
+        for name, unit in units.items()
+        if node.used.get(name, 0) or node.allocatable.get(name, 0)
+    ]
+    return NodeLine(node, _states(node), _fill(node), lanes)
+
+
+def _states(node: ListedNode) -> list[Word]:
+    if not node.there:
+        return [("stop", _state_word("gone"))]
+    found = [] if node.ready else [("stop", _state_word("not-ready"))]
+    found += [("shut", _state_word("cordoned"))] if node.unschedulable else []
+    found += [("warn", _("can't be read"))] if node.unread else []
+    return found or [("ok", _state_word("ready"))]
+
+
+def _fill(node: ListedNode) -> Word:
+    """How full it is, by that of its resources of which the largest part is used."""
+    part = fullest(node)
+    if not node.pods:
+        return "none", _("empty")
+    if part > 1:
+        return "stop", _("beyond full")
+    if part == 1:
+        return "at", _("full")
+    return ("at", _("nearly full")) if part >= _NEARLY else ("ok", _("has room"))
+
+
+def _percent(part: float) -> str:
+    return "–" if part == float("inf") else f"{int(part * 100)} %"
+
+
+def _units(names: list[str], nodes: list[ListedNode]) -> dict[str, Unit]:
+    """One unit for each resource."""
+    return {
+        name: Unit.of(name, [amounts.get(name, 0) for node in nodes for amounts in (node.used, node.allocatable)])
+        for name in names
+    }
+
+
+def _paged(found: list[Any], page: int, query: QueryDict) -> tuple[list[Any], Paged]:
+    """The things of a page, and where it stands; beyond the last page that is shown."""
+    page = min(page, max(1, -(-len(found) // PAGE)))
+    first = (page - 1) * PAGE
+    shown = found[first : first + PAGE]
+    newer, older = (_to_page(query, number) for number in (page - 1, page + 1))
+    more = first + PAGE < len(found)
+    return shown, Paged(first + 1, first + len(shown), len(found), newer if first else "", older if more else "")
+
+
+def _to_page(query: QueryDict, number: int) -> str:
+    query = query.copy()
+    query["page"] = str(number)
+    return query.urlencode()

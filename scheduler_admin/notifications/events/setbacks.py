@@ -1,0 +1,159 @@
+"""What tenants are told of refused evictions, of who is preempted again and again, and of loops of preemptions."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils.http import urlencode
+
+from engine.explain import Message, Name
+from engine.model.message import gettext_noop, ngettext_noop, plural_message
+from scheduler_admin.accounts.scopes import scope_of_tenant
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.translation import text
+from scheduler_admin.decisions.models import Decision, Happening, Turn, Victim
+from scheduler_admin.decisions.redaction import Redaction, SeenLoop
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.outbox import Telling, Told, tell
+from scheduler_admin.notifications.selectors import enabled_for
+
+Event = Notification.Event
+STAYS = gettext_noop(
+    "Pod %(pod)s of namespace %(namespace)s was to be preempted, and the cluster refused its eviction: it stays."
+)
+NO_ROOM = gettext_noop(
+    "No room is made for pod %(pod)s of namespace %(namespace)s: the cluster refused an eviction that it takes."
+)
+AGAIN = ngettext_noop(
+    "%(application)s in namespace %(namespace)s was preempted %(count)s time in the last 24 hours.",
+    "%(application)s in namespace %(namespace)s was preempted %(count)s times in the last 24 hours.",
+)
+LOOP = gettext_noop("In cluster %(cluster)s preemptions go round, each queue’s for the next one’s asks: %(loop)s.")
+GAVE_WAY = ngettext_noop(
+    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s time in the last 24 hours.",
+    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s times in the last 24 hours.",
+)
+_DAY = timedelta(hours=24)
+
+
+def tell_refused(row: Decision, victim: Victim, now: datetime) -> None:
+    """The cluster does not let a victim go: told to whose pod it is, and to whose ask. Called in a transaction.
+
+    Not in its words, which may be about anybody. Of a pod it is told once a day, though every new decision is refused.
+    """
+    tellings = []
+    for channel in enabled_for(Event.REFUSED):
+        scope = scope_of_tenant(channel.tenant)
+        if scope.has_pod(victim.namespace, victim.queue):
+            tellings.append(_refusal(channel, row, STAYS, victim.uid, victim.namespace, victim.name, victim.queue))
+        if scope.has_pod(row.ask_namespace, row.ask_queue):
+            ask = (row.ask_uid, row.ask_namespace, row.ask_name, row.ask_queue)
+            tellings.append(_refusal(channel, row, NO_ROOM, *ask))
+    tell(tellings, now)
+
+
+def _refusal(
+    channel: Channel, row: Decision, sentence: str, uid: str, namespace: str, name: str, queue: str
+) -> Telling:
+    facts = {"cluster": row.cluster.name, "namespace": namespace, "pod": name, "queue": queue, "decision": row.pk}
+    return Telling(
+        channel=channel,
+        event=Event.REFUSED,
+        about=f"{row.cluster.name} {namespace}/{name}",
+        part=str(row.pk),
+        pods=frozenset({uid}),
+        say=lambda _new: Told(
+            lines=[text(Message(sentence, {"pod": Name(name), "namespace": namespace}))],
+            link=f"{settings.SITE_URL}/pods/{row.cluster.name}/{namespace}/{name}/",
+            facts=facts,
+        ),
+    )
+
+
+def tell_repeated(cluster: Cluster, times: Mapping[int, int], now: datetime) -> None:
+    """Of some applications, each by its last victim (id): how often they were hit in the day up to then.
+
+    Told once a day of each. Called in a transaction.
+    """
+    channels = list(enabled_for(Event.REPEATED)) if times else []
+    victims = list(Victim.objects.filter(pk__in=times).order_by("pk")) if channels else []
+    recent = Notification.objects.filter(event=Event.REPEATED, created_at__gt=now - _DAY, channel__in=channels)
+    known = set(recent.order_by().values_list("channel_id", "about")) if victims else set()
+    scopes = {channel.tenant_id: scope_of_tenant(channel.tenant) for channel in channels}
+    tellings = [
+        Telling(
+            channel=channel,
+            event=Event.REPEATED,
+            about=_about(cluster, victim),
+            part=str(victim.decision_id),
+            say=partial(_say_repeated, cluster, victim, times[victim.pk]),
+        )
+        for victim in victims
+        for channel in channels
+        if scopes[channel.tenant_id].has_pod(victim.namespace, victim.queue)
+        and victim.evicted_at is not None
+        and victim.evicted_at >= channel.created_at
+        and (channel.pk, _about(cluster, victim)) not in known
+    ]
+    tell(tellings, now)
+
+
+def _about(cluster: Cluster, lost: Victim | Turn) -> str:
+    return f"{cluster.name} {lost.namespace}/{lost.application}"
+
+
+def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -> Told:
+    facts: dict[str, Any] = {
+        "cluster": cluster.name,
+        "namespace": victim.namespace,
+        "application": victim.application,
+        "queue": victim.queue,
+        "times": times,
+        "decision": victim.decision_id,
+    }
+    said = plural_message(AGAIN, times, application=victim.application, namespace=victim.namespace)
+    return Told(lines=[text(said)], link=_link(victim), facts=facts)
+
+
+def _link(lost: Victim | Turn) -> str:
+    query = urlencode({"q": lost.application, "namespace": lost.namespace, "show": "preempted"})
+    return f"{settings.SITE_URL}/pods/?{query}"
+
+
+def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
+    """Of new loops: told to whom a member is, of others what the site tells. Called in a transaction."""
+    tellings = []
+    for channel in enabled_for(Event.LOOP) if rows else ():
+        redaction = Redaction.of(scope_of_tenant(channel.tenant))
+        for row in rows:
+            seen = redaction.loop(row.turns)
+            if seen.own:
+                tellings.append(
+                    Telling(
+                        channel=channel,
+                        event=Event.LOOP,
+                        about=_about(cluster, seen.own[0]),
+                        part=str(row.pk),
+                        say=partial(_say_loop, cluster, seen),
+                    )
+                )
+    tell(tellings, now)
+
+
+def _say_loop(cluster: Cluster, seen: SeenLoop, _pods: object) -> Told:
+    gave_way = [
+        plural_message(GAVE_WAY, turn.times or 0, application=turn.application, namespace=turn.namespace)
+        for turn in seen.own
+    ]
+    return Told(
+        lines=[text(one) for one in (loop_message(cluster.name, seen), *gave_way)],
+        link=_link(seen.own[0]),
+        facts={"cluster": cluster.name, **seen.facts},
+    )
+
+
+def loop_message(cluster: str, seen: SeenLoop) -> Message:
+    """A loop in a sentence."""
+    return Message(LOOP, {"cluster": cluster, "loop": seen.name})

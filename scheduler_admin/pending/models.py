@@ -1,0 +1,63 @@
+"""How long pending pods waited."""
+
+from typing import Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from engine.observation.wait_estimates import Estimate
+from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.clusters.models import Cluster
+
+
+class WaitQuerySet(RestrictedQuerySet["Wait"]):
+    """Waits; tenants see those of their own pods."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.pods("namespace", "queue"))
+
+
+class Wait(models.Model):
+    """How long one ask waited since the scheduler found no room for it, and what was told of it at first."""
+
+    class Ending(models.TextChoices):
+        BOUND = "bound", _("bound")
+        GONE = "gone", _("went away")
+        """Or nobody saw how it ended."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
+    uid = models.CharField(max_length=64)
+    namespace = models.CharField(max_length=63)
+    queue = models.CharField(max_length=500)
+    priority = models.IntegerField()
+    shape = models.CharField(max_length=300, help_text=_("What it has in common with asks of like size."))
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, help_text=_("Null: it waits."))
+    ending = models.CharField(max_length=5, choices=Ending, blank=True)
+    half_ms = models.PositiveBigIntegerField(
+        null=True, help_text=_("Half of such asks got room within; null: not told.")
+    )
+    most_ms = models.PositiveBigIntegerField(null=True, help_text=_("Nine of ten did."))
+    known = models.PositiveIntegerField(default=0, help_text=_("From how many."))
+    alike = models.BooleanField(default=False, help_text=_("From asks of like size and the same priority alone."))
+
+    objects = WaitQuerySet.as_manager()
+
+    class Meta:
+        app_label = "history"
+        ordering = ["-since", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="wait_once")]
+        indexes = [
+            models.Index(fields=["cluster", "queue", "-since"], name="wait_of_queue"),
+            models.Index(fields=["cluster", "ending"], name="wait_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.uid}"
+
+    @property
+    def told(self) -> Estimate | None:
+        """The estimate of when it was first seen."""
+        if self.half_ms is None:
+            return None
+        return Estimate(half_ms=self.half_ms, most_ms=self.most_ms, known=self.known)

@@ -1,0 +1,75 @@
+"""A draft that says what a document does, whoever's format it is in."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.formats.registry import Format
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.queues.api.documents import read_import
+from scheduler_admin.queues.api.drafts import serializers as shapes
+from scheduler_admin.queues.api.drafts.bodies import whole
+from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG, DraftsBase
+from scheduler_admin.queues.api.hierarchies import HIERARCHY
+from scheduler_admin.queues.api.tree_serializers import TreeSerializer
+from scheduler_admin.queues.drafts import selectors
+from scheduler_admin.queues.services.imports import import_draft
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.bodies import REFUSED, unacceptable
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.schema import PROBLEM
+
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}
+
+
+class ImportParameters(serializers.Serializer[Any]):
+    """How a document is taken over."""
+
+    name = serializers.CharField(max_length=100, help_text="Of the draft.")
+    document = serializers.ChoiceField(
+        list(Format),
+        default=None,
+        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+    )
+
+
+class DraftImportView(DraftsBase):
+    """Drafts that come in documents."""
+
+    http_method_names = ["post", "options"]
+    parser_classes = [OwnFormParser, YuniKornParser]
+
+    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
+        """Only what writes has any."""
+        return ImportParameters if request.method == "POST" else super().parameters_of(request)
+
+    @extend_schema(
+        operation_id="import_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, ImportParameters, DRAFT_ETAG],
+        request={OWN_FORM: TreeSerializer, YUNIKORN: str},
+        responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED, **_REFUSED},
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Begin one on the revision in force that says what a document does, with all that is wrong in `notes`.
+
+        What becomes what is told before, by PUT of the same document with `dry_run`. For who may change the whole tree.
+        """
+        hierarchy = self.hierarchy(name)
+        self.demand("edit")
+        actor = self.editor()
+        if not scope_of(actor, "edit").everything:
+            raise PermissionDenied
+        imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["document"])
+        try:
+            made = import_draft(
+                hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor
+            )
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        made = selectors.find(actor, hierarchy, made.pk)
+        return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})

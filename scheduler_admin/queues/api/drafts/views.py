@@ -1,0 +1,252 @@
+"""Drafts: begun, read, changed act by act, looked ahead from, published, thrown away."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.model.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters import selectors as clusters
+from scheduler_admin.queues.api.drafts import serializers as shapes
+from scheduler_admin.queues.api.drafts.acts import ACTS
+from scheduler_admin.queues.api.drafts.bodies import in_lines, whole
+from scheduler_admin.queues.api.hierarchies import HIERARCHY
+from scheduler_admin.queues.api.outcomes import outlook
+from scheduler_admin.queues.drafts import edits, selectors
+from scheduler_admin.queues.drafts.storage import ConflictError, locked
+from scheduler_admin.queues.drafts.tree_document import queues_of
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.services.hierarchies import OutdatedError
+from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.bodies import REFUSED, Unacceptable, read_body, unacceptable
+from scheduler_admin.rest.schema import PROBLEM, etag, if_match
+
+_T = TypeVar("_T")
+_CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
+_IF_MATCH = if_match("The ETag of the draft as you read it.")
+DRAFT_ETAG = etag("Changes with every act, and with what is in force.", 200, 201)
+_Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
+
+
+class DraftsBase(ApiView):
+    """What routes of drafts share."""
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """One whose tree the user sees as a whole, or may change a part of. Raises Http404 for others."""
+        user = self.request.user
+        rows = Hierarchy.objects.select_related("current")
+        return get_object_or_404(rows.restrict(user, "view" if self.scope.everything else "edit"), name=name)
+
+    def draft(self, name: str, pk: int) -> Draft:
+        """One that the user may see. Raises Http404."""
+        return selectors.find(self.request.user, self.hierarchy(name), pk)
+
+    def editor(self) -> User:
+        """Who asks, if they edit anything. Raises PermissionDenied."""
+        user, scope = self.request.user, scope_of(self.request.user, "edit")
+        if not scope.everything and not scope.subtrees:
+            raise PermissionDenied
+        assert isinstance(user, User)
+        return user
+
+    def editable(self, name: str, pk: int) -> tuple[Draft, User]:
+        """One that the user may change. Raises Http404, PermissionDenied or InsufficientScope."""
+        found = self.draft(name, pk)
+        self.demand("edit")
+        actor = self.editor()
+        if not selectors.may_edit(actor, found):
+            raise PermissionDenied
+        return found, actor
+
+    def as_read(self, draft: Draft, act: Callable[[Draft], _T]) -> _T:
+        """Do something to a draft if it still is what the request says that it read, with nobody else at it.
+
+        Raises NoPrecondition, Overtaken, Unacceptable for what is refused, and Http404 where the draft is gone.
+        """
+        try:
+            with transaction.atomic():
+                now = locked(draft)
+                preconditions.check(self.request, selectors.tag(now), required=True)
+                try:
+                    return act(now)
+                except _Refusals as error:  # what it changed is taken back, what it noted on the way is not
+                    refused = _refused(error)
+        except Draft.DoesNotExist as error:
+            raise Http404 from error
+        raise refused
+
+
+class DraftsView(DraftsBase):
+    """The drafts of a hierarchy."""
+
+    http_method_names = ["get", "head", "post", "options"]
+
+    @extend_schema(
+        operation_id="list_drafts",
+        tags=["drafts"],
+        parameters=[HIERARCHY],
+        responses={200: shapes.DraftsSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """All that are open; to editors, their own."""
+        drafts = selectors.drafts_of(request.user, self.hierarchy(name))
+        return Response(shapes.DraftsSerializer({"results": in_lines(request.user, drafts)}).data)
+
+    @extend_schema(
+        operation_id="start_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, DRAFT_ETAG],
+        request=shapes.NewDraftSerializer,
+        responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED},
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Begin one on the revision in force."""
+        hierarchy = self.hierarchy(name)
+        self.demand("edit")
+        actor = self.editor()
+        given = read_body(shapes.NewDraftSerializer(data=request.data), request.data)
+        try:
+            made = edits.start(hierarchy=hierarchy, name=given["name"], author=actor)
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})
+
+
+class DraftView(DraftsBase):
+    """One draft."""
+
+    http_method_names = ["get", "head", "delete", "options"]
+
+    @extend_schema(
+        operation_id="get_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, DRAFT_ETAG],
+        responses={200: shapes.DraftDetailSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str, pk: int) -> Response:
+        """What it says, what is wrong with it, what it changes, what a merge left to choose from."""
+        found = self.draft(name, pk)
+        return Response(whole(request.user, found), headers={"ETag": selectors.tag(found)})
+
+    @extend_schema(
+        operation_id="discard_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, _IF_MATCH],
+        responses={204: None, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    def delete(self, request: Request, name: str, pk: int) -> Response:
+        """Throw it away."""
+        del request
+        found, actor = self.editable(name, pk)
+        self.as_read(found, lambda draft: edits.discard(draft=draft, actor=actor))
+        return Response(status=204)
+
+
+class DraftActsView(DraftsBase):
+    """What is done to a draft."""
+
+    http_method_names = ["post", "options"]
+
+    @extend_schema(
+        operation_id="act_on_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, _IF_MATCH, DRAFT_ETAG],
+        request=shapes.ANY_ACT,
+        responses={200: shapes.ActedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    def post(self, request: Request, name: str, pk: int) -> Response:
+        """Do one act; a setting that can't be read is stored all the same, and told in `notes`."""
+        found, actor = self.editable(name, pk)
+        body = _body_of(request)
+        given = read_body(body(data=request.data), request.data)
+        row = self.as_read(found, lambda draft: ACTS[given["act"]](draft, actor, given))
+        now = selectors.find(actor, found.hierarchy, pk)
+        queue = next((one.path for one in queues_of(now) if one.row.pk == row), None)
+        answered = {"queue": queue, "draft": whole(actor, now)}
+        return Response(answered, headers={"ETag": selectors.tag(now)})
+
+
+class DraftForecastView(DraftsBase):
+    """What publishing a draft would do."""
+
+    @extend_schema(
+        operation_id="forecast_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY],
+        responses={
+            200: shapes.DraftForecastSerializer,
+            (422, problems.MEDIA_TYPE): problems.ProblemSerializer,
+            **PROBLEM,
+        },
+    )
+    def get(self, request: Request, name: str, pk: int) -> Response:
+        """What it would preempt now, without the settings that can't be read: in `notes` of the draft."""
+        found = self.draft(name, pk)
+        state = selectors.state(found)
+        tree = state.tree
+        if tree is None or any(note.field in {"policy", "dialect"} for note in state.errors):
+            raise Unacceptable([{"detail": _("The queues of this draft form no tree, or it says no known policy.")}])
+        used = clusters.using(request.user, found.hierarchy)
+        rows = [outlook(cluster, tree, state.terms, self.scope) for cluster in used]
+        return Response(shapes.DraftForecastSerializer({"forecast": rows}).data)
+
+
+class DraftPublishView(DraftsBase):
+    """The end of a draft."""
+
+    http_method_names = ["post", "options"]
+
+    @extend_schema(
+        operation_id="publish_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, _IF_MATCH],
+        request=shapes.PublishSerializer,
+        responses={200: shapes.PublishedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    def post(self, request: Request, name: str, pk: int) -> Response:
+        """Put it in force as it was read."""
+        found, actor = self.editable(name, pk)
+        said = read_body(shapes.PublishSerializer(data=request.data), request.data)
+        made = self.as_read(
+            found, lambda draft: edits.publish_draft(draft=draft, version=draft.version, actor=actor, **said)
+        )
+        return Response({"revision": made.number})
+
+
+def _body_of(request: Request) -> type[shapes.ActSerializer]:
+    """The shape of the act that a body names. Raises Unacceptable."""
+    if not isinstance(request.data, dict):
+        return shapes.ActSerializer  # which refuses it
+    act = request.data.get("act")
+    body = shapes.BODIES.get(act) if isinstance(act, str) else None
+    if body is None:
+        known = ", ".join(shapes.BODIES)
+        detail = _("There is no act %(name)s. Known are: %(known)s.") % {"name": act or "–", "known": known}
+        raise Unacceptable([{"detail": detail, "pointer": "/act"}])
+    return body
+
+
+def _refused(error: Any) -> problems.Refusal:
+    """What a service turned away, with its sentences."""
+    if isinstance(error, ValidationError):
+        return unacceptable(error)
+    if isinstance(error, ImportFailure):
+        return Unacceptable([{"detail": said(note), "queue": note.path} for note in error.notes])
+    if isinstance(error, OutdatedError):
+        return Unacceptable([{"detail": _("Another revision came into force meanwhile. Merge first.")}])
+    if isinstance(error, ConflictError):
+        who = error.by or _("Somebody else")
+        text = _("%(who)s changed this meanwhile: %(now)s. It stays so.") % {"who": who, "now": error.now}
+        return Unacceptable([{"detail": text}])
+    return Unacceptable([{"detail": _("This queue is not there, or not yours to change.")}])

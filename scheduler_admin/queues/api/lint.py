@@ -1,0 +1,132 @@
+"""What is odd about a tree, and what holds: of a document that is sent, of the tree in force. Nothing is changed."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.formats.registry import Format
+from engine.model.notes import Note
+from engine.tree.lint import lint
+from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
+from scheduler_admin.clusters import selectors
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.api.documents import Sent, published, read
+from scheduler_admin.queues.api.hierarchies import HIERARCHY
+from scheduler_admin.queues.api.tree_serializers import FindingSerializer, TreeSerializer
+from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.notes import remedy, said
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.schema import PROBLEM
+
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 413, 415, 422)}
+
+
+def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
+    """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
+    found = partial(lint, sent.tree, policy=sent.terms.policy, dialect=sent.terms.dialect, form=sent.form)
+    plain = found()
+    rows = [_noted(sent, note, reading=True) for note in sent.notes if scope.has_path(note.path)]
+    rows += [_noted(sent, note) for note in plain if scope.has_path(note.path)]
+    for cluster in clusters:
+        if status := selectors.status_of(cluster):
+            fitting = [note for note in found(status.room) if note not in plain and scope.has_path(note.path)]
+            rows += [_noted(sent, note, cluster=cluster.name) for note in fitting]
+    return rows
+
+
+def _noted(sent: Sent, note: Note, *, cluster: str | None = None, reading: bool = False) -> dict[str, Any]:
+    row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
+    row["remedy"] = remedy(note)
+    return {**row, "cluster": cluster, "reading": reading, **sent.place(note)}
+
+
+class LintParameters(serializers.Serializer[Any]):
+    """As what a document is looked at."""
+
+    hierarchy = serializers.SlugField(
+        required=False,
+        help_text="As if it were put in force there: under its policy where the document says none, in its clusters.",
+    )
+    document = serializers.ChoiceField(
+        list(Format),
+        default=None,
+        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+    )
+
+
+class LintSerializer(serializers.Serializer[Any]):
+    """What there is to say of a document that could be published."""
+
+    results = FindingSerializer(many=True)
+
+
+class TreeLintSerializer(serializers.Serializer[Any]):
+    """What there is to say of the tree in force; pointers lead into `tree`, as you see it."""
+
+    hierarchy = serializers.CharField()
+    revision = serializers.IntegerField()
+    results = FindingSerializer(many=True)
+
+
+class LintView(ApiView):
+    """A document's lint."""
+
+    http_method_names = ["post", "options"]
+    parameters = LintParameters
+    parser_classes = [OwnFormParser, YuniKornParser]
+
+    @extend_schema(
+        operation_id="lint_document",
+        tags=["trees"],
+        parameters=[LintParameters],
+        request={OWN_FORM: TreeSerializer, YUNIKORN: str},
+        responses={200: LintSerializer, **PROBLEM, **_REFUSED},
+    )
+    def post(self, request: Request) -> Response:
+        """Say what is odd about a tree, and what holds. What could not be published is refused as PUT refuses it."""
+        self.demand("plan")
+        scope = scope_of(request.user, "plan")
+        if not scope.everything and not scope.subtrees:
+            raise PermissionDenied
+        hierarchy = self._hierarchy()
+        sent = read(body_of(request), hierarchy, form=self.asked["document"])
+        rows = findings(sent, selectors.using(request.user, hierarchy), scope if hierarchy else EVERYTHING)
+        return Response(LintSerializer({"results": rows}).data)
+
+    def _hierarchy(self) -> Hierarchy | None:
+        """The one that is named. Raises Http404."""
+        name = self.asked.get("hierarchy")
+        rows = Hierarchy.objects.restrict(self.request.user, "view").select_related("current")
+        return get_object_or_404(rows, name=name) if name else None
+
+
+class TreeLintView(ApiView):
+    """The lint of the tree in force."""
+
+    @extend_schema(
+        operation_id="lint_tree",
+        tags=["trees"],
+        parameters=[HIERARCHY],
+        responses={200: TreeLintSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """What is odd about it, and what holds, with whether the guarantees fit each cluster; to editors, of theirs."""
+        user = request.user
+        scope = self.scope if self.scope.everything else scope_of(user, "plan")
+        trees = Hierarchy.objects.restrict(user, "view" if scope.everything else "plan").select_related("current")
+        found = get_object_or_404(trees, name=name)
+        if found.current is None:
+            raise Http404
+        rows = findings(published(found.current, found, scope), selectors.using(user, found), scope)
+        body = {"hierarchy": name, "revision": found.current.number, "results": rows}
+        return Response(TreeLintSerializer(body).data)

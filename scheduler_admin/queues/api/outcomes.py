@@ -1,0 +1,116 @@
+"""What a tree that was sent would do: what it changes, what is odd about it, what it preempts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from engine.formats.tree_json.document import write_queue
+from engine.model.queue_tree import QueueTree
+from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, group_evictions
+from engine.planning.journal import CorruptJournalError
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.decisions.redaction import Redaction
+from scheduler_admin.journal.selectors.forecasts import Outlook, TooMuchWorkError, forecast_tree, too_much_work
+from scheduler_admin.journal.selectors.orphans import orphans, sentence
+from scheduler_admin.queues.api.documents import Sent
+from scheduler_admin.queues.api.lint import findings
+from scheduler_admin.queues.api.proposals import Proposal
+from scheduler_admin.queues.services.hierarchies import Terms
+
+
+def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> dict[str, Any]:
+    """All there is to say before a tree is put in force; clusters are those that use its hierarchy."""
+    return {
+        "changed": proposal.changed,
+        "revision": proposal.number,
+        "document": _mapped(proposal.sent, scope),
+        "diff": proposal.diff(),
+        "lint": findings(proposal.sent, clusters, scope),
+        "forecast": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
+    }
+
+
+def _mapped(sent: Sent, scope: Scope) -> dict[str, Any] | None:
+    """What a document's queues become, those of a scope; None where it is of our own form."""
+    if sent.native is None:
+        return None
+    return {
+        "format": sent.native.format,
+        "queues": [_became(sent, path) for path in sent.tree.walk() if scope.has_path(path)],
+    }
+
+
+def _became(sent: Sent, path: str) -> dict[str, Any]:
+    source = sent.sources.get(path)
+    return {
+        "title": source.title if source else None,
+        "line": source.line if source else None,
+        "queue": write_queue(sent.tree[path]),
+    }
+
+
+def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> dict[str, Any]:
+    """One cluster's forecast under the tree as a row; of a scope that is not everything, what becomes of its pods."""
+    reason = _("Nothing was read of this cluster yet.")
+    try:
+        found = forecast_tree(cluster=cluster, tree=tree, **terms._asdict())
+    except CorruptJournalError:
+        found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
+    except TooMuchWorkError:
+        found, reason = None, too_much_work()
+    row = {"cluster": cluster.name, "forecast": told(found, scope) if found else None}
+    return {**row, "reason": None if found else reason, "orphans": _orphans(cluster, tree, scope)}
+
+
+def _orphans(cluster: Cluster, tree: QueueTree, scope: Scope) -> dict[str, Any] | None:
+    """The pods of a scope's queues that would be in no queue; None: none, or that is not known."""
+    try:
+        found = [one for one in orphans(cluster, tree) or () if scope.has_path(one.queue)]
+    except CorruptJournalError:
+        return None
+    if not found:
+        return None
+    running, pending = sum(one.running for one in found), sum(one.pending for one in found)
+    return {"running": running, "pending": pending, "queues": found, "sentence": sentence(found)}
+
+
+def told(found: Outlook, scope: Scope) -> dict[str, Any]:
+    """A forecast as a member of an answer: what becomes of a scope's pods."""
+    mine = _own(found.proposed.evictions, scope)
+    waiting = [one.decision.ask for one in found.proposed.waiting]
+    return {
+        "at": found.at,
+        "settles": found.proposed.settles.value,
+        "loop": _loop(found, scope),
+        "passes": found.proposed.passes,
+        "next_pass": EvictionCount.of(one for one in mine if one.round == 1),
+        "total": EvictionCount.of(mine),
+        "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
+        "caused": _summed(_own(found.change.caused, scope), scope),
+        "spared": _summed(_own(found.change.spared, scope), scope),
+        "served": _asks(found.change.served, scope),
+        "unserved": _asks(found.change.unserved, scope),
+        "unreachable": [one for one in found.unreachable if scope.has_path(one.queue)],
+    }
+
+
+def _loop(found: Outlook, scope: Scope) -> Loop | None:
+    """What goes on for ever, with the scope's queues in it."""
+    loop = found.proposed.loop
+    return loop and msgspec.structs.replace(loop, queues=tuple(filter(scope.has_path, loop.queues)))
+
+
+def _asks(placed: Iterable[PlacedPod], scope: Scope) -> list[PlacedPod]:
+    return [one for one in placed if scope.has_pod(one.ask.namespace, one.ask.queue)]
+
+
+def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:
+    return [one for one in evictions if scope.has_pod(one.victim.namespace, one.victim.queue)]
+
+
+def _summed(evictions: list[Eviction], scope: Scope) -> dict[str, Any]:
+    groups = Redaction.of(scope).groups(group_evictions(evictions))
+    return {**msgspec.structs.asdict(EvictionCount.of(evictions)), "groups": groups}

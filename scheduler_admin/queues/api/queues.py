@@ -1,0 +1,125 @@
+"""The queues of a cluster with what the last pass read of them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.model.quantities import format_amount
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import present, status_of
+from scheduler_admin.clusters.status.reclaim_notices import notices_of
+from scheduler_admin.pending.waits import waits_of
+from scheduler_admin.queues.api.queue_serializers import QueueDetailSerializer, QueuesSerializer
+from scheduler_admin.queues.api.standing import QueueStanding, stand
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.selectors.lending import Dealing, dealings
+from scheduler_admin.queues.selectors.queues import tree_with, visible
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+
+
+class QueueView(ApiView):
+    """What queue routes share."""
+
+    def current(self, cluster: Cluster) -> Revision | None:
+        """The revision that is enforced."""
+        return cluster.hierarchy.current if cluster.hierarchy else None
+
+    def stand(self, cluster: Cluster, revision: Revision) -> list[QueueStanding]:
+        """The user's queues of the revision, dynamic ones too, with their standing."""
+        there = present(cluster)
+        queues = visible(self.request.user, revision, there)
+        tree, status = tree_with(revision, there), status_of(cluster)
+        return [stand(queue, status, tree, dialect=revision.dialect) for queue in queues]
+
+    def head_of(self, cluster: Cluster, revision: Revision | None) -> dict[str, Any]:
+        """What the answer is about, and as of when."""
+        status = status_of(cluster)
+        return {
+            "cluster": cluster.name,
+            "revision": revision.number if revision else None,
+            "read_at": status.read_at if status else None,
+        }
+
+
+class QueuesView(QueueView):
+    """The queues of a cluster."""
+
+    @extend_schema(
+        operation_id="list_queues",
+        tags=["queues"],
+        parameters=[CLUSTER],
+        responses={200: QueuesSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
+        del request
+        cluster = self.cluster(name)
+        revision = self.current(cluster)
+        results = self.stand(cluster, revision) if revision else []
+        body = QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
+        return Response(body)
+
+
+class QueueDetailView(QueueView):
+    """One queue."""
+
+    @extend_schema(
+        operation_id="get_queue",
+        tags=["queues"],
+        parameters=[
+            CLUSTER,
+            OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
+        ],
+        responses={200: QueueDetailSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str, path: str) -> Response:
+        """One queue with the applications that run in it."""
+        cluster = self.cluster(name)
+        revision = self.current(cluster)
+        queues = self.stand(cluster, revision) if revision else []
+        found = next((one for one in queues if one.queue.path == path), None)
+        if found is None:
+            raise Http404
+        status = status_of(cluster)
+        # A tenant's queue may hold pods of namespaces that aren't the tenant's.
+        running = status.applications.get(path, []) if status else []
+        body = QueueDetailSerializer(
+            {
+                **self.head_of(cluster, revision),
+                "queue": found,
+                "namespaces": found.queue.own.namespaces,
+                "former_paths": found.queue.own.former_paths,
+                "waits": self._waits(cluster, path) if found.queue.leaf else None,
+                "notice": next((one for one in notices_of(request.user, cluster) if one.queue == path), None),
+                "above_quota": status.queues.get(path, {}).get("above_quota") if status else None,
+                "borrowed_and_lent": [_told(dealing) for dealing in self._dealings(cluster, revision, path)],
+                "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
+            }
+        ).data
+        return Response(body)
+
+    def _dealings(self, cluster: Cluster, revision: Revision | None, path: str) -> list[Dealing]:
+        status = status_of(cluster)
+        if revision is None or status is None:
+            return []
+        return dealings(self.scope, status.queues, revision, tree_with(revision, present(cluster)), path)
+
+    def _waits(self, cluster: Cluster, path: str) -> dict[str, Any]:
+        """What was told of asks, and came of it, is told to those who see everything."""
+        found, told = waits_of(cluster, path, timezone.now()), self.scope.everything
+        return {"estimate": found.estimate, "half": found.half if told else None, "most": found.most if told else None}
+
+
+def _told(dealing: Dealing) -> dict[str, Any]:
+    def written(amount: int) -> str:
+        return format_amount(dealing.resource, amount)
+
+    parts = [{"who": one.who, "queue": one.queue, "amount": written(one.amount)} for one in dealing.parts]
+    return {**asdict(dealing), "amount": written(dealing.amount), "parts": parts}

@@ -1,0 +1,138 @@
+"""What is done with published trees: held against each other, put in force again, parts of them put back."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.model.notes import ImportFailure
+from scheduler_admin.queues.api.drafts.bodies import whole
+from scheduler_admin.queues.api.drafts.serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
+from scheduler_admin.queues.api.hierarchies import HIERARCHY
+from scheduler_admin.queues.api.proposals import differing
+from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
+from scheduler_admin.queues.api.trees import tag
+from scheduler_admin.queues.drafts import selectors as draft_selectors
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.selectors import revisions as selectors
+from scheduler_admin.queues.services.hierarchies import OutdatedError, roll_back
+from scheduler_admin.queues.services.restore import restore
+from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.bodies import REFUSED, Unacceptable, read_body, unacceptable
+from scheduler_admin.rest.schema import PROBLEM, if_match
+
+_CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
+_IF_MATCH = if_match("The ETag of the tree in force.")
+
+
+class DiffParameters(serializers.Serializer[Any]):
+    """Against what."""
+
+    against = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of another revision; where it is left out, the one before.",
+    )
+
+
+class DiffSerializer(serializers.Serializer[Any]):
+    """What makes one revision of another."""
+
+    revision = serializers.IntegerField()
+    against = serializers.IntegerField(allow_null=True, help_text="Null: there was none before.")
+    diff = ChangeSerializer(many=True)
+
+
+class RestoreSerializer(serializers.Serializer[Any]):
+    """What comes back."""
+
+    queue = serializers.CharField(max_length=500, help_text="Path of a queue of the revision; what lies below, too.")
+
+
+class _RevisionView(ApiView):
+    """What these share: for those who see everything."""
+
+    def find(self, name: str, number: int) -> Revision:
+        """A revision. Raises Http404."""
+        user = self.request.user
+        hierarchy = get_object_or_404(Hierarchy.objects.restrict(user, "view"), name=name)
+        return selectors.find_revision(user, hierarchy, number)
+
+
+class RevisionDiffView(_RevisionView):
+    """One revision against another."""
+
+    parameters = DiffParameters
+
+    @extend_schema(
+        operation_id="diff_revisions",
+        tags=["trees"],
+        parameters=[HIERARCHY, DiffParameters],
+        responses={200: DiffSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str, number: int) -> Response:
+        """What it changed, or what makes it of any other."""
+        found, other = self.find(name, number), self.asked.get("against")
+        against = self.find(name, other) if other else selectors.former(request.user, found)
+        rows = differing(selectors.difference(against, found), selectors.beside(against, found))
+        body = {"revision": number, "against": against.number if against else None, "diff": rows}
+        return Response(DiffSerializer(body).data)
+
+
+class RollBackView(_RevisionView):
+    """The way back."""
+
+    http_method_names = ["post", "options"]
+
+    @extend_schema(
+        operation_id="roll_back",
+        tags=["trees"],
+        parameters=[HIERARCHY, _IF_MATCH],
+        request=PublishSerializer,
+        responses={200: PublishedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    def post(self, request: Request, name: str, number: int) -> Response:
+        """Put it in force again as it was, to the byte: tree, policy, document. Nobody has to approve it again."""
+        found = self.find(name, number)
+        actor, current = self.actor("edit"), found.hierarchy.current
+        body = read_body(PublishSerializer(data=request.data), request.data)
+        preconditions.check(request, tag(current, self.scope), required=True)
+        try:
+            made = roll_back(to=found, author=actor, onto=current.pk if current else None, **body)
+        except OutdatedError as error:
+            raise problems.Overtaken(tag(error.current, self.scope)) from error
+        except ImportFailure as error:
+            raise Unacceptable([{"detail": said(note), "queue": note.path} for note in error.notes]) from error
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        return Response({"revision": made.number}, headers={"ETag": tag(made, self.scope)})
+
+
+class RestoreView(_RevisionView):
+    """A queue that is gone."""
+
+    http_method_names = ["post", "options"]
+
+    @extend_schema(
+        operation_id="restore_queue",
+        tags=["drafts"],
+        parameters=[HIERARCHY],
+        request=RestoreSerializer,
+        responses={201: DraftDetailSerializer, **PROBLEM, **REFUSED},
+    )
+    def post(self, request: Request, name: str, number: int) -> Response:
+        """Put it back, with all below it, in a new draft on the tree in force."""
+        found, actor = self.find(name, number), self.actor("edit")
+        queue = read_body(RestoreSerializer(data=request.data), request.data)["queue"]
+        try:
+            made = restore(revision=found, path=queue, author=actor)
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})

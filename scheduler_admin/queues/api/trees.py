@@ -1,0 +1,181 @@
+"""The tree in force as a document: read it, plan a change of it, put another one in force."""
+
+from typing import Any, overload
+
+import msgspec
+from django.core.exceptions import ValidationError
+from django.http import Http404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotAcceptable, PermissionDenied
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from engine.formats.registry import Format
+from engine.model.queue_tree import ROOT_ONLY
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import Action, Scope, scope_of
+from scheduler_admin.clusters import selectors
+from scheduler_admin.core.entity_tags import entity_tag
+from scheduler_admin.queues.api import tree_serializers as serializers
+from scheduler_admin.queues.api.documents import Part, own_form, read, with_format_checked, wrong_terms
+from scheduler_admin.queues.api.fail_on import Limit, broken
+from scheduler_admin.queues.api.hierarchies import HIERARCHY
+from scheduler_admin.queues.api.outcomes import outcome
+from scheduler_admin.queues.api.proposals import Proposal
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.selectors.revisions import written
+from scheduler_admin.queues.services.hierarchies import (
+    OutdatedError,
+    document_format,
+    native_of,
+    publish_as,
+    terms_of,
+    tree_of,
+)
+from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
+from scheduler_admin.rest.schema import IF_NONE_MATCH, PROBLEM, etag, if_match
+
+_ETAG = etag("Of the tree in force.", 200, 201, 304)
+_FAIL_ON = OpenApiParameter(
+    "fail_on",
+    {"type": "array", "items": {"type": "string", "enum": list(Limit)}},
+    explode=False,
+    style="form",
+    description="Answer 409, and publish nothing, where it would do any of these.",
+)
+_IF_MATCH = if_match("The ETag of the tree that this changes.")
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 412, 413, 415, 422, 428)}
+
+
+class TreeView(ApiView):
+    """The tree in force."""
+
+    http_method_names = ["get", "head", "put", "options"]
+    parser_classes = [OwnFormParser, YuniKornParser]
+    renderer_classes = [JSONRenderer, YuniKornRenderer]
+
+    def parameters_of(self, request: Request) -> type[Serializer[Any]]:
+        """What writes has others than what reads."""
+        return serializers.PutParameters if request.method == "PUT" else serializers.GetParameters
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        """What became of a tree is told in JSON alone."""
+        return [JSONRenderer()] if self.request.method == "PUT" else super().get_renderers()
+
+    @extend_schema(
+        operation_id="get_tree",
+        tags=["trees"],
+        parameters=[HIERARCHY, serializers.GetParameters, _ETAG],
+        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """The tree in our own form, or (Accept: application/yaml) in a document. Tenants see their queues of it."""
+        found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
+        if found is None or found.current is None:
+            raise Http404
+        current = {"ETag": tag(found.current, self.scope)}
+        if request.accepted_renderer.media_type == OWN_FORM:
+            return Response(own_form(found.current, self.scope), headers=current)
+        if not self.scope.everything:
+            raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
+        form = self.asked["document"] or document_format(native_of(found.current))
+        return Response(written(found.current, Format(form)).text, headers=current)
+
+    @extend_schema(
+        operation_id="put_tree",
+        tags=["trees"],
+        parameters=[HIERARCHY, serializers.PutParameters, _FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
+        request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
+        responses={
+            200: serializers.OutcomeSerializer,
+            201: OpenApiResponse(serializers.OutcomeSerializer, description="The hierarchy has its first tree."),
+            **PROBLEM,
+            **_REFUSED,
+            (409, problems.MEDIA_TYPE): serializers.RuledOutSerializer,
+        },
+    )
+    def put(self, request: Request, name: str) -> Response:
+        """Put a whole tree in force, or say what that would do (dry_run). The same tree again changes nothing."""
+        action: Action = "plan" if self.asked["dry_run"] else "edit"
+        self.demand(action)
+        hierarchy = self._changeable(name, action)
+        current = hierarchy.current if hierarchy else None
+        sent = read(body_of(request), hierarchy, self._part(current), self.asked["document"])
+        if not self.asked["change_format"]:
+            sent = with_format_checked(sent, hierarchy, writes=action == "edit")
+        proposal, scope = Proposal(sent, current), scope_of(request.user, action)
+        if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
+            preconditions.check(request, tag(current, self.scope), required=action == "edit")
+        if outside := proposal.outside(scope):
+            raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
+        clusters = selectors.using(request.user, hierarchy)
+        body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
+        if ruled_out := broken(body, self.asked["fail_on"]):
+            raise problems.RuledOut(ruled_out, body, tag(current, self.scope))
+        if action == "edit":
+            in_force = self._publish(name, proposal)
+            return Response(body, status=200 if current else 201, headers={"ETag": tag(in_force, self.scope)})
+        return Response(body, headers={"ETag": tag(current, self.scope)} if current else None)
+
+    def _changeable(self, name: str, action: Action) -> Hierarchy | None:
+        """The hierarchy to change, None for a new one.
+
+        Raises Http404 for who sees none of that name and may make none, PermissionDenied for who may only look.
+        """
+        user = self.request.user
+        rows = Hierarchy.objects.select_related("current").filter(name=name)
+        found = rows.restrict(user, "view").first()
+        if found is None and not scope_of(user, action).everything:
+            raise Http404
+        if found is not None and not rows.restrict(user, action).exists():
+            raise PermissionDenied(_("Only admins and editors change trees."))
+        return found
+
+    def _part(self, current: Revision | None) -> Part | None:
+        """What the document is of, where it is not of the whole tree."""
+        subtree = self.asked["subtree"]
+        if not subtree:
+            return None
+        tree = tree_of(current) if current else ROOT_ONLY
+        if subtree not in tree or not self.scope.has_path(subtree):
+            raise problems.WrongParameters({"subtree": [_("There is no queue %(name)s.") % {"name": subtree}]})
+        return Part(subtree, tree, self.scope)
+
+    def _publish(self, name: str, proposal: Proposal) -> Revision:
+        user, sent, current = self.request.user, proposal.sent, proposal.current
+        assert isinstance(user, User)
+        try:
+            return publish_as(
+                name=name,
+                tree=sent.tree,
+                author=user,
+                reason=self.asked["reason"],
+                terms=sent.terms,
+                native=sent.native,
+                onto=current.pk if current else None,
+                allow_orphans=self.asked["allow_orphans"],
+            )
+        except OutdatedError as error:
+            raise problems.Overtaken(tag(error.current, self.scope)) from error
+        except ValidationError as error:
+            raise problems.InvalidTree(wrong_terms(error)) from error
+
+
+@overload
+def tag(revision: Revision, scope: Scope) -> str: ...
+@overload
+def tag(revision: None, scope: Scope) -> None: ...
+def tag(revision: Revision | None, scope: Scope) -> str | None:
+    """The ETag of a tree in force, of what a scope sees of it; None where there is none yet.
+
+    It is the same for revisions that say the same. What one may not see is not in it: that it changed is hidden, too.
+    """
+    if revision is None:
+        return None
+    seen = [revision.document, *terms_of(revision)] if scope.everything else own_form(revision, scope)
+    return entity_tag(msgspec.json.encode(seen, order="sorted"))

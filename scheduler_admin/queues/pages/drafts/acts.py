@@ -1,0 +1,327 @@
+"""What is done to drafts: every act as a plain form, and the same for a script, which is told only what differs."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from engine.model.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.numbers import read_number
+from scheduler_admin.queues.drafts import copies, edits, selectors
+from scheduler_admin.queues.drafts import merge as draft_merging
+from scheduler_admin.queues.drafts import undo as draft_undoing
+from scheduler_admin.queues.drafts.edits import StaleError
+from scheduler_admin.queues.drafts.storage import ConflictError
+from scheduler_admin.queues.drafts.terms import set_term
+from scheduler_admin.queues.drafts.tree_document import PLACEMENT
+from scheduler_admin.queues.drafts.undo import OvertakenError
+from scheduler_admin.queues.models import Draft, DraftQueue
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.pages.drafts.views import editable, editor_page, find_editable, whole_page
+from scheduler_admin.queues.pages.editor.address import Shown
+from scheduler_admin.queues.pages.editor.draft_context import draft_page
+from scheduler_admin.queues.pages.editor.placement_rules import read_rules_form
+from scheduler_admin.queues.pages.editor.updates import news
+from scheduler_admin.queues.presenters.forecasts import ORPHANING, Orphaned, orphaned
+from scheduler_admin.queues.presenters.setting_words import setting_name, text_in_words
+from scheduler_admin.queues.services.hierarchies import OrphansError, OutdatedError
+
+View = Callable[[HttpRequest, str, int], HttpResponse]
+Done = tuple[Draft, int | None]
+Act = Callable[[Draft, User, QueryDict], Done]
+"""Does it to a draft as a form says; the draft after it, and which row to go on at. Raises what the services raise."""
+
+
+class ClashError(Exception):
+    """Settings that say something else by now than what was seen: setting -> (what was typed, what is there)."""
+
+    def __init__(self, settings: dict[str, tuple[str, ConflictError]]) -> None:
+        super().__init__(", ".join(settings))
+        self.settings = settings
+
+
+@require_POST
+@login_required
+def start(request: HttpRequest, name: str) -> HttpResponse:
+    """A draft of the revision in force."""
+    cluster, actor = editable(request, name)
+    if cluster.hierarchy is None:
+        raise Http404
+    try:
+        made = edits.start(hierarchy=cluster.hierarchy, name=request.POST.get("name", ""), author=actor)
+    except ValidationError as error:
+        sentence = " ".join(error.messages)
+        return editor_page(request, cluster, status=422, problem=sentence, typed=request.POST.dict())
+    return redirect("web:draft", cluster.name, made.pk)
+
+
+def _acting(act: Act) -> View:
+    @require_POST
+    @login_required
+    @wraps(act)
+    def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+        cluster, actor = editable(request, name)
+        draft = find_editable(actor, cluster, pk)
+        try:
+            after, row = act(draft, actor, request.POST)
+        except Draft.DoesNotExist as error:
+            raise Http404 from error
+        except ClashError as error:
+            return _refused(request, cluster, draft, 409, _clash(error), error.settings)
+        except OvertakenError as error:
+            return _refused(request, cluster, draft, 409, _overtaken(error))
+        except ConflictError as error:
+            text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
+            return _refused(request, cluster, draft, 409, text)
+        except DraftQueue.DoesNotExist:
+            text = _("Somebody else deleted this queue meanwhile.")
+            return _refused(request, cluster, draft, 410, text)
+        except ValidationError as error:
+            return _refused(request, cluster, draft, 422, " ".join(error.messages))
+        return _done(request, cluster, after, row)
+
+    return view
+
+
+def _done(request: HttpRequest, cluster: Cluster, draft: Draft, row: int | None) -> HttpResponse:
+    shown = Shown.read(request.GET)
+    if not _scripted(request):
+        at = f"#n{row}" if row else ""
+        return redirect(f"{reverse('web:draft', args=[cluster.name, draft.pk])}{Shown(shown.resources).address()}{at}")
+    return news(request, draft_page(request.user, cluster, draft, shown), focus=f"n{row}" if row else "")
+
+
+def _refused(
+    request: HttpRequest,
+    cluster: Cluster,
+    draft: Draft,
+    status: int,
+    problem: str,
+    settings: dict[str, tuple[str, ConflictError]] | None = None,
+    orphans: Orphaned | None = None,
+) -> HttpResponse:
+    """For a script the sentence, for its place; else the page with what was typed still in its form."""
+    if _scripted(request):
+        now = next((found.now for _typed, found in (settings or {}).values()), "")
+        context = {"problem": problem, "clash": settings is not None, "now": now}
+        html = render_to_string("queues/_draft_problem.html", context, request)
+        return JsonResponse({"html": html, "now": now}, status=status)
+    draft = selectors.find(request.user, cluster.hierarchy, draft.pk)
+    shown, typed_form = Shown.read(request.GET), request.POST.dict()
+    page = draft_page(request.user, cluster, draft, shown, typed=typed_form, problem=problem)
+    return whole_page(request, page, status, orphans)
+
+
+def _clash(error: ClashError) -> str:
+    return " ".join(
+        _("%(who)s changed %(setting)s meanwhile: it says %(now)s, you typed %(typed)s.")
+        % {
+            "who": _who(found),
+            "setting": setting_name(setting),
+            "now": text_in_words(setting, found.now),
+            "typed": text_in_words(setting, typed),
+        }
+        for setting, (typed, found) in error.settings.items()
+    )
+
+
+def _overtaken(error: OvertakenError) -> str:
+    if not error.setting:
+        return _("%(who)s changed this meanwhile: %(now)s. It stays so.") % {"who": _who(error), "now": error.queue}
+    return _("%(who)s changed %(place)s meanwhile: it says %(now)s, and stays so.") % {
+        "who": _who(error),
+        "place": f"{error.queue}, {setting_name(error.setting)}",
+        "now": text_in_words(error.setting, error.now),
+    }
+
+
+def _who(error: ConflictError) -> str:
+    return error.by or _("Somebody else")
+
+
+def _scripted(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "") == "application/json"
+
+
+def _number(form: QueryDict, name: str) -> int:
+    return read_number(form.get(name, ""))
+
+
+@_acting
+def edit(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. ``draft``: its own."""
+    row, clashes = _number(form, "row"), {}
+    for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
+        text, was = form.get(setting, ""), form.get(f"was:{setting}", "")
+        if text.strip() == was.strip():
+            continue
+        try:
+            if form.get("row") == "draft":
+                draft = set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
+            else:
+                draft = edits.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
+        except ConflictError as error:
+            clashes[setting] = (text, error)
+    if clashes:
+        raise ClashError(clashes)
+    return draft, row or None
+
+
+@_acting
+def add(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """A queue below another."""
+    draft, made = edits.add(draft=draft, parent=_number(form, "row"), name=form.get("name", ""), actor=actor)
+    return draft, made.pk
+
+
+@_acting
+def rename(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """Another name for a queue."""
+    row = _number(form, "row")
+    return edits.rename(draft=draft, row=row, name=form.get("name", ""), was=form.get("was", ""), actor=actor), row
+
+
+@_acting
+def move(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """A queue below another parent."""
+    row, parent = _number(form, "row"), _number(form, "parent")
+    return edits.move(draft=draft, row=row, parent=parent, was=_number(form, "was"), actor=actor), row
+
+
+@_acting
+def copy(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """A queue with all below it once more, below a parent."""
+    row, parent = _number(form, "row"), _number(form, "parent")
+    draft, made = copies.copy(draft=draft, row=row, parent=parent, actor=actor)
+    return draft, made.pk
+
+
+@_acting
+def delete(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """A queue with all below it."""
+    row = _number(form, "row")
+    parent = DraftQueue.objects.filter(draft=draft, pk=row).values_list("parent", flat=True).first()
+    return edits.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor), parent
+
+
+@_acting
+def undo(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """One's own last act taken back."""
+    del form
+    return draft_undoing.undo(draft=draft, actor=actor)
+
+
+@_acting
+def redo(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """What was taken back last, done again."""
+    del form
+    return draft_undoing.redo(draft=draft, actor=actor)
+
+
+@_acting
+def rules(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """The placement rules of the form, with what its button does to them."""
+    try:
+        text = read_rules_form(form)
+        return set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor), None
+    except ConflictError as error:
+        error.now = text_in_words(PLACEMENT, error.now)
+        raise
+
+
+@_acting
+def merge(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """The revision in force under the draft."""
+    del form
+    return draft_merging.merge_draft(draft=draft, actor=actor), None
+
+
+@_acting
+def choose(draft: Draft, actor: User, form: QueryDict) -> Done:
+    """One of the two texts that a merge found."""
+    chosen = draft_merging.choose(
+        draft=draft,
+        queue=form.get("queue", ""),
+        setting=form.get("setting", ""),
+        side="theirs" if form.get("side") == "theirs" else "mine",
+        actor=actor,
+    )
+    return chosen, None
+
+
+@require_POST
+@login_required
+def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
+    cluster, actor = editable(request, name)
+    draft = find_editable(actor, cluster, pk)
+    try:
+        with transaction.atomic():
+            revision = edits.publish_draft(
+                draft=draft,
+                version=_number(request.POST, "version"),
+                reason=request.POST.get("reason", ""),
+                actor=actor,
+                allow_orphans="allow_orphans" in request.POST,
+            )
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
+    except StaleError:
+        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+    except OutdatedError:
+        return _refused(request, cluster, draft, 412, _("Another revision came into force meanwhile. Merge first."))
+    except OrphansError as error:
+        lost = orphaned(error.found, scope_of(actor, "view"))
+        return _refused(request, cluster, draft, 409, _(ORPHANING), orphans=lost)
+    except ImportFailure as error:
+        return _refused(request, cluster, draft, 422, " ".join(said(note) for note in error.notes))
+    except ValidationError as error:
+        return _refused(request, cluster, draft, 422, " ".join(error.messages))
+    messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
+    if not scope_of(actor, "view").everything:  # which a revision shows
+        return redirect("web:queues", cluster.name)
+    return redirect("web:revision", cluster.name, revision.number)
+
+
+@require_POST
+@login_required
+def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Say that it may be published as it was read."""
+    cluster, actor = editable(request, name)
+    draft = find_editable(actor, cluster, pk)
+    try:
+        edits.approve(draft=draft, version=_number(request.POST, "version"), actor=actor)
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
+    except StaleError:
+        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+    except ValidationError as error:
+        return _refused(request, cluster, draft, 422, " ".join(error.messages))
+    messages.success(request, _("Approved: somebody else may publish it now."))
+    return redirect("web:draft", cluster.name, pk)
+
+
+@require_POST
+@login_required
+def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Throw a draft away."""
+    cluster, actor = editable(request, name)
+    draft = find_editable(actor, cluster, pk)
+    try:
+        edits.discard(draft=draft, actor=actor)
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
+    messages.success(request, _("Draft %(name)s is discarded.") % {"name": draft.name})
+    return redirect("web:editor", cluster.name)

@@ -1,0 +1,129 @@
+"""What stands beside a draft's grid: its checks, its changes, and what keeps it from being published."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from engine.model.notes import Note, Severity
+from scheduler_admin.queues.drafts.selectors import DraftState
+from scheduler_admin.queues.drafts.texts import setting_named
+from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, Placed, text_of
+from scheduler_admin.queues.models import Draft, DraftQueue
+from scheduler_admin.queues.notes import remedy, said, setting_of
+from scheduler_admin.queues.pages.editor.address import Shown
+from scheduler_admin.queues.pages.editor.grid import Row
+from scheduler_admin.queues.presenters.changes import MOST, Lines
+from scheduler_admin.queues.presenters.setting_words import setting_name, text_in_words
+
+_KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "none"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the panel: a word of state, the place that it leads to, a sentence, and what to do about it."""
+
+    kind: str
+    word: str
+    place: str
+    href: str
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What both changed, as the three say it."""
+
+    queue: str
+    setting: str
+    place: str
+    base: str
+    theirs: str
+    mine: str
+
+
+def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines[Check]:
+    """Errors, warnings, what holds; each leads to its queue or its field."""
+    by_path = {row.of.path: row for row in rows}
+    found: list[Check] = []
+    for note in state.notes[:MOST]:
+        row = rows[note.index] if note.index is not None else by_path.get(note.path)
+        found.append(_check(note, row, shown))
+    return Lines(found, max(0, len(state.notes) - MOST))
+
+
+def _check(note: Note, row: Row | None, shown: Shown) -> Check:
+    setting = setting_of(note)
+    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
+    kind, word = _KINDS[note.severity], words[note.severity]
+    if note.severity is Severity.INFO and not note.remedy:
+        kind, word = "ok", _("holds")
+    href = place = ""
+    if row is not None and (note.remedy or note.severity is not Severity.INFO):
+        name = row.of.placed.row.name
+        # What is found in a tree names the setting itself; what is wrong with a text is about that text alone.
+        place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
+        field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
+        href = f"#{field}"
+        if not row.has(setting) and setting_named(setting) and not row.act:
+            href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
+    if setting.startswith("capacity"):
+        href = f"#f0-{setting}"
+    elif not note.path and setting:
+        place = setting_name(setting)
+        href = "#draft-placement" if setting.startswith(PLACEMENT) else f"#f0-{setting}"
+    return Check(kind, word, place, href, said(note), remedy(note))
+
+
+def obstacles(state: DraftState) -> str:
+    """Why it can't be published as it is, in one sentence; empty: it can."""
+    if state.draft.conflicts:
+        left = len(state.draft.conflicts)
+        text = ngettext(
+            "Choose first for %(n)s setting that both changed.",
+            "Choose first for %(n)s settings that both changed.",
+            left,
+        )
+        return text % {"n": left}
+    if state.draft.outdated:
+        return _("Merge first: another revision is in force than the one that this draft changes.")
+    if state.errors:
+        left, first = len(state.errors), state.errors[0]
+        setting = setting_of(first)
+        name = first.path.rpartition(".")[2]
+        place = ", ".join(part for part in (name, setting_name(setting) if setting else "") if part)
+        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, such as %(place)s.", left)
+        return text % {"n": left, "place": place}
+    return "" if state.differs else _("Nothing is changed yet.")
+
+
+def choices(state: DraftState) -> list[Choice]:
+    """What a merge left to choose from."""
+    rows = {row.placed.pk: row.placed for row in state.rows}
+    return [_choice(state.draft, one, rows.get(one["row"])) for one in state.draft.conflicts]
+
+
+def _choice(draft: Draft, one: dict[str, Any], placed: Placed | None) -> Choice:
+    setting, path = one["setting"], placed.path if placed else one["queue"]
+    if setting:
+        holder = draft if one["queue"] == DRAFT else placed.row if placed else None
+        mine = text_of(holder, setting) if holder else one["mine"]
+        texts = [text_in_words(setting, text) for text in (one["base"], one["theirs"], mine)]
+        place = ", ".join(part for part in (path, setting_name(setting)) if part)
+        return Choice(one["queue"], setting, place, *texts)
+    texts = [_("is there") if one[side] else _("is deleted") for side in ("base", "theirs", "mine")]
+    return Choice(one["queue"], setting, path, *texts)
+
+
+def below(rows: Sequence[Row], queue: DraftQueue) -> list[Row]:
+    """The row of a queue, and those of all below it."""
+    place = next(index for index, row in enumerate(rows) if row.pk == queue.pk)
+    found = [rows[place]]
+    for row in rows[place + 1 :]:
+        if row.level <= found[0].level:
+            break
+        found.append(row)
+    return found

@@ -1,0 +1,101 @@
+"""What the pages of revisions show, put together from the selectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engine.explain import Message
+from engine.formats.tree_json.diff import ChangeKind, QueueChange
+from engine.formats.tree_json.document import write_queue
+from engine.model.queue_tree import QueueTree
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
+from scheduler_admin.queues.drafts.texts import typed
+from scheduler_admin.queues.drafts.tree_document import Placed
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.pages.editor.address import Shown
+from scheduler_admin.queues.pages.editor.grid import Row, grid, resource_names
+from scheduler_admin.queues.presenters.changes import Lines, changed
+from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, rules, templates
+from scheduler_admin.queues.selectors import revisions as selectors
+from scheduler_admin.queues.services.hierarchies import terms_of, tree_of
+from scheduler_admin.queues.services.restore import restorable
+
+
+@dataclass(frozen=True)
+class RevisionLine:
+    """A line of the list. ``changes``: of how many queues, against the one before."""
+
+    revision: Revision
+    changes: int
+    in_force: bool
+
+
+@dataclass(frozen=True)
+class RevisionView:
+    """One revision held against another."""
+
+    revision: Revision
+    against: Revision | None
+    numbers: Sequence[int]
+    changes: Lines[Message]
+    count: int
+    rules: Sequence[ToldRule]
+    templates: Sequence[ToldTemplate]
+    names: Sequence[str]
+    rows: Sequence[Row]
+    restorable: frozenset[str]
+    """Paths of queues that the reader may put back."""
+    back: Lines[Message] | None
+    """What rolling back to it would change; None for the one in force, and for those who may not."""
+
+
+def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Revision | None) -> list[RevisionLine]:
+    """The list; ``last`` is the one before the last of the page."""
+    return [
+        RevisionLine(after, len(selectors.difference(before, after)), after.pk == hierarchy.current_id)
+        for after, before in pairwise([*page.revisions, last])
+        if after is not None
+    ]
+
+
+def revision_view(user: Who, revision: Revision, against: Revision | None) -> RevisionView:
+    """One revision, what it changed against another, and what going back to it would change."""
+    found, current = selectors.difference(against, revision), revision.hierarchy.current
+    names, rows = _table(revision, found if against else ())  # of the first, every queue would be marked as new
+    may_roll_back = scope_of(user, "edit").everything and current is not None and current.pk != revision.pk
+    return RevisionView(
+        revision=revision,
+        against=against,
+        numbers=[number for number in selectors.numbers(user, revision.hierarchy) if number != revision.number],
+        changes=changed(found, selectors.beside(against, revision)),
+        count=len(found),
+        rules=rules(tree_of(revision)),
+        templates=templates(tree_of(revision)),
+        names=names,
+        rows=rows,
+        restorable=restorable(revision, scope_of(user, "edit")),
+        back=_back(current, revision) if may_roll_back else None,
+    )
+
+
+def _back(current: Revision | None, revision: Revision) -> Lines[Message]:
+    return changed(selectors.difference(current, revision), selectors.beside(current, revision))
+
+
+def _table(revision: Revision, found: Sequence[QueueChange]) -> tuple[list[str], list[Row]]:
+    """The tree as a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
+    tree = tree_of(revision)
+    by_path = {one.path: one for one in found if one.kind is not ChangeKind.REMOVED}
+    rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
+    state = DraftState(
+        Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found), terms_of(revision)
+    )
+    names = resource_names(state, {}, ())
+    return names, grid(state, names, Shown(), Scope())
+
+
+def _row(tree: QueueTree, path: str, place: int, change: QueueChange | None) -> DraftRow:
+    queue = tree[path]
+    row = DraftQueue(pk=place, name=queue.name, origin=path, settings=typed(write_queue(queue)))
+    return DraftRow(Placed(row, path, path.count("."), place, None), tree.is_leaf(path), (), change)

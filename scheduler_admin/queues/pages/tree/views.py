@@ -1,0 +1,73 @@
+"""The tree of queues, and one queue."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from scheduler_admin.clusters import selectors
+from scheduler_admin.core.words import span as lasting
+from scheduler_admin.demo.simulator_client import SPEEDS, offered
+from scheduler_admin.queues.pages.tree.queue_context import figure, queue_page
+from scheduler_admin.queues.pages.tree.tree_context import tree_page
+from scheduler_admin.queues.pages.tree.tree_updates import drawn
+from scheduler_admin.queues.selectors.tree_filters import Sift
+from scheduler_admin.site.live import Context, answer, etag
+from scheduler_admin.usage import selectors as usage_selectors
+from scheduler_admin.usage.pages.context import MARKS, Span
+from scheduler_admin.usage.samples import slot
+
+
+@require_safe
+@login_required
+def tree(request: HttpRequest, name: str) -> HttpResponse:
+    """Who uses what, against what was promised."""
+    cluster = selectors.get(request.user, name)
+    sift = Sift.read(request.GET)
+
+    def build() -> Context:
+        status = selectors.status_of(cluster)
+        context = {
+            "cluster": cluster,
+            "tree": tree_page(request.user, cluster, sift),
+            "fresh": selectors.freshness(status, timezone.now()),
+            "speeds": SPEEDS if offered(request.user, cluster) else None,
+        }
+        return {**context, **drawn(request, cluster.name, context)}
+
+    return answer(request, "queues/queues.html", build, cluster, cluster=cluster)
+
+
+@require_safe
+@login_required
+def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    """How did it come to this?"""
+    cluster = selectors.get(request.user, name)
+    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+
+    def build() -> Context:
+        status = selectors.status_of(cluster)
+        page = queue_page(request.user, cluster, path, span)
+        fresh = selectors.freshness(status, span.now)
+        return {"shown": page, "span": span, "fresh": fresh, "most_marks": MARKS, "step": lasting(page.series.step_s)}
+
+    return answer(request, "queues/queue.html", build, cluster, cluster=cluster)
+
+
+@require_safe
+@login_required
+def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    """The figure of a queue's usage over time; 304 while there is no news, and the time shown has not moved on."""
+    cluster = selectors.get(request.user, name)
+    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+    tag = etag(request, cluster, at=slot(span.until))
+    response: HttpResponse
+    if request.headers.get("If-None-Match") == tag:
+        response = HttpResponseNotModified()
+    else:
+        response = JsonResponse(figure(request.user, cluster, path, span))
+    response["ETag"] = tag
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Cookie", "Accept-Language"])
+    return response

@@ -1,0 +1,112 @@
+"""The media types of trees and snapshots: bodies are taken in whole, so that reading tells every error at its place."""
+
+from typing import IO, Any, NamedTuple
+
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+
+from scheduler_admin.journal.services.snapshots import MOST_BYTES
+from scheduler_admin.rest import problems
+
+OWN_FORM = "application/json"
+YUNIKORN = "application/yaml"
+ZIP = "application/zip"
+LARGEST = 512 * 1024
+"""Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
+
+
+class Body(NamedTuple):
+    """What was sent, unread."""
+
+    media_type: str
+    raw: bytes
+
+
+class OwnFormParser(BaseParser):
+    """Our own form."""
+
+    media_type = OWN_FORM
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        """The Body as it is. Raises TooLarge."""
+        del media_type, parser_context
+        raw = stream.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise problems.TooLarge(limit=str(LARGEST // 1024))
+        return Body(str(self.media_type), raw)
+
+
+class YuniKornParser(OwnFormParser):
+    """A queues.yaml."""
+
+    media_type = YUNIKORN
+
+
+class ZipParser(BaseParser):
+    """A saved snapshot as it was downloaded."""
+
+    media_type = ZIP
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        """The Body as it is, with one byte more than may be where it is too large."""
+        del media_type, parser_context
+        return Body(str(self.media_type), stream.read(MOST_BYTES + 1))
+
+
+class ManifestsParser(ZipParser):
+    """Objects as kubectl writes them in JSON."""
+
+    media_type = OWN_FORM
+
+
+class ZipRenderer(BaseRenderer):
+    """Hands a zip on as it is; errors, which are none, are JSON."""
+
+    media_type = ZIP
+    format = "zip"
+    charset = None
+    render_style = "binary"
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        """As it is."""
+        return (
+            data
+            if isinstance(data, bytes)
+            else bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
+        )
+
+
+class YuniKornRenderer(BaseRenderer):
+    """Hands a queues.yaml on as it is; errors, which are no documents, are JSON."""
+
+    media_type = YUNIKORN
+    format = "yaml"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        """As UTF-8."""
+        if isinstance(data, str):
+            return data.encode()
+        return bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
+
+
+class SvgRenderer(YuniKornRenderer):
+    """Hands a drawing on as it is."""
+
+    media_type = "image/svg+xml"
+    format = "svg"
+
+
+def body_of(request: Request) -> Body:
+    """What was sent. Raises UnsupportedMediaType with what could have been, Unreadable for nothing, TooLarge."""
+    try:
+        body = request.data
+    except UnsupportedMediaType as error:
+        said = _("Send Content-Type application/yaml or application/json.")
+        raise UnsupportedMediaType(request.content_type, detail=said) from error
+    if not isinstance(body, Body):  # what the framework makes of no body at all
+        raise problems.Unreadable([{"detail": _("The request has no body.")}])
+    return body

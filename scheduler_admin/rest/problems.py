@@ -1,0 +1,267 @@
+"""Every error of the API as problem details (RFC 9457)."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from json import JSONDecodeError
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.signals import got_request_exception
+from django.http import Http404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework import serializers
+from rest_framework.exceptions import APIException, NotFound, ParseError
+from rest_framework.exceptions import PermissionDenied as Forbidden
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from scheduler_admin.core.outages import RETRY_S, passes
+from scheduler_admin.journal.selectors.orphans import sentence
+from scheduler_admin.queues.services.hierarchies import OrphansError
+
+MEDIA_TYPE = "application/problem+json"
+_log = logging.getLogger(__name__)
+
+
+Errors = Sequence[Mapping[str, Any]]
+"""What is wrong, each with the members of ErrorSerializer that are known."""
+
+
+def pointer(*names: str | int) -> str:
+    """A place in a document, from its top down (RFC 6901)."""
+    return "".join(f"/{str(name).replace('~', '~0').replace('/', '~1')}" for name in names)
+
+
+def each_at(found: Any, place: str = "") -> Iterator[dict[str, str]]:
+    """What a serializer finds wrong, each at its place in the body."""
+    if isinstance(found, Mapping):
+        for name, inner in found.items():
+            whole = name == api_settings.NON_FIELD_ERRORS_KEY
+            yield from each_at(inner, place if whole else place + pointer(name))
+    elif isinstance(found, list | tuple):
+        for index, inner in enumerate(found):
+            yield from each_at(inner, place + pointer(index) if isinstance(inner, Mapping) else place)
+    else:
+        yield {"detail": str(found), "pointer": place}
+
+
+class Refusal(APIException):
+    """An error of the request that says everything that is wrong with it."""
+
+    def __init__(self, errors: Errors = (), **params: str) -> None:
+        super().__init__(str(self.default_detail) % params if params else None)
+        self.errors = errors
+
+
+class WrongParameters(Refusal):
+    """Query parameters that can't be understood: parameter -> what is wrong with it."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+    default_detail = gettext_lazy("The query has parameters that can't be understood.")
+
+    def __init__(self, wrong: Mapping[str, list[str]]) -> None:
+        super().__init__([{"parameter": name, "detail": detail} for name, all_ in wrong.items() for detail in all_])
+
+
+class WrongHeader(Refusal):
+    """A header that can't be understood."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+    default_detail = gettext_lazy("The request has a header that can't be understood.")
+
+    def __init__(self, name: str, detail: str) -> None:
+        super().__init__([{"header": name, "detail": detail}])
+
+
+class Unreadable(Refusal):
+    """A document that is not even the format that it claims to be."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+    default_detail = gettext_lazy("The document can't be read.")
+
+
+class TooLarge(Refusal):
+    """A document beyond the limit."""
+
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = gettext_lazy("The document has more than %(limit)s KiB.")
+
+
+class NotNow(Refusal):
+    """A database that is locked, away or full. The answer says when to try again."""
+
+    status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    default_detail = gettext_lazy("The database does not answer in time, or there is no room left: try again later.")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers = {"Retry-After": str(RETRY_S)}
+
+
+class InvalidTree(Refusal):
+    """A document that can be read and is no tree that could be published."""
+
+    status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+    default_detail = gettext_lazy("This is no valid tree.")
+
+
+class OutsideSubtree(Refusal):
+    """A change outside of the subtrees that are one's own to change."""
+
+    status_code = HTTPStatus.FORBIDDEN
+    default_detail = gettext_lazy("Only what lies inside of %(subtree)s is yours to change.")
+
+
+class InsufficientScope(Refusal):
+    """A token that is not for this (RFC 6750)."""
+
+    status_code = HTTPStatus.FORBIDDEN
+    default_detail = gettext_lazy("This takes a token with the scope %(scope)s.")
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(scope=scope)
+        self.headers = {"WWW-Authenticate": f'Bearer realm="api", error="insufficient_scope", scope="{scope}"'}
+
+
+class RuledOut(Refusal):
+    """A tree that would do what its sender rules out. The answer has all that it would do, and the ETag in force."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("The tree would do what fail_on rules out.")
+
+    def __init__(self, errors: Errors, outcome: Mapping[str, Any], etag: str | None) -> None:
+        super().__init__(errors)
+        self.members = {"outcome": outcome}
+        self.headers = {"ETag": etag} if etag else {}
+
+
+class Orphaning(Refusal):
+    """A tree that would leave pods in no queue, published without saying that it may."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("Pods would belong to no queue. Say allow_orphans to publish it all the same.")
+
+    def __init__(self, error: OrphansError) -> None:
+        super().__init__(
+            [
+                {"detail": f"{one.queue}: {sentence([one])}", "queue": one.queue, "cluster": cluster}
+                for cluster, found in error.found.items()
+                for one in found
+            ]
+        )
+
+
+class NoPrecondition(Refusal):
+    """A change that does not say what it is a change of."""
+
+    status_code = HTTPStatus.PRECONDITION_REQUIRED
+    default_detail = gettext_lazy("Say in If-Match what this changes: the ETag that you read.")
+
+
+class Overtaken(Refusal):
+    """A change of a tree that is no longer the current one. The answer carries the current one's ETag, if any."""
+
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_detail = gettext_lazy("This is no longer what you read: read it again.")
+
+    def __init__(self, etag: str | None) -> None:
+        super().__init__()
+        self.headers = {"ETag": etag} if etag else {}
+
+
+class NotOtherwise(Refusal):
+    """A decision that is not ours by priority, or of which what was seen then is no longer stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("What would have changed this decision can't be worked out, or can no longer.")
+
+
+class NotReplayed(Refusal):
+    """A decision that others took in their own way, or of which what was seen then is no longer stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("This decision can't be taken again, or can no longer.")
+
+
+class NotWorkedOut(Refusal):
+    """Why an ask waits: of a decision that is not ours to do nothing, or of which too little is still stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("Why this ask waits can't be worked out, or can no longer.")
+
+
+class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
+    """One thing that is wrong, and where."""
+
+    detail = serializers.CharField(help_text="What is wrong, for people.")
+    parameter = serializers.CharField(required=False, help_text="Name of the query parameter.")
+    header = serializers.CharField(required=False, help_text="Name of the header.")
+    pointer = serializers.CharField(
+        required=False, help_text="JSON pointer (RFC 6901) into the document: /queues/3/max/memory."
+    )
+    line = serializers.IntegerField(required=False, help_text="Line of the document, counted from one.")
+    queue = serializers.CharField(required=False, help_text="Path of the queue.")
+    remedy = serializers.CharField(required=False, help_text="What to do about it, for people.")
+    cluster = serializers.CharField(required=False, help_text="Where it is about one cluster.")
+
+
+class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
+    """Problem details, RFC 9457."""
+
+    type = serializers.CharField(help_text="Always about:blank: the status says what kind it is.")
+    title = serializers.CharField(help_text="The status in words.")
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="What went wrong, for people.")
+    errors = ErrorSerializer(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        many=True, required=False, help_text="Everything that is wrong with the query or the document."
+    )
+
+
+def problem(error: APIException) -> Response:
+    """The response for an error, with what the status obliges us to say in headers."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(error.status_code).phrase,
+        "status": int(error.status_code),
+        "detail": str(error.detail),
+    }
+    if errors := getattr(error, "errors", None):
+        body["errors"] = errors
+    body |= getattr(error, "members", {})
+    headers = dict(getattr(error, "headers", {}))
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    return Response(body, status=error.status_code, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _unreadable(error: ParseError) -> Unreadable:
+    """A body that is no JSON, with the line where it ceases to be."""
+    cause = error.__context__
+    place: dict[str, Any] = {"line": cause.lineno} if isinstance(cause, JSONDecodeError) else {"pointer": ""}
+    return Unreadable([{"detail": str(error.detail), **place}])
+
+
+def handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception handler. What nobody foresaw is logged and answered without its text."""
+    if isinstance(error, Http404 | NotFound):
+        return problem(NotFound(_("Nothing is here, or nothing that you may see.")))
+    if isinstance(error, PermissionDenied):
+        return problem(Forbidden())
+    if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
+        return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
+    if isinstance(error, OrphansError):
+        return problem(Orphaning(error))
+    if isinstance(error, ParseError):
+        return problem(_unreadable(error))
+    if isinstance(error, APIException):
+        return problem(error)
+    request = context["request"]
+    if passes(error):
+        _log.warning("%s %s: %s", request.method, request.path, error)
+        return problem(NotNow())
+    _log.error("%s %s failed", request.method, request.path, exc_info=error)
+    got_request_exception.send(sender=None, request=request)
+    return problem(APIException())

@@ -1,0 +1,26 @@
+"""What every template can use."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.core.words import unit_words
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Site-wide facts: languages, the words of durations, which page this is, what the user sees."""
+    match = request.resolver_match
+    user = getattr(request, "user", AnonymousUser())
+    seen = scope_of(user, "view")
+    staff = seen.everything
+    return {
+        "languages": settings.LANGUAGES,
+        "units": unit_words(),
+        "page": match.url_name if match else "",
+        "staff": staff,
+        "notified": staff or bool(seen.tenants),
+        "edits": staff or bool(scope_of(user, "edit").subtrees),
+    }

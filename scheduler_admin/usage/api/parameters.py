@@ -1,0 +1,39 @@
+"""Which usage a request asks for."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from scheduler_admin.decisions.selectors.filters import LONGEST
+from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.parameters import QUEUE, forward
+
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class UsageParameters(serializers.Serializer[Any]):
+    """Which usage, and when."""
+
+    queue = serializers.RegexField(QUEUE, max_length=500, help_text="Path of the queue.")
+    resource = serializers.CharField(
+        max_length=253,
+        help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
+        "that is held of any resource.",
+    )
+    to = UtcField(required=False, help_text="Samples before this time, RFC 3339; now if not given.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """``from`` is a word of Python, so it can't be declared above."""
+        since = UtcField(required=False, help_text="Samples at or after this time; an hour before `to` if not given.")
+        return {**super().get_fields(), "from": since}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Fill in the times, and keep the answer to a size that a chart can show."""
+        until: datetime = attrs.setdefault("to", timezone.now())
+        since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
+        if until - since > LONGEST:
+            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST.days})
+        return forward(attrs, "from", "to")

@@ -1,0 +1,36 @@
+"""Usage over time."""
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.parameters import queue_known
+from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.usage.api.parameters import UsageParameters
+from scheduler_admin.usage.api.points import samples
+from scheduler_admin.usage.api.serializers import UsageSerializer
+from scheduler_admin.usage.selectors import series
+
+
+class UsageView(ApiView):
+    """Usage over time."""
+
+    parameters = UsageParameters
+
+    @extend_schema(
+        operation_id="get_usage",
+        tags=["queues"],
+        parameters=[CLUSTER, UsageParameters],
+        responses={200: UsageSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """One queue's usage of one resource over time, with its guarantee and max of then."""
+        cluster, asked = self.cluster(name), self.asked
+        if not queue_known(asked["queue"], cluster_id=cluster.pk, user=request.user):
+            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
+        found = series(request.user, cluster, asked["queue"], asked["resource"], asked["from"], asked["to"])
+        body = {**asked, "cluster": cluster.name, "step_s": found.step_s, "samples": list(samples(found))}
+        return Response(UsageSerializer(body).data)

@@ -1,0 +1,301 @@
+"""How the map of fences is laid out: nothing overlaps, no text leaves its box, arrows run between the boxes."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, pairwise
+from random import Random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engine.model.queue_tree import QueueTree
+from engine.tree.reach import BY_GUARANTEES
+from scheduler_admin.counts.selectors.pairs import NOTHING, Happened, Pair
+from scheduler_admin.fences.address import Choice
+from scheduler_admin.fences.drawing.layout import CELL, WIDTH, Box
+from scheduler_admin.fences.drawing.paths import arrow, line
+from scheduler_admin.fences.drawing.routes import Plot, Rect, routes
+from scheduler_admin.fences.drawing.shapes import NAME, TEXT, Picture, Text, picture
+from scheduler_admin.fences.drawing.text_widths import ELLIPSIS, fitted, shortened, width, wrapped
+from scheduler_admin.fences.folding import MOST_BOXES, Drawn, drawn
+from scheduler_admin.fences.scene import Scene
+from tests.builders import queue, tree
+from tests.engine.test_reach import EXAMPLE, grown
+from tests.properties import examples
+
+SEEDS = st.integers(0, 2**32)
+
+
+def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
+    """What somebody sees who may see everything."""
+    standings = dict.fromkeys(of.queues, "below by 123456Gi")
+    went = Happened(tuple(happened or ()))
+    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings, "memory")
+
+
+def random_scene(seed: int) -> Scene:
+    """A tree with some long names, any of its queues chosen, and some preemptions."""
+    random = Random(seed)
+    of = grown(random)
+    leaves = [random.choice(of.leaves) for _ in range(8)]
+    happened = [
+        Pair(one, other, "engine", ordinary=True, pods=random.randint(1, 300))
+        for one, other in pairwise(leaves)
+        if one != other
+    ]
+    return scene(of, random.choice(["", *list(of.queues)[1:]]), happened)
+
+
+def shapes_of(made: Picture) -> Iterator[Box]:
+    """All boxes, parents first."""
+    return (shape.box for shape in (*made.parents, *made.singles))
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes share a pixel."""
+    return one.x < other.right and other.x < one.right and one.y < other.bottom and other.y < one.bottom
+
+
+@given(SEEDS)
+@examples(40)
+def test_boxes_lie_in_their_parents_and_beside_each_other(seed: int) -> None:
+    """On the grid, within the map, with a lane between them."""
+    made = picture(random_scene(seed))
+    assert made.width == WIDTH
+    well_laid(made)
+
+
+def test_a_very_deep_tree_makes_a_wider_map() -> None:
+    """Rather than boxes that leave their parents."""
+    deepest = ".".join("q" * 30)
+    made = picture(scene(tree({deepest: queue("1")}), f"root.{deepest}"))
+    assert made.width > WIDTH
+    well_laid(made)
+
+
+def well_laid(made: Picture) -> None:
+    """Every box in its parent's, none over another."""
+    for box in shapes_of(made):
+        assert all(edge % CELL == 0 for edge in (box.x, box.y, box.w, box.h))
+        assert box.x >= 0 <= box.y
+        assert box.right <= made.width
+        assert box.bottom <= made.height
+        for inside in box.inside:
+            assert box.x < inside.x
+            assert box.y < inside.y
+            assert inside.right < box.right
+            assert inside.bottom < box.bottom
+        assert not any(overlap(one, other) for one, other in combinations(box.inside, 2))
+
+
+@given(SEEDS)
+@example(105967969)  # four lines of a leaf fence above where it stands
+@examples(40)
+def test_no_text_leaves_its_box_or_covers_another(seed: int) -> None:
+    """As wide as it could get in any font."""
+    made = picture(random_scene(seed))
+    for shape in (*made.parents, *made.singles):
+        for text in shape.texts:
+            assert shape.box.x < text.x
+            assert end_of(text) <= shape.box.right
+            assert shape.box.y < text.y - (NAME if text.kind == "name" else TEXT)
+            assert text.y < shape.box.bottom
+        for one, other in combinations(sorted(shape.texts, key=lambda text: text.x), 2):
+            assert abs(one.y - other.y) >= TEXT + 2 or end_of(one) <= other.x, (one.text, other.text)
+
+
+def end_of(text: Text) -> float:
+    """Where a text ends at most."""
+    return text.x + (width(text.text, NAME, bold=True) if text.kind == "name" else width(text.text, TEXT))
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"), [("below by 123456Gi", "below by 123456Gi"), ("at", "memory at"), ("", "reached by 2")]
+)
+def test_all_boxes_say_a_standing_alike(standing: str, said: str) -> None:
+    """With the resource, unless a box has no room for that: it is in the key, too."""
+    shown = replace(scene(EXAMPLE), standings=dict.fromkeys(EXAMPLE.queues, standing))
+    found = {shape.box.drawn.path: shape.texts[-1].text for shape in picture(shown).singles}
+    assert found["root.tenant-1.training"] == said
+    assert not standing or set(found.values()) == {said}
+
+
+def test_what_is_said_at_a_fence_has_air_on_both_sides() -> None:
+    """Below the boxes, above the teeth."""
+    for shape in picture(scene(EXAMPLE, "root.tenant-1.training")).parents:
+        if shape.teeth:
+            said = shape.texts[-1].y
+            assert said - TEXT - max(box.bottom for box in shape.box.inside) >= 9
+            assert shape.box.bottom - 7 - said >= 8
+
+
+@given(SEEDS)
+@examples(40)
+def test_every_arrow_runs_from_box_to_box_and_through_none(seed: int) -> None:
+    """On the edges of its two boxes it begins and ends."""
+    random = Random(seed)
+    made = picture(random_scene(seed))
+    rects = tuple((box.x, box.y, box.w, box.h) for box in (shape.box for shape in made.singles))
+    pairs = tuple((random.choice(rects), random.choice(rects)) for _ in range(6))
+    pairs = tuple((one, other) for one, other in pairs if one != other)
+    for (start, end), way in zip(pairs, routes(Plot((made.width, made.height), rects, (), ()), pairs), strict=True):
+        assert on_edge(way[0], start)
+        assert on_edge(way[-1], end)
+        for one, other in pairwise(way):
+            assert one[0] == other[0] or one[1] == other[1]
+            assert not any(through(one, other, rect) for rect in rects)
+
+
+def on_edge(point: tuple[float, float], rect: Rect) -> bool:
+    """Whether a point lies on a box's border."""
+    x, y, w, h = rect
+    beside = point[0] in (x, x + w) and y <= point[1] <= y + h
+    return beside or (point[1] in (y, y + h) and x <= point[0] <= x + w)
+
+
+def through(one: tuple[float, float], other: tuple[float, float], rect: Rect) -> bool:
+    """Whether a stretch runs inside a box."""
+    x, y, w, h = rect
+    left, right = sorted([one[0], other[0]])
+    top, bottom = sorted([one[1], other[1]])
+    return left < x + w and x < right + (left == right) and top < y + h and y < bottom + (top == bottom)
+
+
+def test_arrows_of_the_same_way_run_in_lanes_of_their_own() -> None:
+    """There and back between two boxes."""
+    left, right = (0, 0, 120, 120), (180, 0, 120, 120)
+    there, back = routes(Plot((300, 120), (left, right), (), ()), ((left, right), (right, left)))
+    assert len(there) == len(back) == 2
+    assert abs(there[0][1] - back[0][1]) >= CELL
+
+
+def test_a_way_that_is_walled_in_is_none() -> None:
+    """Rather no arrow than one through a box."""
+    whole, inner = (0, 0, 120, 120), (36, 36, 36, 36)
+    assert routes(Plot((120, 120), (whole, inner), (), ()), ((inner, whole),)) == ((),)
+
+
+def test_arrows_keep_off_fences_that_are_not_theirs() -> None:
+    """Around a parent that has nothing to do with it, although through it is shorter."""
+    start, end, wall = (0, 48, 60, 60), (480, 48, 60, 60), (120, 0, 300, 108)
+    (way,) = routes(Plot((540, 240), (start, end), (wall,), ()), ((start, end),))
+    assert not any(through(one, other, wall) for one, other in pairwise(way))
+
+
+def test_a_stop_ends_inside_the_fence() -> None:
+    """Before its border, where the teeth are."""
+    made = picture(scene(EXAMPLE, "root.tenant-1.training"))
+    fence = next(shape.box for shape in made.parents if shape.box.drawn.path == "root.tenant-1")
+    assert made.stop is not None
+    x, y = (float(value) for value in made.stop.bar[1:].partition("h")[0].partition("v")[0].split())
+    assert fence.x < x < fence.right
+    assert fence.y < y < fence.bottom
+
+
+@pytest.mark.parametrize("chosen", ["", "root.system", "root.tenant-1"])
+def test_without_a_fence_around_the_chosen_nothing_is_stopped(chosen: str) -> None:
+    """And a fenced parent says it at its own edge."""
+    assert picture(scene(EXAMPLE, chosen)).stop is None
+
+
+def test_the_busiest_arrow_is_the_widest() -> None:
+    """By the square root of the count, none thinner than can be seen."""
+    pairs = [
+        Pair("root.system", f"root.tenant-1.{name}", "engine", ordinary=True, pods=n)
+        for name, n in (("queue-b", 400), ("training", 100))
+    ]
+    pairs.append(Pair("root.system", "root.queue-a", "engine", ordinary=True, pods=1))
+    found = {arrow.count.text: arrow.width for arrow in picture(scene(EXAMPLE, "", pairs)).arrows}
+    assert found == {"400": 9.0, "100": 4.5, "1": 1.5}
+
+
+def test_lines_turn_in_curves_and_heads_point_along() -> None:
+    """As SVG has it."""
+    assert line([(0, 0), (20, 0), (20, 20)]) == "M0 0L14 0Q20 0 20 6L20 20"
+    shaft, head = arrow([(0, 0), (0, 40)], 2)
+    assert shaft == "M0 0L0 29"
+    assert head.startswith("M0 40L")
+
+
+def huge() -> QueueTree:
+    """Five hundred queues: twenty divisions of four departments of five, one department fenced."""
+    divisions = {f"d{i}": queue("9", fence=i % 3 == 0) for i in range(20)}
+    return tree(
+        divisions
+        | {f"d{i}.e{j}.q{k}": queue("1", fence=j == k == 1) for i in range(20) for j in range(4) for k in range(5)}
+    )
+
+
+def boxes(of: list[Drawn]) -> list[str]:
+    """The single boxes' paths, with what stands for several in brackets."""
+    return [f"({box.path})" if box.folded or box.rest else box.path for top in of for box in top.boxes()]
+
+
+def test_a_level_is_drawn_whole_or_not_at_all() -> None:
+    """But for what was asked for, and the way to it."""
+    of = huge()
+    assert boxes(drawn(of, of.queues, [])) == [f"(root.d{i})" for i in range(20)]
+    found = boxes(drawn(of, of.queues, ["root.d3.e1.q2"]))
+    assert "root.d3.e1.q2" in found
+    assert "(root.d3.e0)" in found
+    assert "(root.d4)" in found
+    assert len(found) == 20 + 3 + 4
+
+
+def test_every_leaf_is_in_one_box() -> None:
+    """Whatever is folded."""
+    of = huge()
+    for wanted in ([], ["root.d3"], ["root.d3.e1.q2", "root.d9"], ["root"]):
+        held = [leaf for top in drawn(of, of.queues, wanted) for box in top.boxes() for leaf in box.leaves]
+        assert sorted(held) == sorted(of.leaves)
+
+
+def test_of_very_many_children_some_are_drawn_and_one_box_stands_for_the_rest() -> None:
+    """Those that are asked for among them; all, once their parent is opened."""
+    of = tree({f"q{n:03}": queue() for n in range(500)})
+    found = boxes(drawn(of, of.queues, ["root.q499"]))
+    assert found[-2:] == ["root.q499", "(root)"]
+    assert len(found) <= MOST_BOXES
+    assert len(boxes(drawn(of, of.queues, ["root"]))) == 500
+
+
+def test_what_a_tenant_may_see_has_several_tops() -> None:
+    """Each beside the others."""
+    of = huge()
+    seen = frozenset(path for path in of.queues if path.startswith(("root.d1.e1", "root.d2.e2")))
+    made = Scene(of, BY_GUARANTEES, seen, Choice(), NOTHING, {})
+    assert [top.path for top in made.tops] == ["root.d1.e1", "root.d2.e2"]
+    one, other = (shape.box for shape in picture(made).parents)
+    assert not overlap(one, other)
+
+
+@pytest.mark.parametrize("chosen", ["", "root.d3.e1.q2"])
+def test_five_hundred_queues_are_drawn_in_no_time(chosen: str) -> None:
+    """Well within the two seconds in which a page refreshes itself."""
+    of = huge()
+    random = Random(7)
+    happened = [
+        Pair(random.choice(of.leaves), random.choice(of.leaves), "engine", ordinary=True, pods=9) for _ in range(300)
+    ]
+    start = time.process_time()
+    made = picture(scene(of, chosen, happened))
+    assert time.process_time() - start < 1.5
+    assert made.arrows
+
+
+def test_texts_are_cut_where_there_is_no_room() -> None:
+    """Sentences at their end, names in their middle; words are wrapped."""
+    assert fitted("reaches it", 500, TEXT) == "reaches it"
+    assert fitted("reaches it: no fence", 60, TEXT).endswith(ELLIPSIS)
+    assert shortened("namespace-of-team-7", 100, NAME).endswith("-7")
+    assert wrapped("out of reach: shared guarantee", 132, TEXT) == ["out of reach: shared", "guarantee"]
+    assert width("宽", TEXT) == TEXT
+
+
+@given(st.text(max_size=40), st.integers(20, 300))
+def test_what_was_fitted_fits(text: str, room: int) -> None:
+    """Whatever it is."""
+    assert width(fitted(text, room, TEXT), TEXT) <= room
+    assert width(shortened(text, room, NAME), NAME, bold=True) <= room

@@ -1,0 +1,337 @@
+"""The pages of priority classes: who has which, what may be changed, and what becomes of two who do so at once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from django.test import Client
+
+from engine.model.objects import ClassQuota, ClassRule, PriorityClass
+from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.priority_classes.pages.class_form import typed_of
+from tests.cluster.doubles import Simulated, simulate
+from tests.pages import rows
+from tests.priority_classes.builders import edit, hear, put, reach, shown, there
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/demo/priority-classes/"
+NEW = {"name": "high", "value": "1000", "preemption_policy": "PreemptLowerPriority", "allow_preemption": "on"}
+KEEP, MAY = "yunikorn.apache.org/allow-preemption", "scheduler-admin.io/may-preempt"
+
+
+@pytest.fixture
+def theirs() -> Iterator[Simulated]:
+    with simulate() as simulated:
+        yield simulated
+
+
+@pytest.fixture
+def demo(theirs: Simulated, tmp_path: Path) -> Cluster:
+    made = rows.cluster()
+    rows.status(made)
+    put(theirs, "batch", 100, description="Runs when there is room.")
+    reach(made, theirs, tmp_path)
+    return made
+
+
+def text(answer: Any, status: int = 200) -> str:
+    assert answer.status_code == status, answer
+    html: str = answer.content.decode()
+    return html
+
+
+def make(client: Client, **typed: str) -> Any:
+    return client.post(PAGE, {**NEW, "reason": "for web", **typed}, follow=True)
+
+
+def form_of(one: PriorityClass, **typed: str) -> dict[str, str]:
+    """The form of a change as a browser sends it: as it was shown, and what was ``typed`` over it."""
+    return {"act": "change", "reason": "a quiet week", **typed_of(one), **typed}
+
+
+# Who has which
+
+
+def test_all_classes_are_listed_with_who_has_them(audrey: Client, demo: Cluster) -> None:
+    """The highest first; with links to where the pods are."""
+    place = {"namespace": "vision", "queue": "root.tenant-1.training", "running": 30, "waiting": 4}
+    use = {"running": 30, "waiting": 4, "places": [place], "more": 3}
+    ClusterStatus.objects.update(class_use={"batch": use, "old": use, "": use})
+    html = text(audrey.get(PAGE))
+    assert html.index("system-node-critical") < html.index(">batch</a>")
+    assert "Runs when there is room." in html
+    assert "there is no such class any more" in html
+    assert "without a class" in html
+    assert "new pods that name none have priority 0" in html
+    page = text(audrey.get(f"{PAGE}batch/"))
+    for shown_ in (
+        "30 running, 4 waiting",
+        "/pods/?namespace=vision",
+        "/queues/root.tenant-1.training/",
+        "3 more places",
+    ):
+        assert shown_ in page
+    assert "history/?priority_class=batch" in page
+
+
+def test_what_kube_scheduler_preempts_for_is_said(audrey: Client, demo: Cluster) -> None:
+    ClusterStatus.objects.update(rivals=["batch"])
+    assert "For pods of batch kube-scheduler preempts by itself" in text(audrey.get(PAGE))
+    assert "kube-scheduler preempts for its pods by itself" in text(audrey.get(f"{PAGE}batch/"))
+
+
+def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cluster) -> None:
+    """All of them on the list, and on the page of a class those that its pods fall under."""
+    mine = ClassQuota(
+        namespace="vision",
+        name="some-batch",
+        rules=(ClassRule("In", ("batch",)),),
+        scopes=("NotBestEffort",),
+        hard={"pods": "40", "requests.cpu": "8"},
+        used={"pods": "34"},
+    )
+    other = ClassQuota(namespace="ads", name="no-batch", rules=(ClassRule("NotIn", ("batch",)),), hard={"pods": "0"})
+    ClusterStatus.objects.update(class_quotas=[msgspec.to_builtins(one) for one in (mine, other)])
+    html = text(audrey.get(PAGE))
+    for shown_ in ("some-batch", "of batch; NotBestEffort", "<b>34</b>", "not counted yet", "of none of batch"):
+        assert shown_ in html
+    page = text(audrey.get(f"{PAGE}batch/"))
+    assert "some-batch" in page
+    assert "no-batch" not in page
+
+
+def test_the_highest_class_that_no_quota_limits_is_told(audrey: Client, demo: Cluster) -> None:
+    """Of those that people made; not where a quota goes by it, nor where nobody may read quotas."""
+    told = "No ResourceQuota says who may have how much of "
+    highest = text(audrey.get(PAGE)).partition(told)[2].partition(",")[0]
+    assert highest
+    assert not highest.startswith("system-")
+    limit = ClassQuota(namespace="ads", name="few", rules=(ClassRule("In", (highest,)),), hard={"pods": "0"})
+    ClusterStatus.objects.update(class_quotas=[msgspec.to_builtins(limit)])
+    assert told not in text(audrey.get(PAGE))
+    ClusterStatus.objects.update(class_quotas=[], missing={"ResourceQuota": "resourcequotas is forbidden"})
+    assert told not in text(audrey.get(PAGE))
+
+
+def test_why_quotas_can_not_be_read_is_said(audrey: Client, demo: Cluster) -> None:
+    ClusterStatus.objects.update(missing={"ResourceQuota": "resourcequotas is forbidden"})
+    assert "Quotas can’t be read (resourcequotas is forbidden)" in text(audrey.get(PAGE))
+
+
+def test_a_cluster_that_was_not_read_yet_says_so(audrey: Client) -> None:
+    rows.cluster()
+    assert "Nothing is known of its classes yet" in text(audrey.get(PAGE))
+    assert audrey.get(f"{PAGE}batch/").status_code == 404
+
+
+def test_only_admins_are_offered_to_write(ada: Client, otto: Client, demo: Cluster) -> None:
+    for page in (PAGE, f"{PAGE}batch/"):
+        assert 'name="reason"' in text(ada.get(page))
+        assert 'name="reason"' not in text(otto.get(page))
+    assert otto.post(PAGE, NEW).status_code == 403
+
+
+def test_an_unchanged_page_is_not_sent_again(audrey: Client, demo: Cluster) -> None:
+    """The list refreshes itself like every page."""
+    first = audrey.get(PAGE, headers={"HX-Request": "true"})
+    again = audrey.get(PAGE, headers={"HX-Request": "true", "If-None-Match": first["ETag"]})
+    assert (first.status_code, again.status_code) == (200, 304)
+
+
+# New ones
+
+
+def test_a_class_is_made_and_seen_at_once(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    html = text(make(ada, description="for web", labels="team: search", global_default="on"))
+    assert "high is there: new pods may name it." in html
+    made = there(theirs, "high")
+    assert made is not None
+    assert (made.value, made.description, made.labels, made.global_default) == (
+        1000,
+        "for web",
+        {"team": "search"},
+        True,
+    )
+    assert made.annotations == {}
+    assert ">high</a>" in text(ada.get(PAGE))
+    assert "get <strong>high</strong>, 1000" in text(ada.get(PAGE))
+    assert AuditEvent.objects.get(verb="class.create").reason == "for web"
+
+
+def test_the_switches_are_annotations(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    """Not to be preempted; to be preempted for although it says Never."""
+    form = {"preemption_policy": "Never", "may_preempt": "on", "annotations": 'note: "a"\nplain: b', "reason": "why"}
+    ada.post(PAGE, {"name": "own", "value": "5", **form})
+    made = there(theirs, "own")
+    assert made is not None
+    assert made.never_preempts
+    assert made.annotations == {KEEP: "false", MAY: "true", "note": "a", "plain": "b"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"name": "High"}, "name"),
+        ({"name": "system-high"}, "name"),
+        ({"name": "batch"}, "name"),
+        ({"value": "1000000001"}, "value"),
+        ({"value": "many"}, "value"),
+        ({"value": ""}, "value"),
+        ({"value": "1.5"}, "value"),
+        ({"preemption_policy": "Sometimes"}, "preemption_policy"),
+        ({"labels": "a: b c"}, "labels"),
+        ({"labels": "nothing"}, "labels"),
+        ({"annotations": "-: x"}, "annotations"),
+        ({"annotations": f"{KEEP}: false"}, "annotations"),
+        ({"reason": " "}, "reason"),
+    ],
+)
+def test_what_can_not_be_is_refused_at_its_field(
+    ada: Client, demo: Cluster, theirs: Simulated, typed: dict[str, str], field: str
+) -> None:
+    """422, nothing is sent, and what was typed is still there."""
+    theirs.audit.clear()
+    html = text(make(ada, description="typed before", **typed), 422)
+    assert f'id="e-{field}"' in html
+    assert "typed before" in html
+    assert '<details class="block" id="fold-new" open>' in html
+    assert not theirs.audit
+    assert not AuditEvent.objects.exists()
+
+
+def test_who_holds_the_default_is_named(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    put(theirs, "usual", globalDefault=True)
+    hear(demo, theirs)
+    html = text(make(ada, global_default="on"), 422)
+    assert "usual is the default already" in html
+    assert 'id="e-global_default"' in html
+
+
+def test_what_the_api_server_says_is_told(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    """Somebody was quicker than the last pass."""
+    put(theirs, "high")
+    assert "The API server refuses it: priorityclasses.scheduling.k8s.io &quot;high&quot; already exists." in text(
+        make(ada), 422
+    )
+
+
+# Changes
+
+
+def test_a_class_is_changed_but_for_what_is_fixed(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    seen = there(theirs, "batch")
+    assert seen is not None
+    form = form_of(seen, description="new", value="7", name="other", preemption_policy="Never")
+    form.pop("allow_preemption")
+    html = text(ada.post(f"{PAGE}batch/", form, follow=True))
+    assert "batch is changed." in html
+    now = there(theirs, "batch")
+    assert now is not None
+    assert (now.description, now.value, now.never_preempts, now.annotations) == ("new", 100, False, {KEEP: "false"})
+    text(ada.post(f"{PAGE}batch/", form_of(now, allow_preemption="on"), follow=True))
+    again = there(theirs, "batch")
+    assert again is not None
+    assert again.annotations == {}
+    assert "priority class changed: batch, annotations, description" in text(ada.get("/clusters/demo/settings/"))
+
+
+def test_annotations_that_the_form_does_not_show_stay(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    """What kubectl keeps there, and leave to preempt where it means nothing."""
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": "{}", MAY: "true", "mine": "a"}
+    seen = put(theirs, "applied", annotations=applied)
+    hear(demo, theirs)
+    html = text(ada.get(f"{PAGE}applied/"))
+    assert "Made by kubectl apply" in html
+    assert 'type="hidden" name="may_preempt" value="on"' in html
+    text(ada.post(f"{PAGE}applied/", form_of(seen, annotations="mine: b"), follow=True))
+    now = there(theirs, "applied")
+    assert now is not None
+    assert now.annotations == {**applied, "mine": "b"}
+
+
+def test_two_who_change_the_same_see_what_it_says_now(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    """409, with what was typed in the form; sent again it is meant."""
+    seen = there(theirs, "batch")
+    assert seen is not None
+    edit(theirs, "batch", description="theirs", globalDefault=True)
+    html = text(ada.post(f"{PAGE}batch/", form_of(seen, description="ours")), 409)
+    assert "Somebody else changed this meanwhile: it says “theirs”." in html
+    assert ">ours</textarea>" in html
+    now = there(theirs, "batch")
+    assert now is not None
+    assert now.description == "theirs"
+    form = form_of(now, description="ours")
+    assert json.loads(form["seen"])["version"] in html
+    text(ada.post(f"{PAGE}batch/", form, follow=True))
+    after = there(theirs, "batch")
+    assert after is not None
+    assert (after.description, after.global_default) == ("ours", True)
+
+
+def test_what_was_deleted_meanwhile_is_offered_as_a_new_class(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    """Also where the list knows already that it is gone."""
+    seen = there(theirs, "batch")
+    assert seen is not None
+    theirs.call(theirs.store.delete, "priorityclasses.scheduling.k8s.io", None, "batch")
+    for _ in range(2):
+        html = text(ada.post(f"{PAGE}batch/", form_of(seen, description="ours")), 409)
+        assert "Somebody else deleted batch meanwhile" in html
+        assert '<input name="value" value="100"' in html
+        assert ">ours</textarea>" in html
+        hear(demo, theirs)
+
+
+def test_a_class_is_deleted_with_its_pods_told_before(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    use = {"running": 3, "waiting": 1, "places": [], "more": 0}
+    ClusterStatus.objects.update(class_use={"batch": use})
+    html = text(ada.get(f"{PAGE}batch/"))
+    assert "<b>3 running</b> and 1 waiting pods have it. They stay as they are, with its priority." in html
+    seen = there(theirs, "batch")
+    assert seen is not None
+    sent = {"act": "delete", "seen": typed_of(seen)["seen"]}
+    assert "Say why" in text(ada.post(f"{PAGE}batch/", sent), 422)
+    html = text(ada.post(f"{PAGE}batch/", {**sent, "reason": "gone"}, follow=True))
+    assert "batch is deleted. Pods that have it stay as they are." in html
+    assert "there is no such class any more" in html
+    assert (there(theirs, "batch"), shown(demo)) == (None, [])
+
+
+def test_a_class_that_changed_is_shown_before_it_is_deleted(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    seen = there(theirs, "batch")
+    assert seen is not None
+    edit(theirs, "batch", description="theirs")
+    sent = {"act": "delete", "seen": typed_of(seen)["seen"], "reason": "gone"}
+    html = text(ada.post(f"{PAGE}batch/", sent), 409)
+    assert "Somebody else changed batch meanwhile" in html
+    assert there(theirs, "batch") is not None
+
+
+def test_the_clusters_own_classes_are_not_offered_for_deletion(ada: Client, demo: Cluster, theirs: Simulated) -> None:
+    own = there(theirs, "system-node-critical")
+    assert own is not None
+    page = f"{PAGE}system-node-critical/"
+    assert "Delete system-node-critical" not in text(ada.get(page))
+    sent = {"act": "delete", "seen": typed_of(own)["seen"], "reason": "try"}
+    assert "The cluster can&#x27;t do without this class" in text(ada.post(page, sent), 422)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"act": "wipe"},
+        {"act": "change"},
+        {"act": "change", "seen": "{"},
+        {"act": "change", "seen": '{"name": "x"}'},
+    ],
+)
+def test_a_form_that_is_none_of_ours_is_a_bad_request(ada: Client, demo: Cluster, sent: dict[str, str]) -> None:
+    assert ada.post(f"{PAGE}batch/", sent).status_code == 400
+
+
+def test_nul_is_a_bad_request(ada: Client, demo: Cluster) -> None:
+    assert make(ada, description="\0").status_code == 400

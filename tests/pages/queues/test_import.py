@@ -1,0 +1,212 @@
+"""A document becomes a draft, or the first revision, only after it was shown what becomes what."""
+
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Draft, Hierarchy, Revision
+from scheduler_admin.queues.services.hierarchies import native_of, tree_of
+from tests.pages.queues.drafts import page, send, texts
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/demo/import/"
+KUEUE = """\
+# who owns this
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: research}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: vision}
+spec:
+  cohortName: research
+  preemption: {withinClusterQueue: LowerPriority}
+  flavorFungibility: {whenCanBorrow: TryNextFlavor}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - name: default
+      resources: [{name: cpu, nominalQuota: 9, borrowingLimit: 3}]
+"""
+YUNIKORN = """\
+partitions:
+  - name: default
+    nodesortpolicy: {type: binpacking}
+    queues:
+      - name: root
+        queues:
+          - name: batch  # at night
+            resources: {guaranteed: {vcore: 12}}
+"""
+
+
+@pytest.fixture
+def bare(demo: Cluster) -> Cluster:
+    """The cluster with a hierarchy in which nothing is published yet."""
+    demo.hierarchy = Hierarchy.objects.create(name="bare")
+    demo.save()
+    return demo
+
+
+def look(client: Client, text: str, status: int = 200, **form: Any) -> str:
+    """Paste a document; the page that shows what becomes of it."""
+    response = client.post(PAGE, {"text": text, "act": "look", **form})
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def take_over(client: Client, text: str, act: str, **form: str) -> Any:
+    """Look at a document, and press a button below what it becomes."""
+    match = re.search(r'name="seen" value="(\w+)"', look(client, text))
+    return client.post(PAGE, {"text": text, "act": act, "seen": match[1] if match else "", **form})
+
+
+def pasted(html: str) -> str:
+    """What stands in the form's text."""
+    match = re.search(r'name="text"[^>]*>\n(.*?)</textarea>', html, re.DOTALL)
+    assert match
+    return match[1].replace("&#x27;", "'").replace("&quot;", '"').replace("&lt;", "<").replace("&amp;", "&")
+
+
+def test_what_becomes_what_is_shown_before_anything_is_kept(ada: Client, demo: Cluster) -> None:
+    """Queue by queue with settings and lines, what is kept, and the difference to what is in force, in words."""
+    said = texts(look(ada, KUEUE))
+    for part in (
+        "read as Kueue’s objects",
+        "Cohort research 4 root.research preemption policy fence",
+        "ClusterQueue vision 8 root.research.vision guaranteed cpu 9; max cpu 12",
+        "12 kept flavorFungibility has no counterpart here; it is kept and written back. flavorFungibility: {",
+        "root.research added: parent true, preemption policy fence",
+        "root.tenant-1.queue-b removed",
+    ):
+        assert part in said, part
+    assert (Draft.objects.count(), Revision.objects.count()) == (0, 1)
+
+
+def test_a_draft_of_it_takes_the_document_along(ada: Client, demo: Cluster) -> None:
+    """On top of the revision in force; published, the document is the revision's, to the byte."""
+    response = take_over(ada, KUEUE.replace("\n", "\r\n"), "draft", name="From Kueue")
+    draft = Draft.objects.get()
+    assert response.url == page(draft)
+    assert {row.name for row in draft.queues.all()} == {"root", "research", "vision"}
+    assert "root.research.vision added: guaranteed cpu 9, max cpu 12" in texts(ada.get(page(draft)).content.decode())
+    response = send(ada, draft, "publish", {"version": draft.version, "reason": "as Kueue has it"})
+    assert response.status_code == 302
+    revision = Revision.objects.get(number=2)
+    assert native_of(revision) == ("kueue", KUEUE)
+    assert tree_of(revision)["root.research.vision"].max == {"cpu": 12_000}
+
+
+def test_a_file_is_read_like_what_is_pasted(ada: Client, demo: Cluster) -> None:
+    """And stands in the form then, so that nothing is lost."""
+    file = SimpleUploadedFile("queues.yaml", b"\xef\xbb\xbf" + YUNIKORN.replace("\n", "\r\n").encode())
+    html = ada.post(PAGE, {"file": file, "text": "forgotten", "act": "look"}).content.decode()
+    assert pasted(html) == YUNIKORN
+    assert "batch 7 root.batch guaranteed cpu 12" in texts(html)
+
+
+def test_where_nothing_is_in_force_it_becomes_the_first_revision(ada: Client, bare: Cluster) -> None:
+    """With a reason, without which it stays in the form."""
+    html = look(ada, YUNIKORN)
+    assert "Publish it as revision 1" in html
+    assert "Make a draft" not in html
+    response = take_over(ada, YUNIKORN, "publish", reason=" ")
+    assert response.status_code == 422
+    assert "Say why." in texts(response.content.decode())
+    assert pasted(response.content.decode()) == YUNIKORN
+    response = take_over(ada, YUNIKORN, "publish", reason="as it runs")
+    assert response.url == "/clusters/demo/revisions/1/"
+    revision = Revision.objects.get(hierarchy__name="bare")
+    assert (revision.reason, native_of(revision)) == ("as it runs", ("yunikorn", YUNIKORN))
+
+
+def test_somebody_who_published_first_is_not_overwritten(ada: Client, bare: Cluster) -> None:
+    """The page says so, and offers a draft instead."""
+    assert take_over(ada, YUNIKORN, "publish", reason="first").status_code == 302
+    response = take_over(ada, KUEUE, "publish", reason="second")
+    assert response.status_code == 412
+    html = response.content.decode()
+    assert "Somebody published a revision meanwhile" in texts(html)
+    assert "Make a draft of it" in html
+    assert Revision.objects.filter(hierarchy__name="bare").count() == 1
+
+
+def test_errors_are_shown_at_their_lines_with_the_text(ada: Client, demo: Cluster) -> None:
+    """Nothing is lost, whatever button was pressed."""
+    wrong = KUEUE.replace("nominalQuota: 9", "nominalQuota: 9Gb").replace("name: vision", "name: vision")
+    for act, status in (("look", 200), ("draft", 422), ("publish", 422)):
+        html = look(ada, wrong, status, act=act)
+        assert "17 error 9Gb is not an amount. Did you mean 9Gi or 9G? resources: [{name: cpu" in texts(html)
+        assert pasted(html) == wrong
+    assert "There is no format" not in html
+    assert not Draft.objects.exists()
+
+
+def test_a_tree_that_contradicts_itself_is_no_first_revision(ada: Client, bare: Cluster) -> None:
+    """Its errors stand at the lines of the queues."""
+    text = YUNIKORN.replace("{guaranteed: {vcore: 12}}", "{guaranteed: {vcore: 12}, max: {vcore: 2}}")
+    html = look(ada, text)
+    assert "7 error root.batch: Guaranteed cpu 12 is above the max" in texts(html)
+    assert "It can’t be published as it is" in texts(html)
+    assert take_over(ada, text, "publish", reason="all the same").status_code == 422
+    assert not Revision.objects.filter(hierarchy__name="bare").exists()
+
+
+def test_what_is_in_force_already_is_said_so(ada: Client, demo: Cluster) -> None:
+    """There is nothing to make a draft of."""
+    text = ada.get("/clusters/demo/revisions/1/queues.yaml").content.decode()
+    html = look(ada, text)
+    assert "It says what is in force already." in texts(html)
+    assert "Make a draft" not in html
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"text": ""}, "Paste a document, or choose a file."),
+        ({"text": "hello", "act": "draft"}, "This is in none of the formats that are known here."),
+        ({"text": "a" * 600_000}, "This is longer than 512 KiB."),
+        ({"file": SimpleUploadedFile("a.yaml", b"\xff\xfe")}, "This is not UTF-8."),
+        ({"text": KUEUE, "format": "yunikorn", "act": "draft"}, "A queues.yaml starts with partitions."),
+        ({"text": "partitions: [" + "[" * 200, "act": "draft"}, "Brackets are nested more than 100 deep."),
+    ],
+)
+def test_what_can_not_be_looked_at_is_said(ada: Client, demo: Cluster, form: dict[str, Any], says: str) -> None:
+    """In a sentence, by an answer that is no success."""
+    response = ada.post(PAGE, {"act": "look", **form})
+    assert response.status_code == 422
+    assert says in texts(response.content.decode())
+
+
+def test_only_those_who_change_the_whole_tree_import(
+    otto: Client, audrey: Client, tess: Client, carl: Client, ada: Client, demo: Cluster
+) -> None:
+    """Others may not, and strangers see no such page."""
+    assert ada.get(PAGE).status_code == 200
+    for client, status in ((otto, 403), (audrey, 403), (tess, 404), (carl, 404)):
+        for response in (client.get(PAGE), client.post(PAGE, {"text": KUEUE, "act": "draft", "name": "x"})):
+            assert response.status_code == status
+    assert not Draft.objects.exists()
+
+
+def test_only_what_was_looked_at_is_taken_over(ada: Client, demo: Cluster) -> None:
+    """What was typed since is shown first."""
+    html = look(ada, KUEUE, 412, act="draft", name="x", seen="0")
+    assert "The document is another one than you looked at." in texts(html)
+    assert not Draft.objects.exists()
+    assert take_over(ada, KUEUE, "draft", name="x").status_code == 302
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_editor_leads_there(ada: Client, otto: Client, demo: Cluster, there: bool) -> None:
+    """Whoever may import, also where there is nothing to edit yet."""
+    if not there:
+        demo.hierarchy = Hierarchy.objects.create(name="bare")
+        demo.save()
+    assert PAGE in ada.get("/clusters/demo/editor/").content.decode()
+    assert PAGE not in otto.get("/clusters/demo/editor/").content.decode()
