@@ -375,7 +375,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "scheduler_admin.rest.openapi.views.RestSchema",
     "DEFAULT_VERSIONING_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,  # the form of an answer is asked for in Accept alone
     "NUM_PROXIES": int(_flag("BEHIND_TLS_PROXY")),  # whose X-Forwarded-For is believed
@@ -401,7 +401,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,  # a text that may be empty in an answer may not in a request
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "scheduler_admin.rest.schema.describe_all",
+        "scheduler_admin.rest.openapi.views.describe_all",
     ],
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

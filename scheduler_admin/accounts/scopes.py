@@ -24,7 +24,7 @@ _MAY: dict[str, frozenset[str]] = {
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
-_BY_MEMBERSHIP: Mapping[Action, frozenset[str]] = {
+BY_MEMBERSHIP: Mapping[Action, frozenset[str]] = {
     "view": frozenset(Membership.Role.values),
     "plan": frozenset({Membership.Role.EDITOR}),
     "edit": frozenset({Membership.Role.EDITOR}),
@@ -141,9 +141,9 @@ def scope_by_role(user: User, action: Action) -> Scope:
     """The same whatever token the user signed in by."""
     if user.is_superuser or action in _MAY.get(user.role, frozenset()):
         return EVERYTHING
-    if action not in _BY_MEMBERSHIP:
+    if action not in BY_MEMBERSHIP:
         return Scope()
-    tenants = [one.tenant for one in memberships(user) if one.role in _BY_MEMBERSHIP[action]]
+    tenants = [one.tenant for one in memberships(user) if one.role in BY_MEMBERSHIP[action]]
     subtrees = frozenset(path for tenant in tenants for path in tenant.subtrees)
     tops = frozenset(path for path in subtrees if not any(path.startswith(f"{other}.") for other in subtrees))
     return Scope(

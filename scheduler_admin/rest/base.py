@@ -1,10 +1,11 @@
 """What every view of the API shares."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
@@ -16,15 +17,16 @@ from rest_framework.views import APIView
 
 from scheduler_admin.accounts.allowances import announced
 from scheduler_admin.accounts.models import KeptAnswer, User
-from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, acting, allows, scope_of
+from scheduler_admin.accounts.scopes import ALLOWING, BY_MEMBERSHIP, Action, Scope, acting, allows, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.entity_tags import entity_tag
-from scheduler_admin.rest import idempotency, preconditions, problems
+from scheduler_admin.rest import etags, idempotency, problems
 from scheduler_admin.rest.selection import FIELDS, Selection, chosen
 from scheduler_admin.rest.throttling import Standing, count, refuse_beyond, refuse_too_much
 
 _READS = frozenset({"GET", "HEAD"})
+_HANDLERS = frozenset({"get", "post", "put", "patch", "delete"})
 LARGEST_BODY = 2 * 1024 * 1024
 """Bytes of a request, unless a view takes more: several times the largest tree."""
 
@@ -34,10 +36,19 @@ class NoParameters(serializers.Serializer[Any]):
 
 
 class ApiView(APIView):
-    """Reads only, unless a view says otherwise; strict about query parameters; errors as problem details."""
+    """A view that answers the methods that it declares, to those who may do what it declares.
 
-    http_method_names = ["get", "head", "options"]
-    parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
+    It is strict about query parameters, and its errors are problem details.
+    """
+
+    actions: ClassVar[Mapping[str, Action]] = {}
+    """Method -> what a request with it does. HEAD does what GET does; any other method is answered with 405."""
+    staff_only: ClassVar[bool] = False
+    """Whether it is there only for those who see everything. Others get 404."""
+    tag: ClassVar[str] = ""
+    """The group of its operations in the OpenAPI document."""
+    queries: ClassVar[Mapping[str, type[serializers.Serializer[Any]]]] = {}
+    """Method -> what the query of a request with it may hold; nothing, if it is left out."""
     largest: ClassVar[int] = LARGEST_BODY
     keeps_answers: ClassVar[bool] = True
     """Whether an answer may be kept, for a request that may be sent again: not where it holds a secret."""
@@ -47,6 +58,12 @@ class ApiView(APIView):
     """How who asks stands in this minute, once that is known."""
     selection: Selection | None = None
     """What is wanted of the answer; None: all of it."""
+
+    def __init_subclass__(cls) -> None:
+        """Take the methods from the declared actions. Raises TypeError for a handler whose action is not declared."""
+        super().__init_subclass__()
+        check_declared(cls, _HANDLERS & {name for base in cls.__mro__ for name in vars(base)})
+        cls.http_method_names = [*map(str.lower, cls.actions), *(["head"] if "GET" in cls.actions else []), "options"]
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         """Problem details."""
@@ -68,10 +85,11 @@ class ApiView(APIView):
         refuse_too_much(request, LARGEST_BODY)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """After the credentials, the method, the query, and whether all this was sent before."""
+        """Check, after the credentials, the method, the right, the query, and whether all this was sent before."""
         super().initial(request, *args, **kwargs)
         if request.method not in self.allowed_methods:
             self.http_method_not_allowed(request)
+        self.authorize(request)
         self.asked = self._read_parameters(request)
         self.kept = idempotency.begin(request, keeps=self.keeps_answers)
 
@@ -94,16 +112,39 @@ class ApiView(APIView):
             response[name] = value
         return response
 
+    def authorize(self, request: Request) -> None:
+        """Hold the request against the declared action.
+
+        Raises Http404 where only staff see that the view is there, InsufficientScope for a token that is not for the
+        action, and PermissionDenied for a role that is not. What a membership allows is decided row by row: by the
+        querysets of selectors, and in services.
+        """
+        action = self.actions.get("GET" if request.method == "HEAD" else str(request.method))
+        if action is None:  # OPTIONS: what a view is like is told to everybody who signs in
+            return
+        if self.staff_only and not self.scope.everything:
+            raise Http404
+        self.demand(action)
+        if action not in BY_MEMBERSHIP and not scope_of(request.user, action).everything:
+            raise PermissionDenied
+
     def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """What the query may hold."""
-        del request
-        return self.parameters
+        """Return what the query may hold."""
+        return self.query_of(str(request.method) if request.method in idempotency.WRITES else "GET") or NoParameters
+
+    def query_of(self, method: str) -> type[serializers.Serializer[Any]] | None:
+        """Return what the query of a method may hold; None: nothing."""
+        return self.queries.get(method)
+
+    def filter_names(self) -> set[str]:
+        """Return further names that the query may have: those of filters."""
+        return set()
 
     def _read_parameters(self, request: Request) -> Mapping[str, Any]:
         """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
         given = request.query_params
         reader = self.parameters_of(request)(data=given.dict(), context={"user": request.user})
-        known = {*reader.fields, *([FIELDS] if request.method in _READS else [])}
+        known = {*reader.fields, *self.filter_names(), *([FIELDS] if request.method in _READS else [])}
         unknown = {name: [_("There is no such parameter.")] for name in given if name not in known}
         twice = {name: [_("Give this once.")] for name in given if len(given.getlist(name)) > 1}
         wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
@@ -134,6 +175,12 @@ class ApiView(APIView):
         return selectors.get(self.request.user, name)
 
 
+def check_declared(view: type[ApiView], handlers: Iterable[str]) -> None:
+    """Raise TypeError where a view handles a method without declaring what a request with it does."""
+    if forgotten := {name.upper() for name in handlers} - {*view.actions}:
+        raise TypeError(f"{view.__name__} does not declare the actions of {', '.join(sorted(forgotten))}")
+
+
 def tagged(body: dict[str, Any], *, but: str) -> Response:
     """The body with an ETag over all of it ``but`` one key, wherever that is."""
     return Response(body, headers={"ETag": _tag_over(JSONRenderer().render(_without(body, but)))})
@@ -153,7 +200,7 @@ def _unless_known(request: Request, selection: Selection | None, response: Respo
     """Give a rendered answer an ETag, over all of it if it has none, and take out what the client has already."""
     tag = response.get("ETag") or _tag_over(response.content)
     response["ETag"] = selection.tag(tag) if selection else tag
-    if preconditions.tags(request.headers.get("If-None-Match", "")) & {response["ETag"], "*"}:
+    if etags.tags(request.headers.get("If-None-Match", "")) & {response["ETag"], "*"}:
         response.status_code = HTTPStatus.NOT_MODIFIED
         response.content = b""
         del response["Content-Type"]

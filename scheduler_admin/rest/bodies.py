@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from scheduler_admin.rest import problems
@@ -13,28 +11,8 @@ from scheduler_admin.rest import problems
 REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
 
 
-class Unacceptable(problems.Refusal):
-    """Values that can't be."""
-
-    status_code = 422
-    default_detail = gettext_lazy("This can't be done.")
-
-
-def unacceptable(error: ValidationError) -> Unacceptable:
-    """What a service turned away, each at its place in the body: it names fields as pointers do."""
-    if not hasattr(error, "error_dict"):
-        return Unacceptable([{"detail": message} for message in error.messages])
-    return Unacceptable(
-        [
-            {"detail": message, "pointer": "" if field == NON_FIELD_ERRORS else f"/{field}"}
-            for field, messages in error.message_dict.items()
-            for message in messages
-        ]
-    )
-
-
 def read_body(
-    serializer: serializers.BaseSerializer[Any], given: Any, refusal: type[problems.Refusal] = Unacceptable
+    serializer: serializers.BaseSerializer[Any], given: Any, refusal: type[problems.Refusal] = problems.Unacceptable
 ) -> dict[str, Any]:
     """What was sent, read. Raises the refusal with every error, for unknown members too."""
     errors = list(_unknown(serializer, given))

@@ -18,6 +18,12 @@ NODE = rf"^{_LABEL}(\.{_LABEL})*$"
 QUEUE = r"^[^\s.]+(\.[^\s.]+)*$"
 
 
+class ReasonParameters(serializers.Serializer[Any]):
+    """Why something is changed, for the audit log."""
+
+    reason = serializers.CharField(max_length=500)
+
+
 def forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
     """Parameters with a time range that holds anything. Raises ValidationError for another."""
     if since in attrs and until in attrs and attrs[since] >= attrs[until]:

@@ -7,7 +7,7 @@ from json import JSONDecodeError
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, RequestDataTooBig, ValidationError
 from django.core.signals import got_request_exception
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -99,6 +99,26 @@ class NotNow(Refusal):
     def __init__(self) -> None:
         super().__init__()
         self.headers = {"Retry-After": str(RETRY_S)}
+
+
+class Unacceptable(Refusal):
+    """Values that can't be."""
+
+    status_code = 422
+    default_detail = gettext_lazy("This can't be done.")
+
+
+def unacceptable(error: ValidationError) -> Unacceptable:
+    """What a service turned away, each at its place in the body: it names fields as pointers do."""
+    if not hasattr(error, "error_dict"):
+        return Unacceptable([{"detail": message} for message in error.messages])
+    return Unacceptable(
+        [
+            {"detail": message, "pointer": "" if field == NON_FIELD_ERRORS else f"/{field}"}
+            for field, messages in error.message_dict.items()
+            for message in messages
+        ]
+    )
 
 
 class InvalidTree(Refusal):
@@ -254,6 +274,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
         return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
     if isinstance(error, OrphansError):
         return problem(Orphaning(error))
+    if isinstance(error, ValidationError):  # of a service
+        return problem(unacceptable(error))
     if isinstance(error, ParseError):
         return problem(_unreadable(error))
     if isinstance(error, APIException):

@@ -259,14 +259,19 @@ ROUTES = {
         {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "PATCH": OWNERS_CLASH, "DELETE": OWNERS_CLASH},
         ("tenant",),
     ),
-    "api:pauses": Rule(
+    "api:pause-list": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("team",), body={"reason": "why"}
     ),
-    "api:pause": Rule({"OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE}, written_with={"reason": "why"}),
-    "api:windows": Rule(
+    "api:pause-detail": Rule(
+        {"GET": STAFF_ONCE, "HEAD": STAFF_ONCE, "OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE},
+        written_with={"reason": "why"},
+    ),
+    "api:window-list": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}, ("team",), body={"reason": "why"}
     ),
-    "api:window": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
+    "api:window-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}
+    ),
     "api:snapshots": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("pod",)),
     "api:snapshot_upload": Rule(
         {"OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, written_with={"name": "from elsewhere"}
@@ -300,8 +305,8 @@ ROUTES = {
     "api:nodes": api(STAFF, "node"),
     "api:node": api(STAFF, "node", "pod", "namespace", "queue"),
     "api:application_pods": api(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),
-    "api:passes": api(STAFF),
-    "api:pass": api(STAFF),
+    "api:pass-list": api(STAFF),
+    "api:pass-detail": api(STAFF),
     "api:victims": api(SIGNED_IN, "pod", "namespace", "application"),
     "api:repeats": api(SHARERS, "namespace", "application"),
     "api:ledger": api(SIGNED_IN, "namespace", "batch"),

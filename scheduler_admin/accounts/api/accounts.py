@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import Prefetch
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,9 +11,9 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.pagination import NewestFirst, NumberedPageParameters, PageParameters, next_link
 from scheduler_admin.rest.parameters import forward
-from scheduler_admin.rest.schema import PROBLEM
 
 SUBTREES = "Paths of queues; what lies below belongs too."
 
@@ -117,16 +116,15 @@ class UsersSerializer(serializers.Serializer[Any]):
 class _StaffView(ApiView):
     """What these share."""
 
-    def read_by_staff(self) -> None:
-        """Raise Http404 for who does not see everything."""
-        if not self.scope.everything:
-            raise Http404
+    staff_only = True
 
 
 class AuditView(_StaffView):
     """The audit log."""
 
-    parameters = AuditParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": AuditParameters}
 
     @extend_schema(
         operation_id="list_audit_events",
@@ -136,7 +134,6 @@ class AuditView(_StaffView):
     )
     def get(self, request: Request) -> Response:
         """What anybody changed, newest first. Follow `next`."""
-        self.read_by_staff()
         columns = {"since": "at__gte", "until": "at__lt", "actor": "actor_name", "verb": "verb", "target": "target"}
         wanted = {column: self.asked[name] for name, column in columns.items() if name in self.asked}
         found, place = NewestFirst(self.asked, by="at").page(AuditEvent.objects.filter(**wanted))
@@ -145,6 +142,8 @@ class AuditView(_StaffView):
 
 class TenantsView(ApiView):
     """Tenants."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(operation_id="list_tenants", tags=["site"], responses={200: TenantsSerializer, **PROBLEM})
     def get(self, request: Request) -> Response:
@@ -158,7 +157,9 @@ class TenantsView(ApiView):
 class UsersView(_StaffView):
     """Users."""
 
-    parameters = UsersParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": UsersParameters}
 
     @extend_schema(
         operation_id="list_users",
@@ -168,7 +169,6 @@ class UsersView(_StaffView):
     )
     def get(self, request: Request) -> Response:
         """People and service accounts with their roles, the newest first. Follow `next`."""
-        self.read_by_staff()
         columns = {"role": "role", "tenant": "tenants__name", "service": "service", "cursor": "pk__lt"}
         wanted = {column: self.asked[name] for name, column in columns.items() if self.asked.get(name) is not None}
         rows = User.objects.filter(**wanted).prefetch_related(

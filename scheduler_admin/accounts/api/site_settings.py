@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,16 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.models import GroupMapping, Site, User
-from scheduler_admin.accounts.scopes import Action
+from scheduler_admin.accounts.models import GroupMapping, Site
 from scheduler_admin.accounts.selectors import site, tenant_called
 from scheduler_admin.accounts.services.accounts import change_site
-from scheduler_admin.clusters.api.connections import WritingParameters
 from scheduler_admin.core.entity_tags import entity_tag
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.rest.schema import PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import PROBLEM, etag, if_match
+from scheduler_admin.rest.parameters import ReasonParameters
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _ETAG = etag("Of the settings.", 200, 304)
@@ -62,26 +59,15 @@ class MappingsSerializer(serializers.Serializer[Any]):
 class _SiteView(ApiView):
     """What these share: staff read, admins write."""
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        writes = {"patch", "post", "delete"} & set(self.http_method_names)
-        return WritingParameters if str(request.method).lower() in writes else super().parameters_of(request)
+    staff_only = True
 
-    def read_by_staff(self) -> None:
-        """Raise Http404 for who does not see everything."""
-        if not self.scope.everything:
-            raise Http404
-
-    def actor(self, action: Action) -> User:
-        """Who asks, if they may. Raises Http404 for strangers, PermissionDenied, or InsufficientScope."""
-        self.read_by_staff()
-        return super().actor(action)
+    queries = {"POST": ReasonParameters, "PUT": ReasonParameters, "PATCH": ReasonParameters, "DELETE": ReasonParameters}
 
 
 class SiteView(_SiteView):
     """The site's settings."""
 
-    http_method_names = ["get", "head", "patch", "options"]
+    actions = {"GET": "view", "PATCH": "administer"}
 
     @extend_schema(
         operation_id="get_site",
@@ -92,14 +78,13 @@ class SiteView(_SiteView):
     def get(self, request: Request) -> Response:
         """What holds for the whole site."""
         del request
-        self.read_by_staff()
         found = site()
         return Response(SiteSerializer(found).data, headers={"ETag": _tag(found)})
 
     @extend_schema(
         operation_id="patch_site",
         tags=["site"],
-        parameters=[WritingParameters, _IF_MATCH, _ETAG],
+        parameters=[ReasonParameters, _IF_MATCH, _ETAG],
         request=SiteSerializer(partial=True),
         responses={200: SiteSerializer, **PROBLEM, **REFUSED, **_CLASHES},
     )
@@ -108,30 +93,26 @@ class SiteView(_SiteView):
         """Change it."""
         actor, found = self.actor("administer"), site()
         given = read_body(SiteSerializer(found, data=request.data, partial=True), request.data)
-        preconditions.check(request, _tag(found), required=True)
-        try:
-            found = change_site(**given, actor=actor, reason=self.asked["reason"])
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        etags.check(request, _tag(found), required=True)
+        found = change_site(**given, actor=actor, reason=self.asked["reason"])
         return Response(SiteSerializer(found).data, headers={"ETag": _tag(found)})
 
 
 class MappingsView(_SiteView):
     """What groups are here."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "administer"}
 
     @extend_schema(operation_id="list_group_mappings", tags=["site"], responses={200: MappingsSerializer, **PROBLEM})
     def get(self, request: Request) -> Response:
         """By group."""
         del request
-        self.read_by_staff()
         return Response(MappingsSerializer({"results": GroupMapping.objects.select_related("tenant")}).data)
 
     @extend_schema(
         operation_id="add_group_mapping",
         tags=["site"],
-        parameters=[WritingParameters],
+        parameters=[ReasonParameters],
         request=MappingSerializer,
         responses={201: MappingSerializer, **PROBLEM, **REFUSED},
     )
@@ -140,23 +121,20 @@ class MappingsView(_SiteView):
         actor = self.actor("administer")
         given = read_body(MappingSerializer(data=request.data), request.data)
         named, reason = given["tenant"], self.asked["reason"]
-        try:
-            tenant = tenant_called((named["name"] if isinstance(named, dict) else named) or "")
-            made = add_mapping(group=given["group"], role=given["role"], tenant=tenant, actor=actor, reason=reason)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        tenant = tenant_called((named["name"] if isinstance(named, dict) else named) or "")
+        made = add_mapping(group=given["group"], role=given["role"], tenant=tenant, actor=actor, reason=reason)
         return Response(MappingSerializer(made).data, status=201)
 
 
 class MappingView(_SiteView):
     """One mapping."""
 
-    http_method_names = ["delete", "options"]
+    actions = {"DELETE": "administer"}
 
     @extend_schema(
         operation_id="delete_group_mapping",
         tags=["site"],
-        parameters=[WritingParameters],
+        parameters=[ReasonParameters],
         responses={204: None, **PROBLEM, **REFUSED},
     )
     def delete(self, request: Request, pk: int) -> Response:
@@ -164,10 +142,7 @@ class MappingView(_SiteView):
         del request
         actor = self.actor("administer")
         found = get_object_or_404(GroupMapping.objects.select_related("tenant"), pk=pk)
-        try:
-            remove_mapping(mapping=found, actor=actor, reason=self.asked["reason"])
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        remove_mapping(mapping=found, actor=actor, reason=self.asked["reason"])
         return Response(status=204)
 
 

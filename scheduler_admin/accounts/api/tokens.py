@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.debug import sensitive_variables
@@ -17,12 +17,12 @@ from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services.accounts import revoke_token
 from scheduler_admin.accounts.services.own_tokens import covers, make_own, tokens_of
-from scheduler_admin.clusters.api.connections import WritingParameters
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.pagination import NumberedPageParameters, next_link
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.parameters import ReasonParameters
 
 _LONGEST = 3650
 
@@ -94,12 +94,11 @@ class _TokensView(ApiView):
 class TokensView(_TokensView):
     """Tokens."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "view"}
+
     keeps_answers = False
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what reads has any."""
-        return TokensParameters if request.method in {"GET", "HEAD"} else super().parameters_of(request)
+    queries = {"GET": TokensParameters}
 
     @extend_schema(
         operation_id="list_tokens",
@@ -132,10 +131,7 @@ class TokensView(_TokensView):
         given = read_body(NewTokenSerializer(data=request.data), request.data)
         days = given.pop("days", ...)
         lifetime = timedelta(days=days) if isinstance(days, int) else days
-        try:
-            made, plaintext = make_own(user=user, lifetime=lifetime, **given)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made, plaintext = make_own(user=user, lifetime=lifetime, **given)
         response = Response({**TokenSerializer(made).data, "token": plaintext}, status=201)
         patch_cache_control(response, no_store=True)
         return response
@@ -144,16 +140,14 @@ class TokensView(_TokensView):
 class TokenView(_TokensView):
     """One token."""
 
-    http_method_names = ["delete", "options"]
+    actions = {"DELETE": "view"}
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return WritingParameters if request.method == "DELETE" else super().parameters_of(request)
+    queries = {"DELETE": ReasonParameters}
 
     @extend_schema(
         operation_id="revoke_token",
         tags=["tokens"],
-        parameters=[WritingParameters],
+        parameters=[ReasonParameters],
         responses={204: None, **PROBLEM, **REFUSED},
     )
     def delete(self, request: Request, pk: int) -> Response:

@@ -6,11 +6,13 @@ from rest_framework.response import Response
 
 from scheduler_admin.clusters.api.serializers import ClusterSerializer
 from scheduler_admin.rest.base import ApiView, tagged
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class ClusterView(ApiView):
     """One cluster."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_cluster",

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -22,9 +21,9 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.notes import said
 from scheduler_admin.rest.base import ApiView, tagged
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import AmountsField
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 
 
 class ConnectParameters(serializers.Serializer[Any]):
@@ -119,11 +118,9 @@ class ConnectedSerializer(serializers.Serializer[Any]):
 class ClustersView(ApiView):
     """Clusters."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "connect"}
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return ConnectParameters if request.method == "POST" else super().parameters_of(request)
+    queries = {"POST": ConnectParameters}
 
     @extend_schema(operation_id="list_clusters", tags=["clusters"], responses={200: ClustersSerializer, **PROBLEM})
     def get(self, request: Request) -> Response:
@@ -153,12 +150,9 @@ class ClustersView(ApiView):
         """
         actor = self.actor("connect")
         sent = read_body(NewClusterSerializer(data=request.data), request.data)
-        try:
-            seen = look(way=_way(sent), name=sent.get("name", ""), actor=actor)
-            if not self.asked["dry_run"]:
-                connect(seen=seen, actor=actor)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        seen = look(way=_way(sent), name=sent.get("name", ""), actor=actor)
+        if not self.asked["dry_run"]:
+            connect(seen=seen, actor=actor)
         added = seen.known is None and not self.asked["dry_run"]
         return Response(ConnectedSerializer(_connected(seen)).data, status=201 if added else 200)
 

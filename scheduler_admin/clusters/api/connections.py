@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
@@ -25,7 +24,8 @@ from scheduler_admin.clusters.models import Cluster, Credentials
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.worker.cluster_check import check_cluster
 
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
@@ -67,12 +67,6 @@ class GivenSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class WritingParameters(serializers.Serializer[Any]):
-    """Why."""
-
-    reason = serializers.CharField(max_length=500)
-
-
 class WrongCredentials(problems.Refusal):
     """Credentials that can't be used."""
 
@@ -111,7 +105,10 @@ class ReportSerializer(serializers.Serializer[Any]):
 class CheckView(ApiView):
     """Whether a cluster can be used as a mode wants."""
 
-    parameters = CheckParameters
+    actions = {"GET": "connect"}
+    staff_only = True
+
+    queries = {"GET": CheckParameters}
 
     @extend_schema(
         operation_id="check_cluster",
@@ -123,8 +120,6 @@ class CheckView(ApiView):
         """Sign in and try everything; nothing is changed. It takes some seconds, twenty at most. For admins."""
         del request
         cluster = self.cluster(name)
-        if not self.scope.everything:
-            raise Http404
         actor = self.actor("connect")
         report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""), actor=actor)
         return Response(ReportSerializer(report).data)
@@ -133,11 +128,10 @@ class CheckView(ApiView):
 class CredentialsView(ApiView):
     """What signs in to a cluster."""
 
-    http_method_names = ["get", "head", "put", "delete", "options"]
+    actions = {"GET": "view", "PUT": "connect", "DELETE": "connect"}
+    staff_only = True
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return WritingParameters if request.method in {"PUT", "DELETE"} else super().parameters_of(request)
+    queries = {"PUT": ReasonParameters, "DELETE": ReasonParameters}
 
     @extend_schema(
         operation_id="get_credentials",
@@ -147,13 +141,13 @@ class CredentialsView(ApiView):
     )
     def get(self, request: Request, name: str) -> Response:
         """How the cluster is reached: never the credentials themselves."""
-        cluster = self._cluster(name)
+        cluster = self.cluster(name)
         return Response(_told(cluster, whole=scope_of(request.user, "connect").everything))
 
     @extend_schema(
         operation_id="put_credentials",
         tags=["clusters"],
-        parameters=[CLUSTER, WritingParameters],
+        parameters=[CLUSTER, ReasonParameters],
         request=GivenSerializer,
         responses={200: ConnectionSerializer, **PROBLEM, **_REFUSED},
     )
@@ -173,7 +167,7 @@ class CredentialsView(ApiView):
     @extend_schema(
         operation_id="delete_credentials",
         tags=["clusters"],
-        parameters=[CLUSTER, WritingParameters],
+        parameters=[CLUSTER, ReasonParameters],
         responses={204: None, (403, problems.MEDIA_TYPE): problems.ProblemSerializer, **PROBLEM},
     )
     def delete(self, request: Request, name: str) -> Response:
@@ -183,14 +177,8 @@ class CredentialsView(ApiView):
         remove_credentials(cluster=cluster, actor=user, reason=self.asked["reason"])
         return Response(status=204)
 
-    def _cluster(self, name: str) -> Cluster:
-        cluster = self.cluster(name)
-        if not self.scope.everything:
-            raise Http404
-        return cluster
-
     def _changeable(self, name: str) -> tuple[Cluster, User]:
-        return self._cluster(name), self.actor("connect")
+        return self.cluster(name), self.actor("connect")
 
 
 @sensitive_variables()

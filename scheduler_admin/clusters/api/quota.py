@@ -15,7 +15,7 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.queues.api.queues import QueueView
 from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class KueueQuotaLineSerializer(serializers.Serializer[Any]):
@@ -71,6 +71,8 @@ class KueueQuotaSerializer(serializers.Serializer[Any]):
 
 class QuotaView(QueueView):
     """The quota of a cluster where Kueue runs."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_quota",

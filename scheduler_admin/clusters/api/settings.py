@@ -1,11 +1,8 @@
 """How far the engine may go in a cluster, and the limits of what it evicts there."""
 
 import json
-from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -13,15 +10,15 @@ from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting
-from scheduler_admin.clusters.api.connections import WritingParameters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.core.entity_tags import entity_tag
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.parameters import ReasonParameters
 
 _REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
 _ETAG = etag("Of the settings.", 200, 304)
@@ -51,7 +48,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
     enforce_namespaces = serializers.ListField(child=serializers.CharField(max_length=63))
 
 
-class SettingsParameters(WritingParameters):
+class SettingsParameters(ReasonParameters):
     """Why, and whether it is meant."""
 
     override = serializers.CharField(
@@ -62,11 +59,10 @@ class SettingsParameters(WritingParameters):
 class ClusterSettingsView(ApiView):
     """The settings of a cluster."""
 
-    http_method_names = ["get", "head", "patch", "options"]
+    actions = {"GET": "view", "PATCH": "operate"}
+    staff_only = True
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return SettingsParameters if request.method == "PATCH" else super().parameters_of(request)
+    queries = {"PATCH": SettingsParameters}
 
     @extend_schema(
         operation_id="get_settings",
@@ -77,7 +73,7 @@ class ClusterSettingsView(ApiView):
     def get(self, request: Request, name: str) -> Response:
         """How far the engine may go, and its limits."""
         del request
-        cluster = self.seen_whole(name)
+        cluster = self.cluster(name)
         return Response(SettingsSerializer(cluster).data, headers={"ETag": _tag(cluster)})
 
     @extend_schema(
@@ -90,30 +86,20 @@ class ClusterSettingsView(ApiView):
     @transaction.atomic
     def patch(self, request: Request, name: str) -> Response:
         """Change those that are given. The mode takes an operator, limits take an admin."""
-        seen = self.seen_whole(name)
+        seen = self.cluster(name)
         user = self.actor("operate")
         given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
         cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
-        preconditions.check(request, _tag(cluster), required=True)
+        etags.check(request, _tag(cluster), required=True)
         mode = given.pop("mode", cluster.mode)
-        try:
-            if given:
-                actor = self.configurer()
-                change_limits(cluster=cluster, values=given, seen={}, actor=actor, reason=self.asked["reason"])
-            if mode != cluster.mode:
-                override = self.asked["override"]
-                set_mode(cluster=cluster, mode=mode, actor=user, reason=self.asked["reason"], override=override)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        if given:
+            actor = self.configurer()
+            change_limits(cluster=cluster, values=given, seen={}, actor=actor, reason=self.asked["reason"])
+        if mode != cluster.mode:
+            override = self.asked["override"]
+            set_mode(cluster=cluster, mode=mode, actor=user, reason=self.asked["reason"], override=override)
         cluster.refresh_from_db()
         return Response(SettingsSerializer(cluster).data, headers={"ETag": _tag(cluster)})
-
-    def seen_whole(self, name: str) -> Cluster:
-        """The cluster, for those who see everything. Raises Http404 for others."""
-        cluster = self.cluster(name)
-        if not self.scope.everything:
-            raise Http404
-        return cluster
 
     def configurer(self) -> User:
         """Who asks, if their role lets them change limits. Raises PermissionDenied."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -25,7 +24,7 @@ from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.fields import DocumentField
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 
 
 class ToldSerializer(serializers.Serializer[Any]):
@@ -52,6 +51,9 @@ class OtherwiseSerializer(serializers.Serializer[Any]):
 class OtherwiseView(DecisionView):
     """What would have changed one decision."""
 
+    actions = {"GET": "view"}
+    staff_only = True
+
     @extend_schema(
         operation_id="get_decision_otherwise",
         tags=["decisions"],
@@ -60,8 +62,6 @@ class OtherwiseView(DecisionView):
     def get(self, request: Request, pk: int) -> Response:
         """Decide again with something changed. Of ours while `replayable`, of others' where we come to the same."""
         del request
-        if not self.scope.everything:
-            raise Http404
         rows = self.rows().select_related("entry", "rewound").defer("entry__blob", "rewound__blob")
         row = get_object_or_404(rows, pk=pk)
         try:

@@ -14,9 +14,9 @@ from scheduler_admin.decisions.models import DecisionQuerySet
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 from scheduler_admin.rest.parameters import queue_known
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 
 class DecisionView(ApiView):
@@ -30,7 +30,9 @@ class DecisionView(ApiView):
 class DecisionsView(DecisionView):
     """The decisions of a cluster."""
 
-    parameters = DecisionParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": DecisionParameters}
 
     @extend_schema(
         operation_id="list_decisions",
@@ -59,6 +61,8 @@ class DecisionsView(DecisionView):
 
 class DecisionDetailView(DecisionView):
     """One decision."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_decision",

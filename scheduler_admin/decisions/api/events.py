@@ -25,7 +25,7 @@ from scheduler_admin.decisions.services import events
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.streams import seats
 from scheduler_admin.rest.streams.events import MEDIA_TYPE, Piece, Stream, event
 
@@ -64,8 +64,9 @@ class EventStreamRenderer(JSONRenderer):
 class EventsView(ApiView):
     """The events of a cluster."""
 
-    http_method_names = ["get", "options"]
-    parameters = EventParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": EventParameters}
     renderer_classes = [JSONRenderer, EventStreamRenderer]
 
     @extend_schema(

@@ -18,9 +18,9 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, next_link
 from scheduler_admin.rest.parameters import NAMESPACE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 _NAMESPACE, _POD = (OpenApiParameter(name, OpenApiTypes.STR, OpenApiParameter.PATH) for name in ("namespace", "pod"))
 
@@ -158,7 +158,9 @@ class WhySerializer(serializers.Serializer[Any]):
 class PodsView(ApiView):
     """Pods in all clusters."""
 
-    parameters = PodsParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": PodsParameters}
 
     @extend_schema(
         operation_id="list_pods",
@@ -177,6 +179,8 @@ class PodsView(ApiView):
 
 class PodView(ApiView):
     """One pod."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_pod",

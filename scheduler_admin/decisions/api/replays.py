@@ -1,6 +1,5 @@
 """The replay file of a decision, by REST: for those who see everything, as it holds the whole cluster."""
 
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -14,11 +13,14 @@ from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.replay.replay_file import replay_file
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.media import ZIP, ZipRenderer
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 
 
 class ReplayView(DecisionView):
     """All that one decision rests on."""
+
+    actions = {"GET": "view"}
+    staff_only = True
 
     renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
 
@@ -29,8 +31,6 @@ class ReplayView(DecisionView):
     )
     def get(self, request: Request, pk: int) -> Response:
         """The cluster as it was seen, the tree and the decision: a zip that `python -m engine replay` decides again."""
-        if not self.scope.everything:
-            raise Http404
         row = get_object_or_404(self.rows(), pk=pk)
         try:
             data = replay_file(row)

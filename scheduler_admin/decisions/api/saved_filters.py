@@ -5,7 +5,6 @@ from urllib.parse import parse_qsl
 
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -14,13 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.selectors.filters import Filters
 from scheduler_admin.decisions.services.saved_filters import save_filter
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.problems import unacceptable
 
 
 class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
@@ -51,17 +50,13 @@ class SavedFiltersSerializer(serializers.Serializer[Any]):
 class _SavedFiltersView(ApiView):
     """What both share."""
 
-    def whole(self, name: str) -> Cluster:
-        """A cluster. Raises Http404 for those who see a part: they have no page of its history."""
-        if not self.scope.everything:
-            raise Http404
-        return self.cluster(name)
+    staff_only = True
 
 
 class SavedFiltersView(_SavedFiltersView):
     """All of a cluster."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "view"}
 
     @extend_schema(
         operation_id="list_saved_filters",
@@ -71,7 +66,7 @@ class SavedFiltersView(_SavedFiltersView):
     )
     def get(self, request: Request, name: str) -> Response:
         """Your own, whatever your role: nobody sees another's."""
-        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.whole(name))
+        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.cluster(name))
         return Response(SavedFiltersSerializer({"results": rows}).data)
 
     @extend_schema(
@@ -83,24 +78,21 @@ class SavedFiltersView(_SavedFiltersView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Keep some for yourself: they stand on the page History from then on."""
-        cluster, owner = self.whole(name), request.user
+        cluster, owner = self.cluster(name), request.user
         assert isinstance(owner, User)
         given = read_body(NewSavedFilterSerializer(data=request.data), request.data)
         asked = dict(parse_qsl(given["address"]))
         if any("\0" in text for text in asked.values()):
             raise unacceptable(ValidationError({"address": ProhibitNullCharactersValidator.message}))
-        try:
-            filters = Filters.of(asked, timezone.now())
-            made = save_filter(owner=owner, cluster=cluster, name=given["name"], filters=filters)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        filters = Filters.of(asked, timezone.now())
+        made = save_filter(owner=owner, cluster=cluster, name=given["name"], filters=filters)
         return Response(SavedFilterSerializer(made).data, status=201)
 
 
 class SavedFilterView(_SavedFiltersView):
     """Some by their name."""
 
-    http_method_names = ["delete", "options"]
+    actions = {"DELETE": "view"}
 
     @extend_schema(
         operation_id="delete_saved_filter",
@@ -110,6 +102,6 @@ class SavedFilterView(_SavedFiltersView):
     )
     def delete(self, request: Request, name: str, pk: int) -> Response:
         """Forget them."""
-        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.whole(name))
+        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.cluster(name))
         get_object_or_404(rows, pk=pk).delete()
         return Response(status=204)

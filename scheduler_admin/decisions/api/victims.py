@@ -16,9 +16,9 @@ from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.pagination import NumberedPageParameters, next_link
 from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, cluster_asked, forward
-from scheduler_admin.rest.schema import PROBLEM
 
 
 class VictimsParameters(NumberedPageParameters):
@@ -69,7 +69,9 @@ class VictimsSerializer(serializers.Serializer[Any]):
 class VictimsView(ApiView):
     """Victims in all clusters."""
 
-    parameters = VictimsParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": VictimsParameters}
 
     @extend_schema(
         operation_id="list_victims",

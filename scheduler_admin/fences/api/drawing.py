@@ -20,8 +20,8 @@ from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import SvgRenderer
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import QUEUE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 _QUEUES = QUEUE.replace(r"\s.", r"\s.,")
 _SEVERAL = f"^{_QUEUES[1:-1]}(,{_QUEUES[1:-1]})*$"
@@ -52,7 +52,9 @@ class FencesFileParameters(serializers.Serializer[Any]):
 class FencesFileView(ApiView):
     """The map of fences."""
 
-    parameters = FencesFileParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": FencesFileParameters}
     renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, SvgRenderer]  # the former for problems
 
     @extend_schema(

@@ -26,9 +26,9 @@ from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 MOST_LOOKED_AT = 20_000
 """Borders, for one page: of those that are left out, too."""
@@ -162,7 +162,9 @@ class Borders:
 class FencesView(ApiView):
     """The borders of a cluster's tree."""
 
-    parameters = FencesParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": FencesParameters}
 
     @extend_schema(
         operation_id="list_fences",

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404
-from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,22 +10,10 @@ from rest_framework.response import Response
 from engine.model.decision import Outcome
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.journal.models import Pass
-from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.pagination import NewestFirst, PageParameters, next_link
-from scheduler_admin.rest.parameters import forward
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
-
-
-class PassesParameters(PageParameters):
-    """Which passes."""
-
-    since = UtcField(required=False, help_text="At or after this time, RFC 3339.")
-    until = UtcField(required=False, help_text="Before this time, RFC 3339.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A time range that holds anything."""
-        return forward(attrs, "since", "until")
+from scheduler_admin.rest.filters import Parameter, Parameters
+from scheduler_admin.rest.pagination import PageParameters
+from scheduler_admin.rest.viewsets import Listed, NewestPages, ResourceViewSet
 
 
 class PassFiguresSerializer(serializers.ModelSerializer[Pass]):
@@ -69,46 +55,42 @@ class PassDetailSerializer(serializers.Serializer[Any]):
         return {**fields, "pass": PassFiguresSerializer()}
 
 
-class PassesView(ApiView):
-    """The passes of a cluster."""
+class PassFilters(Parameters):
+    """Which passes."""
 
-    parameters = PassesParameters
-
-    @extend_schema(
-        operation_id="list_passes",
-        tags=["clusters"],
-        parameters=[CLUSTER, PassesParameters],
-        responses={200: PassesSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """Newest first, for those who see everything. Follow `next`."""
-        cluster = self.cluster(name)
-        if not self.scope.everything:
-            raise Http404
-        rows = Pass.objects.restrict(request.user, "view").filter(cluster=cluster).select_related("revision")
-        if "since" in self.asked:
-            rows = rows.filter(at__gte=self.asked["since"])
-        if "until" in self.asked:
-            rows = rows.filter(at__lt=self.asked["until"])
-        found, place = NewestFirst(self.asked, by="at").page(rows)
-        return Response(PassesSerializer({"next": next_link(request, place), "results": found}).data)
+    ranges = (("since", "until"),)
+    since = Parameter(UtcField(help_text="At or after this time, RFC 3339."), "at__gte")
+    until = Parameter(UtcField(help_text="Before this time, RFC 3339."), "at__lt")
 
 
-class PassView(ApiView):
-    """One pass."""
+class PassViewSet(Listed, ResourceViewSet):
+    """The passes of a cluster, for those who see everything."""
 
-    @extend_schema(
-        operation_id="get_pass",
-        tags=["clusters"],
-        parameters=[CLUSTER],
-        responses={200: PassDetailSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, pk: int) -> Response:
-        """One with its figures and its decisions."""
-        cluster, user = self.cluster(name), request.user
-        rows = Pass.objects.restrict(user, "view").filter(cluster=cluster).select_related("revision")
-        found = get_object_or_404(rows, pk=pk)
-        taken = Decision.objects.restrict(user, "view").filter(cluster=cluster, outcome=Outcome.PREEMPT.value)
-        taken = taken.filter(first_seen=found.at, source=Decision.Source.ENGINE).order_by("pk")
-        body = {"cluster": cluster.name, "pass": found, "decisions": taken.values_list("pk", flat=True)}
+    actions = {"GET": "view"}
+    queries = {"GET": PageParameters}
+    staff_only = True
+    tag = "clusters"
+    resource = "pass", "passes"
+    queryset = Pass.objects.select_related("revision")
+    serializer_class = PassDetailSerializer
+    list_class = PassesSerializer
+    filterset_class = PassFilters
+    pagination_class = NewestPages
+    newest_by = "at"
+
+    def get_queryset(self) -> QuerySet[Pass]:
+        """Return the passes of the cluster that the address names."""
+        return super().get_queryset().filter(cluster=self.cluster(self.kwargs["name"]))
+
+    def retrieve(self, request: Request, **_place: Any) -> Response:
+        """Return one with its figures, and the decisions to preempt that it was the first to take."""
+        found: Pass = self.get_object()
+        taken = Decision.objects.restrict(request.user, "view").filter(
+            cluster=found.cluster_id,
+            outcome=Outcome.PREEMPT.value,
+            first_seen=found.at,
+            source=Decision.Source.ENGINE,
+        )
+        decisions = taken.order_by("pk").values_list("pk", flat=True)
+        body = {"cluster": self.kwargs["name"], "pass": found, "decisions": decisions}
         return Response(PassDetailSerializer(body).data)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -13,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.presenters import IN_FORCE, OWN, SnapshotPage, snapshot_page
 from scheduler_admin.journal.selectors.forecasts import alone
@@ -23,10 +21,10 @@ from scheduler_admin.queues.api.outcomes import told
 from scheduler_admin.queues.api.tree_serializers import ForecastSerializer
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 _NAME = "What it is called here."
 _REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}}
@@ -93,21 +91,17 @@ class SnapshotForecastSerializer(serializers.Serializer[Any]):
 class _SnapshotsView(ApiView):
     """What these share: for those who see everything."""
 
-    def whole(self, name: str) -> Cluster:
-        """A cluster. Raises Http404 for those who see a part."""
-        if not self.scope.everything:
-            raise Http404
-        return self.cluster(name)
+    staff_only = True
 
     def find(self, name: str, pk: int) -> SavedSnapshot:
         """A snapshot. Raises Http404."""
-        return find_snapshot(self.request.user, self.whole(name), pk)
+        return find_snapshot(self.request.user, self.cluster(name), pk)
 
 
 class SnapshotsView(_SnapshotsView):
     """The snapshots of a cluster."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "operate"}
 
     @extend_schema(
         operation_id="list_snapshots",
@@ -117,7 +111,7 @@ class SnapshotsView(_SnapshotsView):
     )
     def get(self, request: Request, name: str) -> Response:
         """All that are kept: fifty at most."""
-        rows = snapshots_of(request.user, self.whole(name))
+        rows = snapshots_of(request.user, self.cluster(name))
         return Response(SnapshotsSerializer({"results": rows}).data)
 
     @extend_schema(
@@ -129,25 +123,21 @@ class SnapshotsView(_SnapshotsView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Keep the cluster as it was last seen, or at a moment, with the tree that was in force then."""
-        cluster, actor = self.whole(name), self.actor("operate")
+        cluster, actor = self.cluster(name), self.actor("operate")
         given = read_body(NewSnapshotSerializer(data=request.data), request.data)
-        try:
-            made = save_snapshot(cluster=cluster, actor=actor, **given)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = save_snapshot(cluster=cluster, actor=actor, **given)
         return Response(SnapshotSerializer(made).data, status=201)
 
 
 class SnapshotUploadView(_SnapshotsView):
     """Snapshots from elsewhere."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "operate"}
+
     parser_classes = [ZipParser, ManifestsParser]
     largest = MOST_BYTES
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return UploadParameters if request.method == "POST" else super().parameters_of(request)
+    queries = {"POST": UploadParameters}
 
     @extend_schema(
         operation_id="upload_snapshot",
@@ -158,20 +148,17 @@ class SnapshotUploadView(_SnapshotsView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Keep what a file holds: a snapshot as it was downloaded, or objects as kubectl writes them in JSON."""
-        cluster, actor, body = self.whole(name), self.actor("operate"), request.data
+        cluster, actor, body = self.cluster(name), self.actor("operate"), request.data
         if not isinstance(body, Body):  # what the framework makes of no body at all
             raise problems.Unreadable([{"detail": _("The request has no body.")}])
-        try:
-            made = upload_snapshot(cluster=cluster, name=self.asked["name"], actor=actor, data=body.raw)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = upload_snapshot(cluster=cluster, name=self.asked["name"], actor=actor, data=body.raw)
         return Response(SnapshotSerializer(made).data, status=201)
 
 
 class SnapshotView(_SnapshotsView):
     """One snapshot."""
 
-    http_method_names = ["get", "head", "delete", "options"]
+    actions = {"GET": "view", "DELETE": "operate"}
 
     @extend_schema(
         operation_id="get_snapshot",
@@ -193,7 +180,7 @@ class SnapshotView(_SnapshotsView):
     def delete(self, request: Request, name: str, pk: int) -> Response:
         """Forget it."""
         del request
-        self.whole(name)
+        self.cluster(name)
         actor = self.actor("operate")
         delete_snapshot(snapshot=self.find(name, pk), actor=actor)
         return Response(status=204)
@@ -202,7 +189,9 @@ class SnapshotView(_SnapshotsView):
 class SnapshotFileView(_SnapshotsView):
     """What a snapshot holds."""
 
-    parameters = FileParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": FileParameters}
     renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
 
     @extend_schema(
@@ -226,7 +215,9 @@ class SnapshotFileView(_SnapshotsView):
 class SnapshotForecastView(_SnapshotsView):
     """What a tree would do to a snapshot."""
 
-    parameters = TryParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": TryParameters}
 
     @extend_schema(
         operation_id="forecast_snapshot",
@@ -236,7 +227,7 @@ class SnapshotForecastView(_SnapshotsView):
     )
     def get(self, request: Request, name: str, pk: int) -> Response:
         """What would be preempted, pass by pass, if the tree were in force and nobody did anything else."""
-        cluster, asked = self.whole(name), self.asked.get("tree", "")
+        cluster, asked = self.cluster(name), self.asked.get("tree", "")
         wanted = {"own": OWN, "current": IN_FORCE}.get(asked, asked.replace(":", "-"))
         page = snapshot_page(request.user, cluster, self.find(name, pk), wanted)
         if asked and (page.chosen is None or page.chosen.key != wanted):

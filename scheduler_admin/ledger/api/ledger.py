@@ -17,8 +17,8 @@ from scheduler_admin.ledger.services import month_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, WorkField
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.parameters import QUEUE, cluster_asked
-from scheduler_admin.rest.schema import PROBLEM
 
 
 class LedgerParameters(serializers.Serializer[Any]):
@@ -84,7 +84,9 @@ class LedgerSerializer(serializers.Serializer[Any]):
 class LedgerView(ApiView):
     """Who gained from whom."""
 
-    parameters = LedgerParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": LedgerParameters}
 
     @extend_schema(
         operation_id="get_ledger",

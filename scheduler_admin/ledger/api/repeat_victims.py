@@ -12,7 +12,7 @@ from scheduler_admin.ledger.loops import Looped, looped
 from scheduler_admin.ledger.repeat_victims import Repeat, repeats
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField, WorkField
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class RepeatSerializer(serializers.Serializer[Repeat]):
@@ -55,6 +55,8 @@ class RepeatsSerializer(serializers.Serializer[Any]):
 
 class RepeatsView(ApiView):
     """Repeat victims of a cluster."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="list_repeat_victims",

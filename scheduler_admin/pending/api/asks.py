@@ -20,9 +20,9 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.activity import WaitingPlace, waiting, waiting_place
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 
 class AsksParameters(LimitParameters):
@@ -74,7 +74,9 @@ class AsksSerializer(serializers.Serializer[Any]):
 class AsksView(ApiView):
     """The asks of a cluster."""
 
-    parameters = AsksParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": AsksParameters}
 
     @extend_schema(
         operation_id="list_asks",

@@ -26,7 +26,7 @@ from scheduler_admin.pending.waits import wait_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, UtcField
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 _CHANGES = (
     Change.REQUEST,
@@ -206,6 +206,8 @@ class WorkloadWaitingSerializer(serializers.Serializer[Any]):
 class WorkloadWaitingView(ApiView):
     """Why one of Kueue's workloads waits."""
 
+    actions = {"GET": "view"}
+
     @extend_schema(
         operation_id="get_pending_workload_waiting",
         tags=["queues"],
@@ -231,6 +233,8 @@ class WorkloadWaitingView(ApiView):
 
 class WaitingView(ApiView):
     """Why the ask of one decision waits."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_decision_waiting",

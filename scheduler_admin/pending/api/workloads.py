@@ -11,8 +11,8 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workloads
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import QUEUE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 
 class PendingParameters(serializers.Serializer[Any]):
@@ -45,7 +45,9 @@ class PendingWorkloadsSerializer(serializers.Serializer[Any]):
 class PendingWorkloadsView(ApiView):
     """The workloads of a cluster that wait for quota."""
 
-    parameters = PendingParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": PendingParameters}
 
     @extend_schema(
         operation_id="list_pending_workloads",

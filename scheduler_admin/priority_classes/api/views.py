@@ -1,21 +1,19 @@
 """The PriorityClasses of a cluster: read as the last pass found them, made, changed and deleted."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from django.core.exceptions import ValidationError
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.formats.kubernetes.convert import NEVER
 from engine.formats.kubernetes.priority_classes import with_preemption_annotations
 from engine.model.objects import PriorityClass
-from scheduler_admin.clusters.api.connections import WritingParameters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.priority_classes.api.serializers import (
@@ -27,10 +25,12 @@ from scheduler_admin.priority_classes.api.serializers import (
 )
 from scheduler_admin.priority_classes.selectors import Picture, Row, picture
 from scheduler_admin.priority_classes.services import OvertakenError, change_class, create_class, delete_class
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.parameters import ReasonParameters
+from scheduler_admin.rest.problems import unacceptable
 
 _CONDITIONS = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _NAME = OpenApiParameter("priority_class", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the class.")
@@ -41,19 +41,13 @@ _IF_MATCH = if_match("The ETag of the class that this changes.")
 class _ClassesView(ApiView):
     """What both share: for those who see everything."""
 
-    writing: ClassVar[tuple[str, ...]] = ()
-    """The methods that take a reason."""
+    staff_only = True
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        writes = request.method in self.writing
-        return WritingParameters if writes else super().parameters_of(request)
+    queries = {"POST": ReasonParameters, "PUT": ReasonParameters, "PATCH": ReasonParameters, "DELETE": ReasonParameters}
 
     def seen(self, name: str) -> tuple[Cluster, Picture | None]:
         """The cluster and its classes. Raises Http404 for those who don't see everything."""
         cluster = self.cluster(name)
-        if not self.scope.everything:
-            raise Http404
         return cluster, picture(cluster)
 
     def one(self, name: str, priority_class: str) -> tuple[Cluster, Row]:
@@ -68,8 +62,7 @@ class _ClassesView(ApiView):
 class PriorityClassesView(_ClassesView):
     """All of them."""
 
-    http_method_names = ["get", "head", "post", "options"]
-    writing = ("POST",)
+    actions = {"GET": "view", "POST": "classify"}
 
     @extend_schema(
         operation_id="list_priority_classes",
@@ -97,7 +90,7 @@ class PriorityClassesView(_ClassesView):
     @extend_schema(
         operation_id="add_priority_class",
         tags=["priority classes"],
-        parameters=[CLUSTER, WritingParameters, _ETAG],
+        parameters=[CLUSTER, ReasonParameters, _ETAG],
         request=PriorityClassSerializer,
         responses={201: SeenClassSerializer, **PROBLEM, **REFUSED},
     )
@@ -109,20 +102,14 @@ class PriorityClassesView(_ClassesView):
         wanted = PriorityClass(
             name=given["name"], value=given["value"], never_preempts=given.get("preemption_policy") == NEVER
         )
-        try:
-            made = create_class(
-                cluster=cluster, wanted=_merged(wanted, given), actor=actor, reason=self.asked["reason"]
-            )
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = create_class(cluster=cluster, wanted=_merged(wanted, given), actor=actor, reason=self.asked["reason"])
         return _shown(self.one(name, made.name)[1], status=201)
 
 
 class PriorityClassView(_ClassesView):
     """One of them."""
 
-    http_method_names = ["get", "head", "patch", "delete", "options"]
-    writing = ("PATCH", "DELETE")
+    actions = {"GET": "view", "PATCH": "classify", "DELETE": "classify"}
 
     @extend_schema(
         operation_id="get_priority_class",
@@ -138,7 +125,7 @@ class PriorityClassView(_ClassesView):
     @extend_schema(
         operation_id="patch_priority_class",
         tags=["priority classes"],
-        parameters=[CLUSTER, _NAME, WritingParameters, _IF_MATCH, _ETAG],
+        parameters=[CLUSTER, _NAME, ReasonParameters, _IF_MATCH, _ETAG],
         request=ClassChangeSerializer,
         responses={200: SeenClassSerializer, **PROBLEM, **REFUSED, **_CONDITIONS},
     )
@@ -147,7 +134,7 @@ class PriorityClassView(_ClassesView):
         cluster, row = self.one(name, priority_class)
         actor = self.actor("classify")
         given = read_body(ClassChangeSerializer(data=request.data), request.data)
-        preconditions.check(request, _tag(row.one), required=True)
+        etags.check(request, _tag(row.one), required=True)
         try:
             change_class(
                 cluster=cluster,
@@ -165,14 +152,14 @@ class PriorityClassView(_ClassesView):
     @extend_schema(
         operation_id="delete_priority_class",
         tags=["priority classes"],
-        parameters=[CLUSTER, _NAME, WritingParameters, _IF_MATCH],
+        parameters=[CLUSTER, _NAME, ReasonParameters, _IF_MATCH],
         responses={204: None, **PROBLEM, **REFUSED, **_CONDITIONS},
     )
     def delete(self, request: Request, name: str, priority_class: str) -> Response:
         """Delete the class. Pods that have it stay as they are; new ones that name it are refused."""
         cluster, row = self.one(name, priority_class)
         actor = self.actor("classify")
-        preconditions.check(request, _tag(row.one), required=True)
+        etags.check(request, _tag(row.one), required=True)
         try:
             delete_class(cluster=cluster, before=row.one, actor=actor, reason=self.asked["reason"])
         except OvertakenError as error:

@@ -18,14 +18,16 @@ from scheduler_admin.queues.services.hierarchies import document_format, native_
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, YuniKornRenderer
+from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.pagination import NumberedPageParameters, next_link
-from scheduler_admin.rest.schema import PROBLEM
 
 HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
 
 
 class HierarchiesView(ApiView):
     """Hierarchies."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="list_hierarchies", tags=["trees"], responses={200: serializers.HierarchiesSerializer, **PROBLEM}
@@ -66,7 +68,9 @@ class RevisionsParameters(NumberedPageParameters):
 class RevisionsView(ApiView):
     """The revisions of a hierarchy."""
 
-    parameters = RevisionsParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": RevisionsParameters}
 
     @extend_schema(
         operation_id="list_revisions",
@@ -88,7 +92,9 @@ class RevisionsView(ApiView):
 class RevisionView(ApiView):
     """One revision."""
 
-    parameters = serializers.GetParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": serializers.GetParameters}
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
     @extend_schema(

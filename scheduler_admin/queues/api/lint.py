@@ -26,7 +26,7 @@ from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 413, 415, 422)}
 
@@ -81,8 +81,9 @@ class TreeLintSerializer(serializers.Serializer[Any]):
 class LintView(ApiView):
     """A document's lint."""
 
-    http_method_names = ["post", "options"]
-    parameters = LintParameters
+    actions = {"POST": "plan"}
+
+    queries = {"POST": LintParameters}
     parser_classes = [OwnFormParser, YuniKornParser]
 
     @extend_schema(
@@ -112,6 +113,8 @@ class LintView(ApiView):
 
 class TreeLintView(ApiView):
     """The lint of the tree in force."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="lint_tree",

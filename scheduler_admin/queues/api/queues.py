@@ -21,7 +21,7 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class QueueView(ApiView):
@@ -51,6 +51,8 @@ class QueueView(ApiView):
 class QueuesView(QueueView):
     """The queues of a cluster."""
 
+    actions = {"GET": "view"}
+
     @extend_schema(
         operation_id="list_queues",
         tags=["queues"],
@@ -69,6 +71,8 @@ class QueuesView(QueueView):
 
 class QueueDetailView(QueueView):
     """One queue."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_queue",

@@ -22,10 +22,11 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.selectors import revisions as selectors
 from scheduler_admin.queues.services.hierarchies import OutdatedError, roll_back
 from scheduler_admin.queues.services.restore import restore
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, Unacceptable, read_body, unacceptable
-from scheduler_admin.rest.schema import PROBLEM, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import PROBLEM, if_match
+from scheduler_admin.rest.problems import Unacceptable, unacceptable
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _IF_MATCH = if_match("The ETag of the tree in force.")
@@ -69,7 +70,9 @@ class _RevisionView(ApiView):
 class RevisionDiffView(_RevisionView):
     """One revision against another."""
 
-    parameters = DiffParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": DiffParameters}
 
     @extend_schema(
         operation_id="diff_revisions",
@@ -89,7 +92,7 @@ class RevisionDiffView(_RevisionView):
 class RollBackView(_RevisionView):
     """The way back."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
 
     @extend_schema(
         operation_id="roll_back",
@@ -103,7 +106,7 @@ class RollBackView(_RevisionView):
         found = self.find(name, number)
         actor, current = self.actor("edit"), found.hierarchy.current
         body = read_body(PublishSerializer(data=request.data), request.data)
-        preconditions.check(request, tag(current, self.scope), required=True)
+        etags.check(request, tag(current, self.scope), required=True)
         try:
             made = roll_back(to=found, author=actor, onto=current.pk if current else None, **body)
         except OutdatedError as error:
@@ -118,7 +121,7 @@ class RollBackView(_RevisionView):
 class RestoreView(_RevisionView):
     """A queue that is gone."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
 
     @extend_schema(
         operation_id="restore_queue",
@@ -131,8 +134,5 @@ class RestoreView(_RevisionView):
         """Put it back, with all below it, in a new draft on the tree in force."""
         found, actor = self.find(name, number), self.actor("edit")
         queue = read_body(RestoreSerializer(data=request.data), request.data)["queue"]
-        try:
-            made = restore(revision=found, path=queue, author=actor)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = restore(revision=found, path=queue, author=actor)
         return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})

@@ -1,6 +1,6 @@
 """The tree in force as a document: read it, plan a change of it, put another one in force."""
 
-from typing import Any, overload
+from typing import overload
 
 import msgspec
 from django.core.exceptions import ValidationError
@@ -11,7 +11,6 @@ from rest_framework.exceptions import NotAcceptable, PermissionDenied
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 
 from engine.formats.registry import Format
 from engine.model.queue_tree import ROOT_ONLY
@@ -35,10 +34,10 @@ from scheduler_admin.queues.services.hierarchies import (
     terms_of,
     tree_of,
 )
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
-from scheduler_admin.rest.schema import IF_NONE_MATCH, PROBLEM, etag, if_match
+from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, PROBLEM, etag, if_match
 
 _ETAG = etag("Of the tree in force.", 200, 201, 304)
 _FAIL_ON = OpenApiParameter(
@@ -55,13 +54,12 @@ _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in 
 class TreeView(ApiView):
     """The tree in force."""
 
-    http_method_names = ["get", "head", "put", "options"]
+    actions = {"GET": "view", "PUT": "plan"}
+
     parser_classes = [OwnFormParser, YuniKornParser]
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
-    def parameters_of(self, request: Request) -> type[Serializer[Any]]:
-        """What writes has others than what reads."""
-        return serializers.PutParameters if request.method == "PUT" else serializers.GetParameters
+    queries = {"GET": serializers.GetParameters, "PUT": serializers.PutParameters}
 
     def get_renderers(self) -> list[BaseRenderer]:
         """What became of a tree is told in JSON alone."""
@@ -110,7 +108,7 @@ class TreeView(ApiView):
             sent = with_format_checked(sent, hierarchy, writes=action == "edit")
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
-            preconditions.check(request, tag(current, self.scope), required=action == "edit")
+            etags.check(request, tag(current, self.scope), required=action == "edit")
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)

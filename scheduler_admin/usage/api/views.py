@@ -7,8 +7,8 @@ from rest_framework.response import Response
 
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import queue_known
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 from scheduler_admin.usage.api.parameters import UsageParameters
 from scheduler_admin.usage.api.points import samples
 from scheduler_admin.usage.api.serializers import UsageSerializer
@@ -18,7 +18,9 @@ from scheduler_admin.usage.selectors import series
 class UsageView(ApiView):
     """Usage over time."""
 
-    parameters = UsageParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": UsageParameters}
 
     @extend_schema(
         operation_id="get_usage",

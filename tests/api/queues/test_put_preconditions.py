@@ -36,7 +36,7 @@ def test_a_change_in_between_is_not_overwritten(
         monkeypatch.undo()
         assert put(other, theirs, match=tag).status_code == 200
 
-    monkeypatch.setattr("scheduler_admin.queues.api.trees.preconditions.check", check)
+    monkeypatch.setattr("scheduler_admin.queues.api.trees.etags.check", check)
     late = put(ada, slower, match=tag)
     assert (late.status_code, late["ETag"]) == (412, ada.get(PROD)["ETag"])
     assert revisions() == [1, 2]

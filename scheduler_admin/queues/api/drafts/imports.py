@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,9 +19,9 @@ from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.services.imports import import_draft
 from scheduler_admin.rest import problems
-from scheduler_admin.rest.bodies import REFUSED, unacceptable
+from scheduler_admin.rest.bodies import REFUSED
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
-from scheduler_admin.rest.schema import PROBLEM
+from scheduler_admin.rest.openapi.parts import PROBLEM
 
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}
 
@@ -40,12 +40,11 @@ class ImportParameters(serializers.Serializer[Any]):
 class DraftImportView(DraftsBase):
     """Drafts that come in documents."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
+
     parser_classes = [OwnFormParser, YuniKornParser]
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Only what writes has any."""
-        return ImportParameters if request.method == "POST" else super().parameters_of(request)
+    queries = {"POST": ImportParameters}
 
     @extend_schema(
         operation_id="import_draft",
@@ -65,11 +64,6 @@ class DraftImportView(DraftsBase):
         if not scope_of(actor, "edit").everything:
             raise PermissionDenied
         imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["document"])
-        try:
-            made = import_draft(
-                hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor
-            )
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = import_draft(hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor)
         made = selectors.find(actor, hierarchy, made.pk)
         return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})

@@ -27,10 +27,11 @@ from scheduler_admin.queues.drafts.tree_document import queues_of
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services.hierarchies import OutdatedError
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, Unacceptable, read_body, unacceptable
-from scheduler_admin.rest.schema import PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import PROBLEM, etag, if_match
+from scheduler_admin.rest.problems import Unacceptable, unacceptable
 
 _T = TypeVar("_T")
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
@@ -77,7 +78,7 @@ class DraftsBase(ApiView):
         try:
             with transaction.atomic():
                 now = locked(draft)
-                preconditions.check(self.request, selectors.tag(now), required=True)
+                etags.check(self.request, selectors.tag(now), required=True)
                 try:
                     return act(now)
                 except _Refusals as error:  # what it changed is taken back, what it noted on the way is not
@@ -90,7 +91,7 @@ class DraftsBase(ApiView):
 class DraftsView(DraftsBase):
     """The drafts of a hierarchy."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "edit"}
 
     @extend_schema(
         operation_id="list_drafts",
@@ -116,17 +117,14 @@ class DraftsView(DraftsBase):
         self.demand("edit")
         actor = self.editor()
         given = read_body(shapes.NewDraftSerializer(data=request.data), request.data)
-        try:
-            made = edits.start(hierarchy=hierarchy, name=given["name"], author=actor)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = edits.start(hierarchy=hierarchy, name=given["name"], author=actor)
         return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})
 
 
 class DraftView(DraftsBase):
     """One draft."""
 
-    http_method_names = ["get", "head", "delete", "options"]
+    actions = {"GET": "view", "DELETE": "edit"}
 
     @extend_schema(
         operation_id="get_draft",
@@ -156,7 +154,7 @@ class DraftView(DraftsBase):
 class DraftActsView(DraftsBase):
     """What is done to a draft."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
 
     @extend_schema(
         operation_id="act_on_draft",
@@ -179,6 +177,8 @@ class DraftActsView(DraftsBase):
 
 class DraftForecastView(DraftsBase):
     """What publishing a draft would do."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="forecast_draft",
@@ -205,7 +205,7 @@ class DraftForecastView(DraftsBase):
 class DraftPublishView(DraftsBase):
     """The end of a draft."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
 
     @extend_schema(
         operation_id="publish_draft",

@@ -1,26 +1,21 @@
-"""The OpenAPI document, and what drf-spectacular can't find out by itself."""
+"""What the OpenAPI document says of the views, and drf-spectacular cannot find out by itself."""
 
 from collections.abc import Mapping
-from functools import cache
+from inspect import getdoc
 from typing import Any
 
-from django.utils.translation import get_language
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
-from drf_spectacular.views import SpectacularJSONAPIView
-from rest_framework.permissions import IsAuthenticated
+from drf_spectacular.utils import extend_schema_serializer
 
 from scheduler_admin.rest import idempotency, problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.media import OWN_FORM
+from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.selection import FIELDS, LISTED
+from scheduler_admin.rest.viewsets import ResourceViewSet
 
-PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404, 429)}
-"""What every route may answer."""
-CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
 _KEY = {
     "in": "header",
     "name": idempotency.HEADER,
@@ -37,21 +32,6 @@ _HAD = {
 }
 _UNCHANGED = {"description": "Unchanged since the ETag in If-None-Match."}
 _ETAG = {"schema": {"type": "string"}, "description": "Changes with the answer."}
-IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="`*`: only where nothing is there yet."
-)
-
-
-def etag(description: str, *statuses: int) -> OpenApiParameter:
-    """Return the header ``ETag`` of the answers with these statuses."""
-    return OpenApiParameter(
-        "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[*statuses], description=description
-    )
-
-
-def if_match(description: str) -> OpenApiParameter:
-    """Return the header ``If-Match`` of a request."""
-    return OpenApiParameter("If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description=description)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its __init_subclass__ is untyped
@@ -68,6 +48,88 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
             "scheme": "bearer",
             "description": "A token made with `manage.py create_token`, or at `/api/v1/tokens`.",
         }
+
+
+class RestSchema(AutoSchema):
+    """What the OpenAPI document says of an operation, by what its view declares."""
+
+    _VERBS = {"list": "list", "retrieve": "get", "create": "add", "partial_update": "patch", "destroy": "delete"}
+
+    _METHODS = {"create": "make", "partial_update": "change", "destroy": "remove"}
+
+    def get_operation_id(self) -> str:
+        """Return a verb and the name of the resource."""
+        if isinstance(self.view, ResourceViewSet) and self.view.action in self._VERBS:
+            one, several = self.view.resource
+            return f"{self._VERBS[self.view.action]}_{several if self.view.action == 'list' else one}"
+        return super().get_operation_id()
+
+    def get_tags(self) -> list[str]:
+        """Return the tag that the view declares."""
+        return [self.view.tag] if isinstance(self.view, ApiView) and self.view.tag else super().get_tags()
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
+        """Return what an operation does: the docstring of the view set for its list, else that of the method."""
+        view = self.view
+        if not isinstance(view, ResourceViewSet):
+            return super().get_description()
+        if view.action == "list":
+            return getdoc(type(view)) or ""
+        method = getattr(view, self._METHODS.get(view.action, view.action))
+        shared = method.__module__ == ResourceViewSet.__module__
+        return f"One {view.resource[0].replace('_', ' ')}." if shared else getdoc(method) or ""
+
+    def get_request_serializer(self) -> Any:
+        """Return what is sent to make or change a row."""
+        if not isinstance(self.view, ResourceViewSet):
+            return super().get_request_serializer()
+        if self.view.action == "create":
+            return self.view.body_class
+        return self.view.body_class(partial=True) if self.view.action == "partial_update" else None
+
+    def get_response_serializers(self) -> Any:
+        """Return what a view set answers with."""
+        if not isinstance(self.view, ResourceViewSet):
+            return super().get_response_serializers()
+        one = self.view.get_serializer_class()
+        page = extend_schema_serializer(many=False)(self.view.list_class)
+        answers = {"list": {200: page}, "create": {201: one}, "destroy": {204: None}}
+        return answers.get(self.view.action, {200: one})
+
+    def get_override_parameters(self) -> list[Any]:
+        """Return the query that the view declares for the method, and the headers of what has an ETag."""
+        view = self.view
+        if not isinstance(view, ApiView):
+            return super().get_override_parameters()
+        query = view.query_of(self.method)
+        found: list[Any] = [query] if query else []
+        if isinstance(view, Tagged) and getattr(view, "action", "") != "list":
+            if self.method in {"PATCH", "PUT", "DELETE"}:
+                found.append(if_match(view.if_match_description))
+            if self.method != "DELETE":
+                found.append(etag(view.etag_description, 201 if self.method == "POST" else 200))
+        return found
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the operation with the answers to who may not do it, and with what its address is made of."""
+        operation = super().get_operation(*args, **kwargs)
+        if operation is None or not isinstance(self.view, ApiView):
+            return operation
+        _describe_refusals(operation, "400", "401", "404", "429")
+        if self.view.actions.get(self.method, "view") != "view":
+            _describe_refusals(operation, "403")
+        if isinstance(self.view, Tagged) and self.method in {"PATCH", "PUT", "DELETE"}:
+            _describe_refusals(operation, "412", "428")
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "path" and "description" not in parameter:
+                for part, text in _PLACES.items():
+                    if f"{part}/{{{parameter['name']}}}" in self.path:
+                        parameter["description"] = text
+        return operation
+
+
+_PLACES = {"/clusters": "Name of the cluster.", "/hierarchies": "Name of the hierarchy."}
+"""Part of an address -> what the name after it is."""
 
 
 def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
@@ -143,24 +205,3 @@ def _fields(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, An
 def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
     return found
-
-
-class _Kept(SchemaGenerator):
-    """Makes the document once in a process: that takes a second, and it says the same to everybody."""
-
-    def get_schema(self, *_request: Any, **_options: Any) -> Any:
-        """Return the document in the language of the request."""
-        return _document(get_language())
-
-
-@cache
-def _document(_language: str | None) -> Any:
-    generator: Any = SchemaGenerator
-    return generator().get_schema(public=True)
-
-
-class SchemaView(ApiView, SpectacularJSONAPIView):
-    """The OpenAPI document."""
-
-    generator_class = _Kept
-    permission_classes = [IsAuthenticated]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -19,11 +18,12 @@ from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
 from scheduler_admin.queues.models import Draft
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.problems import unacceptable
 from scheduler_admin.sync.models import KEPT, Writing
 from scheduler_admin.sync.presenters import View, view_of
 from scheduler_admin.sync.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
@@ -141,15 +141,13 @@ class CopyActedSerializer(serializers.Serializer[Any]):
 class _CopyView(ApiView):
     """What these share: for those who see everything."""
 
-    def whole(self, name: str) -> Cluster:
-        """A cluster. Raises Http404 for those who see a part."""
-        if not self.scope.everything:
-            raise Http404
-        return self.cluster(name)
+    staff_only = True
 
 
 class CopyView(_CopyView):
     """A cluster's copy."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_copy",
@@ -159,14 +157,14 @@ class CopyView(_CopyView):
     )
     def get(self, request: Request, name: str) -> Response:
         """How it stands to the revision in force, who changed it, and what writing the revision would change."""
-        view = view_of(request.user, self.whole(name))
+        view = view_of(request.user, self.cluster(name))
         return Response(CopySerializer(view).data, headers={"ETag": _tag(view)})
 
 
 class CopyActsView(_CopyView):
     """What is done about a cluster's copy."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "edit"}
 
     @extend_schema(
         operation_id="act_on_copy",
@@ -180,15 +178,15 @@ class CopyActsView(_CopyView):
 
         The engine's worker looks and writes, within seconds: read the copy again.
         """
-        cluster, actor = self.whole(name), self.actor("edit")
+        cluster, actor = self.cluster(name), self.actor("edit")
         given = read_body(CopyActSerializer(data=request.data), request.data)
         try:
             draft = _ACTS[given["act"]](request, cluster, actor, given)
         except OvertakenError as error:
-            raise problems.Overtaken(_tag(view_of(actor, self.whole(name)))) from error
+            raise problems.Overtaken(_tag(view_of(actor, self.cluster(name)))) from error
         except ValidationError as error:
             raise unacceptable(error) from None
-        view = view_of(actor, self.whole(name))
+        view = view_of(actor, self.cluster(name))
         body = {"copy": CopySerializer(view).data, "draft": draft.pk if draft else None}
         return Response(body, headers={"ETag": _tag(view)})
 
@@ -207,7 +205,7 @@ def _place(_request: Request, cluster: Cluster, actor: User, given: Mapping[str,
 def _write(request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
     """What was read is held against both once more where they are locked."""
     view = view_of(actor, cluster)
-    preconditions.check(request, _tag(view), required=True)
+    etags.check(request, _tag(view), required=True)
     if view.copy is None or view.current is None:
         raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
     ask_to_write(
@@ -223,7 +221,7 @@ def _write(request: Request, cluster: Cluster, actor: User, given: Mapping[str, 
 
 def _put_back(request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
     view = view_of(actor, cluster)
-    preconditions.check(request, _tag(view), required=True)
+    etags.check(request, _tag(view), required=True)
     version = view.copy.version if view.copy else ""
     ask_to_put_back(cluster=cluster, version=version, actor=actor, reason=given["reason"])
 

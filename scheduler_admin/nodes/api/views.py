@@ -17,9 +17,9 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.nodes.selectors import STATES, ToldPod, node_of, nodes_of, pods_of, sifted, told
 from scheduler_admin.rest.base import ApiView, tagged
 from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import NAMESPACE, QUEUE
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
 
 _NODE = OpenApiParameter("node", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the node.")
 
@@ -151,7 +151,9 @@ def _page(
 class NodesView(ApiView):
     """The nodes of a cluster."""
 
-    parameters = NodesParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": NodesParameters}
 
     @extend_schema(
         operation_id="list_nodes",
@@ -173,6 +175,8 @@ class NodesView(ApiView):
 
 class NodeView(ApiView):
     """One node."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="get_node",
@@ -196,7 +200,9 @@ class NodeView(ApiView):
 class ListedPodsView(ApiView):
     """The pods of an application."""
 
-    parameters = ListedPodsParameters
+    actions = {"GET": "view"}
+
+    queries = {"GET": ListedPodsParameters}
 
     @extend_schema(
         operation_id="list_application_pods",

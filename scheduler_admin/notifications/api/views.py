@@ -25,10 +25,11 @@ from scheduler_admin.notifications.services import (
     fresh_secret,
     remove_channel,
 )
-from scheduler_admin.rest import preconditions, problems
+from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
-from scheduler_admin.rest.schema import PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.openapi.parts import PROBLEM, etag, if_match
+from scheduler_admin.rest.problems import unacceptable
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _ETAG = etag("Of the channel's settings.", 200, 304)
@@ -162,7 +163,7 @@ class _ChannelView(ApiView):
 class ChannelsView(_ChannelView):
     """All that one may see."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "notify"}
 
     @extend_schema(
         operation_id="list_notification_channels",
@@ -186,20 +187,17 @@ class ChannelsView(_ChannelView):
         self.demand_any()
         actor = self.notifier()
         given = read_body(MadeSerializer(data=request.data), request.data)
-        try:
-            tenant = selectors.own_tenant(actor, given.pop("tenant"))
-            kind, secret = given.pop("kind"), given.pop("secret", "")
-            fresh = first_secret(kind, secret)
-            made = add_channel(
-                tenant=tenant,
-                kind=kind,
-                address=given.pop("address"),
-                secret=secret or fresh,
-                values=given,
-                actor=actor,
-            )
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        tenant = selectors.own_tenant(actor, given.pop("tenant"))
+        kind, secret = given.pop("kind"), given.pop("secret", "")
+        fresh = first_secret(kind, secret)
+        made = add_channel(
+            tenant=tenant,
+            kind=kind,
+            address=given.pop("address"),
+            secret=secret or fresh,
+            values=given,
+            actor=actor,
+        )
         return _written(made, fresh, status=201)
 
     def demand_any(self) -> None:
@@ -211,7 +209,7 @@ class ChannelsView(_ChannelView):
 class ChannelView(_ChannelView):
     """One channel."""
 
-    http_method_names = ["get", "head", "patch", "delete", "options"]
+    actions = {"GET": "view", "PATCH": "notify", "DELETE": "notify"}
 
     @extend_schema(
         operation_id="get_notification_channel",
@@ -238,20 +236,17 @@ class ChannelView(_ChannelView):
         """Change what is given."""
         found, actor = self.theirs(pk)
         given = read_body(ChangedSerializer(found, data=request.data, partial=True), request.data)
-        preconditions.check(request, _tag(found), required=True)
+        etags.check(request, _tag(found), required=True)
         secret = given.pop("secret", "")
-        try:
-            fresh = fresh_secret(found.kind, secret) if given.pop("new_secret", False) else ""
-            changed = change_channel(
-                channel=found,
-                address=given.pop("address", ""),
-                secret=secret or fresh,
-                values=given,
-                seen=selectors.tag(found),
-                actor=actor,
-            )
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        fresh = fresh_secret(found.kind, secret) if given.pop("new_secret", False) else ""
+        changed = change_channel(
+            channel=found,
+            address=given.pop("address", ""),
+            secret=secret or fresh,
+            values=given,
+            seen=selectors.tag(found),
+            actor=actor,
+        )
         return _written(changed, fresh)
 
     @extend_schema(
@@ -263,7 +258,7 @@ class ChannelView(_ChannelView):
     def delete(self, request: Request, pk: int) -> Response:
         """The tenant is told there no longer."""
         found, actor = self.theirs(pk)
-        preconditions.check(request, _tag(found), required=True)
+        etags.check(request, _tag(found), required=True)
         remove_channel(channel=found, actor=actor)
         return Response(status=204)
 
@@ -271,11 +266,9 @@ class ChannelView(_ChannelView):
 class LatestView(_ChannelView):
     """What a channel was to tell."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "notify"}
 
-    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
-        """Sending takes none."""
-        return super().parameters_of(request) if request.method == "POST" else LatestParameters
+    queries = {"GET": LatestParameters}
 
     @extend_schema(
         operation_id="list_notifications",

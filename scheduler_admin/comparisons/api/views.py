@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404
+from django.core.exceptions import PermissionDenied
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -11,14 +10,13 @@ from rest_framework.response import Response
 
 from engine.policies import known_dialects
 from scheduler_admin.accounts.models import User
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import selectors, services
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body, unacceptable
+from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.schema import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class AskedSideSerializer(serializers.Serializer[Any]):
@@ -114,11 +112,7 @@ class ComparisonsSerializer(serializers.Serializer[Any]):
 class _ComparisonsView(ApiView):
     """What all share: for those who see everything."""
 
-    def whole(self, name: str) -> Cluster:
-        """A cluster. Raises Http404 for those who see a part."""
-        if not self.scope.everything:
-            raise Http404
-        return self.cluster(name)
+    staff_only = True
 
     def planner(self) -> User:
         """Who asks, with a token that is for plans. Raises InsufficientScope."""
@@ -130,7 +124,7 @@ class _ComparisonsView(ApiView):
 class ComparisonsView(_ComparisonsView):
     """All of a cluster."""
 
-    http_method_names = ["get", "head", "post", "options"]
+    actions = {"GET": "view", "POST": "plan"}
 
     @extend_schema(
         operation_id="list_comparisons", tags=["comparisons"], parameters=[CLUSTER],
@@ -138,7 +132,7 @@ class ComparisonsView(_ComparisonsView):
     )  # fmt: skip
     def get(self, request: Request, name: str) -> Response:
         """The newest."""
-        rows = selectors.comparisons_of(request.user, self.whole(name))
+        rows = selectors.comparisons_of(request.user, self.cluster(name))
         return Response(ComparisonsSerializer({"results": rows}).data)
 
     @extend_schema(
@@ -148,17 +142,16 @@ class ComparisonsView(_ComparisonsView):
     )  # fmt: skip
     def post(self, request: Request, name: str) -> Response:
         """It waits for its worker; read it again until it is done. Nothing happens to the cluster."""
-        cluster, actor = self.whole(name), self.planner()
+        cluster, actor = self.cluster(name), self.planner()
         given = read_body(NewComparisonSerializer(data=request.data), request.data)
-        try:
-            made = services.start(cluster=cluster, author=actor, **given)
-        except ValidationError as error:
-            raise unacceptable(error) from None
+        made = services.start(cluster=cluster, author=actor, **given)
         return Response(ComparisonSerializer(made).data, status=201)
 
 
 class ComparisonView(_ComparisonsView):
     """One comparison."""
+
+    actions = {"GET": "view"}
 
     @extend_schema(
         operation_id="read_comparison", tags=["comparisons"], parameters=[CLUSTER],
@@ -166,14 +159,14 @@ class ComparisonView(_ComparisonsView):
     )  # fmt: skip
     def get(self, request: Request, name: str, pk: int) -> Response:
         """How far it is, and what it found."""
-        found = selectors.find(request.user, self.whole(name), pk)
+        found = selectors.find(request.user, self.cluster(name), pk)
         return Response(FoundSerializer(found).data, headers={"ETag": f'"{found.pk}-{found.state}-{found.done}"'})
 
 
 class ComparisonStopView(_ComparisonsView):
     """The end of one."""
 
-    http_method_names = ["post", "options"]
+    actions = {"POST": "plan"}
 
     @extend_schema(
         operation_id="stop_comparison", tags=["comparisons"], parameters=[CLUSTER],
@@ -182,7 +175,7 @@ class ComparisonStopView(_ComparisonsView):
     )  # fmt: skip
     def post(self, request: Request, name: str, pk: int) -> Response:
         """Its worker hears within a second; one that has ended stays as it is. For who began it, and operators."""
-        cluster, actor = self.whole(name), self.planner()
+        cluster, actor = self.cluster(name), self.planner()
         found = selectors.find(request.user, cluster, pk)
         if not selectors.may_stop(actor, found):
             raise PermissionDenied

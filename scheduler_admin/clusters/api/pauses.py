@@ -1,0 +1,42 @@
+"""Pauses: nothing is evicted anywhere, in a cluster, or for and from a queue."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from scheduler_admin.clusters.api.places import PlacedSerializer, PlacedViewSet
+from scheduler_admin.clusters.models import Pause
+from scheduler_admin.clusters.safeguards import pauses
+from scheduler_admin.rest.fields import UtcField
+
+
+class PauseSerializer(PlacedSerializer):
+    """Nothing is evicted: anywhere, in a cluster, or for and from a queue."""
+
+    until = UtcField(required=False, allow_null=True, default=None, help_text="Null: until it is taken back.")
+
+
+class PausesSerializer(serializers.Serializer[Any]):
+    """All pauses, the oldest first."""
+
+    results = PauseSerializer(many=True)
+
+
+class PauseViewSet(PlacedViewSet):
+    """Pauses of all clusters, of single ones, of queues."""
+
+    actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
+    resource = "pause", "pauses"
+    queryset = Pause.objects.select_related("cluster")
+    serializer_class = body_class = PauseSerializer
+    list_class = PausesSerializer
+
+    def make(self, given: dict[str, Any]) -> Pause:
+        """Evict nothing there from now on. What is paused already stays as it is."""
+        cluster = self.place(given)
+        pauses.pause(cluster=cluster, actor=self.user, **given)
+        return Pause.objects.of(cluster, given["queue"]).get()
+
+    def remove(self, row: Pause) -> None:
+        """End the pause; others may still hold."""
+        pauses.resume(cluster=row.cluster, queue=row.queue, actor=self.user, reason=self.asked["reason"])

@@ -1,0 +1,16 @@
+"""The addresses of pending in the REST API."""
+
+from django.urls import URLPattern, path
+
+from scheduler_admin.pending.api import asks, reasons, workloads
+
+urlpatterns: list[URLPattern] = [
+    path("clusters/<slug:name>/asks", asks.AsksView.as_view(), name="asks"),
+    path("clusters/<slug:name>/pending-workloads", workloads.PendingWorkloadsView.as_view(), name="pending_workloads"),
+    path(
+        "clusters/<slug:name>/pending-workloads/<str:namespace>/<str:workload>/waiting",
+        reasons.WorkloadWaitingView.as_view(),
+        name="workload_waiting",
+    ),
+    path("decisions/<int:pk>/waiting", reasons.WaitingView.as_view(), name="waiting"),
+]

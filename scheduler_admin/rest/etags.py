@@ -1,0 +1,53 @@
+"""ETag, If-Match and If-None-Match (RFC 9110), so that nobody overwrites what they have not read."""
+
+from typing import Any, ClassVar
+
+from rest_framework.request import Request
+
+from scheduler_admin.rest import problems
+
+
+def tags(header: str) -> set[str]:
+    """Return the entity tags of a header; ``*`` stands for any."""
+    return {part.strip() for part in header.split(",") if part.strip()}
+
+
+def check(request: Request, current: str | None, *, required: bool) -> None:
+    """Hold a request against the ETag of what it would replace; None: nothing is there.
+
+    Raises Overtaken when a condition does not hold, NoPrecondition when one is ``required``, none was given and
+    something is there.
+    """
+    match, none = (tags(request.headers.get(name, "")) for name in ("If-Match", "If-None-Match"))
+    if match and (current is None or not match & {current, "*"}):
+        raise problems.Overtaken(current)
+    if current is not None and none & {current, "*"}:
+        raise problems.Overtaken(current)
+    if required and current is not None and not match:
+        raise problems.NoPrecondition
+
+
+class Tagged:
+    """A view of something that is read with an ETag, and changed only as it was read.
+
+    The OpenAPI document says so of every operation of the view that reads or changes it.
+    """
+
+    request: Request
+    etag_description: ClassVar[str] = "Changes with the answer; goes into If-Match."
+    if_match_description: ClassVar[str] = "The ETag of what this changes."
+
+    def tag_of(self, found: Any) -> str:
+        """Return the ETag of something, quoted."""
+        raise NotImplementedError
+
+    def headers_of(self, found: Any) -> dict[str, str]:
+        """Return the headers of an answer that shows something as it is now."""
+        return {"ETag": self.tag_of(found)}
+
+    def check_read(self, found: Any) -> None:
+        """Check that the request was made for something as it is now.
+
+        Raises Overtaken where it has changed since, NoPrecondition without If-Match.
+        """
+        check(self.request, self.tag_of(found), required=True)

@@ -1,0 +1,152 @@
+"""Resources of the API: rows of one kind, read by the queryset that the reader may see and written by services."""
+
+from typing import Any, ClassVar
+
+from django.db.models import Model, QuerySet
+from rest_framework import serializers
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.viewsets import GenericViewSet
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.rest.base import ApiView, check_declared
+from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.filters import FilterBackend
+from scheduler_admin.rest.pagination import NewestFirst, next_link
+
+
+class NewestPages(BasePagination):
+    """Pages that stay put while rows come in: the newest by the view's ``newest_by`` first."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """Return the rows of the page that the query asks for."""
+        rows, place = NewestFirst(view.asked, by=view.newest_by).page(queryset)
+        self._next = next_link(request, place)
+        return rows
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """Return the rows with the address of the next page; null on the last."""
+        return Response({"next": self._next, "results": data})
+
+
+class ResourceViewSet(ApiView, GenericViewSet[Any]):
+    """Rows of one kind. A view set says which rows, how they are sent, and what may be done to them."""
+
+    resource: ClassVar[tuple[str, str]]
+    """Its name, for one and for several, in the operations of the OpenAPI document."""
+    list_class: ClassVar[type[serializers.Serializer[Any]]]
+    """A page of rows as it is sent."""
+    body_class: ClassVar[type[serializers.Serializer[Any]]]
+    """What is sent to make or change a row."""
+    filter_backends = [FilterBackend]
+    pagination_class: type[BasePagination] | None = None
+    newest_by: ClassVar[str] = "pk"
+    lookup_value_converter = "int"
+
+    @classmethod
+    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
+        """Return the view of some methods. Raises TypeError for a method whose action is not declared."""
+        check_declared(cls, {*(actions or ())} - {"head"})
+        return super().as_view(actions, **initkwargs)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the rows that the reader may see."""
+        rows: Any = super().get_queryset()
+        found: QuerySet[Any] = rows.restrict(self.request.user, "view")
+        return found
+
+    @property
+    def user(self) -> User:
+        """The person or machine that asks."""
+        assert isinstance(self.request.user, User)  # nobody else gets past the credentials
+        return self.request.user
+
+    def query_of(self, method: str) -> type[serializers.Serializer[Any]] | None:
+        """Return what the query of a method may hold; that of GET is the list's alone."""
+        return None if self.action == "retrieve" else super().query_of(method)
+
+    def filter_names(self) -> set[str]:
+        """Return the query parameters of the list that its filters read."""
+        filters: Any = getattr(self, "filterset_class", None)
+        return {*filters.base_filters} if filters and self.action == "list" else set()
+
+
+class Listed(ResourceViewSet):
+    """``GET`` of all rows, or of a page of them."""
+
+    def list(self, request: Request, **_place: Any) -> Response:
+        """Return the rows that the reader may see and asked for."""
+        del request
+        rows = self.filter_queryset(self.get_queryset())
+        page = self.paginate_queryset(rows)
+        if page is None:
+            return Response(self.list_class({"results": rows}).data)
+        data = self.list_class({"next": None, "results": page}).data["results"]
+        return self.get_paginated_response(data)
+
+
+class Retrieved(ResourceViewSet):
+    """``GET`` of one row."""
+
+    def retrieve(self, request: Request, **_place: Any) -> Response:
+        """Return one row."""
+        del request
+        return self.answer(self.get_object())
+
+    def answer(self, row: Model, status: int = 200) -> Response:
+        """Return one row as it is now."""
+        headers = self.headers_of(row) if isinstance(self, Tagged) else None
+        return Response(self.get_serializer_class()(row).data, status=status, headers=headers)
+
+
+class Created(Retrieved):
+    """``POST`` of a new row."""
+
+    def create(self, request: Request, **_place: Any) -> Response:
+        """Make a row."""
+        return self.answer(self.make(read_body(self.body_class(data=request.data), request.data)), status=201)
+
+    def make(self, given: dict[str, Any]) -> Model:
+        """Make a row of what was sent. Raises ValidationError."""
+        raise NotImplementedError
+
+
+class Changed(Retrieved):
+    """``PATCH`` of one row."""
+
+    def partial_update(self, request: Request, **_place: Any) -> Response:
+        """Change what is given."""
+        row = self.get_object()
+        given = read_body(self.body_class(row, data=request.data, partial=True), request.data)
+        if isinstance(self, Tagged):
+            self.check_read(row)
+        return self.answer(self.change(row, given))
+
+    def change(self, row: Any, given: dict[str, Any]) -> Model:
+        """Change a row to what was sent. Raises ValidationError."""
+        raise NotImplementedError
+
+
+class Destroyed(ResourceViewSet):
+    """``DELETE`` of one row."""
+
+    def destroy(self, request: Request, **_place: Any) -> Response:
+        """Take one row away."""
+        del request
+        row = self.get_object()
+        if isinstance(self, Tagged):
+            self.check_read(row)
+        self.remove(row)
+        return Response(status=204)
+
+    def remove(self, row: Any) -> None:
+        """Take a row away. Raises ValidationError."""
+        raise NotImplementedError
+
+
+def router() -> SimpleRouter:
+    """Return a router whose addresses end without a slash and may have places in their prefix, as in ``path()``."""
+    return SimpleRouter(trailing_slash=False, use_regex_path=False)
