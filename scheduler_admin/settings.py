@@ -67,7 +67,7 @@ def _with_issuer(name: str, *, address: bool = False) -> str:
     if not os.environ.get("OIDC_ISSUER"):
         return text
     if not text:
-        raise ImproperlyConfigured(f"OIDC_ISSUER is set, so {name} is needed too: see docs/operations.md.")
+        raise ImproperlyConfigured(f"OIDC_ISSUER is set, so {name} is needed too: see docs/operations/people.md.")
     if address and not text.startswith("https://") and not INSECURE_HTTP:
         raise ImproperlyConfigured(f"{name} has to begin with https://.")
     return text
@@ -85,7 +85,8 @@ if not SECRET_KEY:
 # used; take a former key away when all have.
 SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
 # CREDENTIALS_KEY (Fernet keys, comma-separated): seal stored credentials; the same for all processes. The first seals,
-# each opens; without one none are stored. How to make one: [Stored credentials](operations.md#stored-credentials).
+# each opens; without one none are stored. How to make one: [Stored
+# credentials](operations/connect.md#stored-credentials).
 CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
 # KUBECONFIG_PLACES (folders and files, separated by `:`): kubeconfigs that admins may choose on the page *Connect a
 # cluster* and by the REST API, as these make a process of ours run what they name. None is taken that others may write,
@@ -110,16 +111,16 @@ SIMULATOR_URL = os.environ.get("SIMULATOR_URL", "").rstrip("/")
 SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB (megabytes): journal kept for each cluster; decisions from before that can no longer be
-# [replayed](operations.md#replay). A size rather than a time, as the disk has to hold it: some five busy days.
+# [replayed](operations/replay.md). A size rather than a time, as the disk has to hold it: some five busy days.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
-# USAGE_10S_HOURS (hours): how long usage is [kept](operations.md#kept-how-long) by points of ten seconds: what is
+# USAGE_10S_HOURS (hours): how long usage is [kept](operations/retention.md) by points of ten seconds: what is
 # looked at to the second is today's.
 # USAGE_1MIN_DAYS (days): how long by the minute: a whole month can be looked into.
 # USAGE_1H_DAYS (days): how long by the hour: this year beside the last one, of which budgets are made.
 USAGE_10S_HOURS = _number("USAGE_10S_HOURS", 24)
 USAGE_1MIN_DAYS = _number("USAGE_1MIN_DAYS", 31)
 USAGE_1H_DAYS = _number("USAGE_1H_DAYS", 731)
-# EMAIL_HOST (host name): the server that sends [notifications](operations.md#notifications) as e-mail; without it none
+# EMAIL_HOST (host name): the server that sends [notifications](operations/notifications.md) as e-mail; without it none
 # are.
 # EMAIL_PORT (port): of that server; 587 is where mail is handed in.
 # EMAIL_HOST_USER (text): as whom to sign in there; without one nobody signs in.
@@ -140,8 +141,8 @@ if DIGEST_HOUR > 23:  # noqa: PLR2004 - the last of a day
 # NOTIFICATION_NETWORKS (networks such as `10.1.0.0/16`, comma-separated): of those that are not the Internet's, the
 # ones that webhooks may lead into. None by itself: tenants choose where webhooks lead.
 NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
-# METRICS_TOKEN (16 characters or more): whoever has it reads [/metrics](operations.md#metrics); without one nobody
-# does.
+# METRICS_TOKEN (16 characters or more): whoever has it reads [/metrics](operations/monitoring.md#metrics); without one
+# nobody does.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence says
     raise ImproperlyConfigured("METRICS_TOKEN has to have 16 characters or more.")
@@ -149,7 +150,9 @@ if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence
 # one it does not. Needs METRICS_TOKEN.
 METRICS_LISTEN = _address(os.environ.get("METRICS_LISTEN", ""))
 if METRICS_LISTEN and not METRICS_TOKEN:
-    raise ImproperlyConfigured("METRICS_LISTEN is set, so METRICS_TOKEN is needed too: see docs/operations.md.")
+    raise ImproperlyConfigured(
+        "METRICS_LISTEN is set, so METRICS_TOKEN is needed too: see docs/operations/monitoring.md."
+    )
 # STREAMED_LISTS (0 or 1): 1 reads clusters as streams where their API servers offer that (Kubernetes 1.34 and later),
 # which spares these memory; it costs the engine's worker twice the CPU time at its start, see
 # [Performance](performance.md).
@@ -264,7 +267,8 @@ AUTHENTICATION_BACKENDS = [
     "scheduler_admin.accounts.oidc.Backend",
 ]
 # SIGN_IN_FAILURES (passwords): wrong ones for a name from an address, until that name takes none from there ([Wrong
-# passwords](operations.md#wrong-passwords)): enough for who has forgotten which, too few to guess. 0: any number.
+# passwords](operations/people.md#wrong-passwords)): enough for who has forgotten which, too few to guess. 0: any
+# number.
 AXES_FAILURE_LIMIT = _number("SIGN_IN_FAILURES", 5)
 AXES_ENABLED = bool(AXES_FAILURE_LIMIT)
 # SIGN_IN_WAIT_MINUTES (minutes): for how long, after the last wrong one that was looked at; former ones are forgotten
@@ -282,7 +286,7 @@ AXES_DISABLE_ACCESS_LOG = True  # it would grow for ever
 AXES_VERBOSE = False
 AXES_SENSITIVE_PARAMETERS = ["username", "csrfmiddlewaretoken"]  # who mistakes the field types the password there
 # OIDC_ISSUER (address): `issuer`, to the letter, of the OpenID provider at which people may [sign in,
-# too](operations.md#people-who-sign-in-elsewhere). The addresses stand in its `/.well-known/openid-configuration`.
+# too](operations/people.md#single-sign-on). The addresses stand in its `/.well-known/openid-configuration`.
 # OIDC_CLIENT_ID (text): of the client that is registered there.
 # OIDC_CLIENT_SECRET (text): of that client.
 # OIDC_AUTHORIZATION_ENDPOINT (address): `authorization_endpoint`, to which people are sent.
@@ -311,8 +315,8 @@ OIDC_USE_PKCE = True
 OIDC_TIMEOUT = 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "web:oidc_callback"
 OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # then a page that is opened asks the provider again, unseen
-# TOKEN_REVIEW_CLUSTER (cluster): [tokens](operations.md#tokens-of-a-cluster) of the service accounts and users of the
-# cluster that is called so here are good for the REST API.
+# TOKEN_REVIEW_CLUSTER (cluster): [tokens](operations/people.md#tokens-of-a-cluster) of the service accounts and users
+# of the cluster that is called so here are good for the REST API.
 # TOKEN_REVIEW_AUDIENCES (audiences, comma-separated): a token must be meant for one of them, so that what every pod
 # finds in its file is not enough.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")

@@ -17,7 +17,7 @@ HEAD = """# Settings
 Each is an environment variable, which every process reads when it starts: change one, then start them anew. A number, a
 key or a network that is none stops the start, which names the variable. With Docker Compose they stand in `.env`, of
 which `deploy/env` is the pattern. What bounds a cluster's evictions is no variable: it is set on the cluster's page
-*Settings* ([Interlocks](operations.md#interlocks)).
+*Settings* ([Safeguards](operations/safeguards.md#safeguards)).
 
 This page is made of `scheduler_admin/settings.py` by `make settings-page`.
 

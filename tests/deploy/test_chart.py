@@ -259,9 +259,9 @@ def test_nothing_stands_twice_and_a_package_is_whole(tmp_path: Path) -> None:
 def test_what_the_docs_say_is_enough() -> None:
     """Their values are taken, the names in their commands are those of the objects, and each secret is known."""
     text = (
-        (BASE / "docs" / "operations.md")
+        (BASE / "docs" / "operations" / "install.md")
         .read_text(encoding="utf-8")
-        .split("\n### On Kubernetes\n")[1]
+        .split("\n## On Kubernetes\n")[1]
         .split("\n## ")[0]
     )
     values = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])

@@ -17,19 +17,21 @@ from scheduler_admin.decisions.models import Decision
 from tests.deploy.test_compose import BASE
 
 CONCEPTS = (BASE / "docs" / "concepts.md").read_text(encoding="utf-8")
-TEXT = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
+OPERATIONS = BASE / "docs" / "operations"
+PEOPLE = (OPERATIONS / "people.md").read_text(encoding="utf-8")
 
 
-def rows(heading: str) -> list[list[str]]:
-    """The code words in the first column of the table under a heading, row by row."""
-    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+def rows(file: str, heading: str) -> list[list[str]]:
+    """Return the code words in the first column of the table under a heading of docs/operations, row by row."""
+    text = (OPERATIONS / file).read_text(encoding="utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     firsts = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     return [re.findall(r"`([^`]+)`", first) for first in firsts]
 
 
 def test_every_interlock_is_explained() -> None:
-    """The table of interlocks holds every one that the engine knows."""
-    assert {name for row in rows("Interlocks") for name in row} == {one.value for one in Interlock}
+    """The table of safeguards holds every one that the engine knows."""
+    assert {name for row in rows("safeguards.md", "Safeguards") for name in row} == {one.value for one in Interlock}
 
 
 def test_every_source_is_explained() -> None:
@@ -52,7 +54,7 @@ def test_a_decision_may_be_made_by_every_source() -> None:
 def test_every_service_is_explained() -> None:
     """The table of processes holds every service that starts by itself."""
     services = yaml.safe_load((BASE / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-    assert {name for row in rows("What runs") for name in row} == set(services) - {"simulator"}
+    assert {name for row in rows("install.md", "Processes") for name in row} == set(services) - {"simulator"}
 
 
 def test_every_command_exists() -> None:
@@ -65,7 +67,7 @@ def test_every_command_exists() -> None:
 @pytest.mark.django_db
 def test_the_people_of_the_example_are_made() -> None:
     """The lines that make a tenant and users do."""
-    lines = re.search(r"shell -c '\n(from scheduler_admin\.accounts.*?)\n'", TEXT, re.DOTALL)
+    lines = re.search(r"shell -c '\n(from scheduler_admin\.accounts.*?)\n'", PEOPLE, re.DOTALL)
     assert lines is not None
     exec(lines[1], {})
     members = Tenant.objects.get(name="red").memberships.order_by("user__username")

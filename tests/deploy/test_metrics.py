@@ -15,7 +15,9 @@ from scheduler_admin.metrics.stored import Stored
 BASE = Path(__file__).resolve().parents[2]
 ALERTS = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))
 DASHBOARD = json.loads((BASE / "deploy" / "grafana-dashboard.json").read_text(encoding="utf-8"))
-OPERATIONS = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
+OPERATIONS = BASE / "docs" / "operations"
+MONITORING = (OPERATIONS / "monitoring.md").read_text(encoding="utf-8")
+RESPONSES = (OPERATIONS / "alerts.md").read_text(encoding="utf-8")
 COUNTED = (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS, meters.LOOPS)
 
 
@@ -85,17 +87,16 @@ def test_what_people_read_names_labels_that_are_there() -> None:
 
 @pytest.mark.django_db
 def test_every_metric_is_explained() -> None:
-    """The table of metrics in docs/operations.md holds all of them, and no other."""
-    section = OPERATIONS.split("\n## Metrics\n")[1].split("\n## ")[0]
+    """The table of metrics in docs/operations/monitoring.md holds all of them, and no other."""
+    section = MONITORING.split("\n## Metrics\n")[1].split("\n## ")[0]
     explained = set(re.findall(r"^\| `(scheduler_admin_\w+)`", section, re.MULTILINE))
     ends = ("_bucket", "_count", "_sum")
     assert explained == {re.sub(rf"({'|'.join(ends)})$", "", name) for name in known()}
 
 
 def test_every_alert_says_what_to_do() -> None:
-    """Each has a section of its own in docs/operations.md, in the order of the rules, which is more than its name."""
-    section = OPERATIONS.split("\n## Alerts\n")[1].split("\n## ")[0]
-    _before, *parts = re.split(r"^### (\w+)\n", section, flags=re.MULTILINE)
+    """Each has a section in docs/operations/alerts.md, in the order of the rules, which is more than its name."""
+    _before, *parts = re.split(r"^## (\w+)\n", RESPONSES, flags=re.MULTILINE)
     told = dict(zip(parts[::2], parts[1::2], strict=True))
     assert list(told) == [rule["alert"] for group in ALERTS["groups"] for rule in group["rules"]]
     assert all(len(text.split()) > 30 for text in told.values())
@@ -104,5 +105,5 @@ def test_every_alert_says_what_to_do() -> None:
 def test_sections_of_alerts_name_the_breakers_that_they_are_for() -> None:
     """A breaker that an alert chooses, and no other, is told of by name."""
     (chosen,) = re.findall(r'interlock=~"([^"]+)"', " ".join(alerts()))
-    section = OPERATIONS.split("\n### SchedulerAdminBreakerOpen\n")[1].split("\n### ")[0]
+    section = RESPONSES.split("\n## SchedulerAdminBreakerOpen\n")[1].split("\n## ")[0]
     assert set(chosen.split("|")) == set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section))
