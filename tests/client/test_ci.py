@@ -1,4 +1,4 @@
-"""docs/ci.md: its workflows are YAML, and their commands do what they are there for."""
+"""The guide for pipelines: its workflows are YAML, and their commands do what they are there for."""
 
 import re
 import shlex
@@ -15,7 +15,8 @@ from scheduler_admin_client.commands import cli
 from tests.api.rest.test_docs import seen
 from tests.client.conftest import Run, Said
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "plan-and-apply-from-ci.md"
+TEXT = GUIDE.read_text(encoding="utf-8")
 GITHUB, GITLAB = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL))
 COMMIT = {
     "GITHUB_REPOSITORY": "acme/trees",
