@@ -19,6 +19,18 @@ from tests.deploy.test_compose import BASE
 CONCEPTS = (BASE / "docs" / "concepts.md").read_text(encoding="utf-8")
 OPERATIONS = BASE / "docs" / "operations"
 PEOPLE = (OPERATIONS / "people.md").read_text(encoding="utf-8")
+DOCUMENTS = sorted((BASE / "docs").rglob("*.md")) + sorted(BASE.glob("*.md"))
+
+
+def name(path: Path) -> str:
+    """Return the path of a document within the repository."""
+    return str(path.relative_to(BASE))
+
+
+def links(path: Path) -> list[Path]:
+    """Return the files to which the relative links of a document lead."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
+    return [(path.parent / target).resolve() for target in targets]
 
 
 def rows(file: str, heading: str) -> list[list[str]]:
@@ -75,11 +87,27 @@ def test_the_people_of_the_example_are_made() -> None:
     assert User.objects.get(username="olga").role == User.Role.OPERATOR
 
 
-@pytest.mark.parametrize("path", sorted((BASE / "docs").rglob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_links_lead_somewhere(path: Path) -> None:
-    """Every relative link of the docs has its file."""
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), target
+    """Every relative link of a document has its file."""
+    for target in links(path):
+        assert target.exists(), target
+
+
+def test_the_index_lists_every_document() -> None:
+    """docs/README.md links to each document, or to the README.md of its folder, which does."""
+    index = BASE / "docs" / "README.md"
+    listed = set(links(index))
+    contents = {path for path in listed if path.name == "README.md" and path.parent != BASE}
+    listed |= {path for page in contents for path in links(page) if path.parent == page.parent}
+    assert set((BASE / "docs").rglob("*.md")) - {index} <= listed
+    assert index in links(BASE / "README.md")
+
+
+def test_every_picture_is_in_a_document() -> None:
+    """No file in docs is left that nobody reads."""
+    files = {path for path in (BASE / "docs").rglob("*") if path.is_file() and path.suffix != ".md"}
+    assert files <= {path for document in DOCUMENTS for path in links(document)}
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from engine.policies.common.policy import Policy
 from engine.policies.registry import policies
 from tests.builders import ask, node, queue, snapshot, tree
 from tests.deploy.test_compose import BASE
+from tests.deploy.test_docs import DOCUMENTS, name
 
 DOCS = BASE / "docs"
 TABLES: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -90,7 +91,7 @@ def anchors(path: Path) -> set[str]:
     return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("path", [*sorted(DOCS.rglob("*.md")), BASE / "README.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_links_to_headings_have_their_headings(path: Path) -> None:
     """In every document, also within it."""
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", path.read_text(encoding="utf-8")):
