@@ -156,7 +156,7 @@ THREADS = WEB["command"][WEB["command"].index("--threads") + 1]
 PORT = WEB["ports"][0].partition("${PORT:-")[2].partition("}")[0]
 RULES = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))["groups"]
 ALERTS = {rule["alert"]: rule for group in RULES for rule in group["rules"]}
-FINE, COARSER, COARSEST = (timedelta(seconds=level.span) for level in LEVELS)
+_, COARSER, COARSEST = (timedelta(seconds=level.span) for level in LEVELS)
 
 
 def limit(name: str) -> int:

@@ -37,7 +37,7 @@ def image_tags(paths: list[Path]) -> Iterator[tuple[str, str]]:
 
 
 def test_the_chart_has_the_version() -> None:
-    """Its own version and that of the image that it installs by default."""
+    """The chart, and the image that it installs by default, have the version of the project."""
     chart = yaml.safe_load((BASE / "deploy" / "chart" / "Chart.yaml").read_text(encoding="utf-8"))
     assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
 
