@@ -77,7 +77,7 @@ class Parameters(FilterSet):
 class FilterBackend(DjangoFilterBackend):
     """Applies the ``filterset_class`` of a view set to its list."""
 
-    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:  # type: ignore[override]  # as DRF has it
         """Return the rows for which all that is asked for holds. Raises WrongParameters."""
         found = self.get_filterset(request, queryset, view)
         if found is None:
