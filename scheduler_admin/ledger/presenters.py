@@ -9,7 +9,7 @@ from engine.explain import Message, repeated_preemptions
 from engine.model.message import short_names
 from scheduler_admin.core.words import work_text
 from scheduler_admin.decisions.models import Victim
-from scheduler_admin.decisions.selectors.filters import REPEATED
+from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.ledger.repeat_victims import Repeat
 
 _MOST_SAID = 3

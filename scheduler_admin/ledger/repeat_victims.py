@@ -15,7 +15,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import work_of
-from scheduler_admin.decisions.selectors.filters import REPEATED
+from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services import events
 from scheduler_admin.ledger.loops import DAY, MOST_LISTED, follow_loops
 from scheduler_admin.notifications.events.setbacks import tell_repeated

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -14,34 +14,35 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
+from scheduler_admin.core.paging import Cursor, cut, newest
+
 PAGE = 50
 LARGEST_PAGE = 500
 M = TypeVar("M", bound=Model)
-Place = tuple[datetime, int]
-"""Where a page ended: time and id of its last row."""
 
 
 @extend_schema_field(OpenApiTypes.STR)
-class CursorField(serializers.Field[Place, str, str, Place]):
+class CursorField(serializers.Field[Cursor, str, str, Cursor]):
     """A place in the history as an opaque text."""
 
     default_error_messages = {"cursor": _("This is not a cursor that the API gave out.")}
 
-    def to_internal_value(self, data: str) -> Place:
+    def to_internal_value(self, data: str) -> Cursor:
         """Read back what ``to_representation`` wrote."""
         try:
             microseconds, _dot, pk = urlsafe_b64decode(data.encode()).decode().partition(".")
-            place = datetime.fromtimestamp(0, UTC) + int(microseconds) * datetime.resolution, int(pk)
+            at = datetime.fromtimestamp(0, UTC) + int(microseconds) * datetime.resolution
+            place = Cursor(at, int(pk))
         except (ValueError, OverflowError, binascii.Error):
             self.fail("cursor")
-        if not 0 <= place[1] < 2**63:
+        if not 0 <= place.pk < 2**63:
             self.fail("cursor")
         return place
 
-    def to_representation(self, value: Place) -> str:
+    def to_representation(self, value: Cursor) -> str:
         """Exact to the microsecond, as the database is."""
-        since = value[0] - datetime.fromtimestamp(0, UTC)
-        return urlsafe_b64encode(f"{since // datetime.resolution}.{value[1]}".encode()).decode()
+        since = value.at - datetime.fromtimestamp(0, UTC)
+        return urlsafe_b64encode(f"{since // datetime.resolution}.{value.pk}".encode()).decode()
 
 
 @extend_schema_field(OpenApiTypes.STR)
@@ -91,28 +92,22 @@ class NewestFirst:
     """Keyset pagination over a time and the id: a page is found by its place, never by a count."""
 
     def __init__(self, asked: Mapping[str, Any], by: str = "first_seen", number: str = "pk") -> None:
-        self.after: Place | None = asked.get("cursor")
+        self.after: Cursor | None = asked.get("cursor")
         self.limit: int = asked["limit"]
         self.by, self.number = by, number
 
-    def page(self, rows: QuerySet[M]) -> tuple[list[M], Place | None]:
-        """The rows of this page, and the place of the next if there is one."""
-        if self.after:
-            at, pk = self.after
-            # The time once more by itself: no index is entered at what either of two conditions holds for.
-            rows = rows.filter(Q(**{f"{self.by}__lt": at}) | Q(**{f"{self.number}__lt": pk}), **{f"{self.by}__lte": at})
-        return self.cut(list(rows.order_by(f"-{self.by}", f"-{self.number}")[: self.limit + 1]))
+    def page(self, rows: QuerySet[M]) -> tuple[list[M], Cursor | None]:
+        """Return the rows of this page, and the place of the next if there is one."""
+        return newest(rows, self.after, self.limit, self.by, self.number)
 
-    def cut(self, found: list[M]) -> tuple[list[M], Place | None]:
-        """The page out of its rows and one more, if there is any, and the place of the next."""
-        more = len(found) > self.limit
-        found = found[: self.limit]
-        return found, (getattr(found[-1], self.by), found[-1].pk) if more else None
+    def cut(self, found: list[M]) -> tuple[list[M], Cursor | None]:
+        """Return the page out of its rows and one more, if there is any, and the place of the next."""
+        return cut(found, self.limit, self.by)
 
 
-def next_link(request: Request, place: Place | int | str | None) -> str | None:
+def next_link(request: Request, place: Cursor | int | str | None) -> str | None:
     """The same query one page on, at a place, or at a cursor that is written already; None on the last."""
     if place is None:
         return None
-    cursor = CursorField().to_representation(place) if isinstance(place, tuple) else place
+    cursor = CursorField().to_representation(place) if isinstance(place, Cursor) else place
     return str(replace_query_param(request.build_absolute_uri(), "cursor", cursor))

@@ -5,14 +5,13 @@ from datetime import datetime
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.selectors.filtered import Counts
-from scheduler_admin.decisions.selectors.decisions import found
 from scheduler_admin.decisions.selectors.filters import Filters
 
 
 def plain_counts(user: User, cluster: Cluster, filters: Filters, pass_at: datetime) -> Counts:
     """The long way round."""
     counts = Counts()
-    for row in found(user, cluster, filters).prefetch_related("victims"):
+    for row in filters.query.rows(user, cluster).prefetch_related("victims"):
         counts.decisions += 1
         counts.refused += row.ending == "refused"
         stands = row.state in {"noted", "intended", "evicting"} or (row.state == "held" and row.last_seen >= pass_at)

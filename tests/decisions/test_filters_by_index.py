@@ -3,7 +3,7 @@
 ``test_on_postgres.py`` runs all of this on PostgreSQL.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,10 +14,12 @@ from django.utils import timezone
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.paging import Cursor
 from scheduler_admin.decisions.api.parameters import filtered, mentioned
 from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.decisions.selectors.decisions import Cursor, found, page
-from scheduler_admin.decisions.selectors.filters import REPEATED, Filters
+from scheduler_admin.decisions.selectors.decisions import page
+from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.rest.pagination import NewestFirst
 
@@ -99,10 +101,8 @@ BY_REST: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("cursor", [None, (NOW - timedelta(seconds=480), 2**40)], ids=["first", "further back"])
-def test_a_page_of_the_api_is_found_by_an_index(
-    history: Cluster, reader: User, cursor: tuple[datetime, int] | None
-) -> None:
+@pytest.mark.parametrize("cursor", [None, Cursor(NOW - timedelta(seconds=480), 2**40)], ids=["first", "further back"])
+def test_a_page_of_the_api_is_found_by_an_index(history: Cluster, reader: User, cursor: Cursor | None) -> None:
     """The first one, and one further back, which is entered where the one before it ended."""
     wrong = {}
     for asked, index in BY_REST:
@@ -141,7 +141,7 @@ def test_a_page_of_the_history_is_found_by_an_index(history: Cluster, reader: Us
     for query, index in ON_THE_PAGE:
         filters = Filters.of({"range": "7d", **query}, NOW)
         with CaptureQueriesContext(connection) as queries:
-            page(found(reader, history, filters), before, None)
+            page(filters.query.rows(reader, history), before, None)
         if unlike(index, plan := plan_of(queries), entered=before is not None):
             wrong[str(query)] = plan
     assert not wrong

@@ -8,7 +8,6 @@ from django.utils import timezone
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Mention
-from scheduler_admin.decisions.selectors.decisions import found
 from scheduler_admin.decisions.selectors.filters import Filters
 from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.worker import passes
@@ -25,7 +24,7 @@ def stored(cluster: Cluster, watch: Watch) -> Decision:
 def sought(cluster: Cluster, **asked: str) -> list[Decision]:
     """What the page of the history finds."""
     reader, _made = User.objects.get_or_create(username="ada", role=User.Role.ADMIN)
-    return list(found(reader, cluster, Filters.of(asked, timezone.now() + timedelta(minutes=1))))
+    return list(Filters.of(asked, timezone.now() + timedelta(minutes=1)).query.rows(reader, cluster))
 
 
 def test_a_decision_is_found_by_either_side_and_all_above_it(cluster: Cluster, stored: Decision) -> None:

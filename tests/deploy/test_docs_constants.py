@@ -92,7 +92,7 @@ from scheduler_admin.counts.selectors.filtered import COUNTED, COUNTED_APART
 from scheduler_admin.counts.selectors.stored import MOST_KINDS, MOST_READ
 from scheduler_admin.decisions.api.events import LONGEST_S as STREAM_S
 from scheduler_admin.decisions.selectors.filters import LONGEST as LONGEST_HISTORY
-from scheduler_admin.decisions.selectors.filters import REPEATED
+from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services.saved_filters import MOST_KEPT as MOST_FILTERS
 from scheduler_admin.demo.simulator_client import _LARGEST as LARGEST_OF_THE_SIMULATOR
 from scheduler_admin.demo.simulator_client import TIMEOUT_S as SIMULATOR_S

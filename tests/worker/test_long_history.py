@@ -9,10 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
+from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
 from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.query import DecisionQuery
 from scheduler_admin.worker import passes
 from tests.builders import ask, node, pod
 from tests.worker.watch import Watch
@@ -67,10 +69,10 @@ def test_every_query_of_a_pass_that_acts_goes_by_an_index(cluster: Cluster, watc
 def test_what_goes_against_the_laws_is_sought_among_that_alone(cluster: Cluster) -> None:
     """On the page, and by REST: not among all that was ever decided."""
     now = timezone.now()
-    rows = Decision.objects.placed(cluster)
+    rows = DecisionQuery(against_laws=True).rows(User(role=User.Role.ADMIN), cluster)
     asked = [
-        Filters.of({"outcome": "against"}, now).apply(rows),
-        rows.filter(against_laws=True).order_by(*NEWEST_FIRST),
+        Filters.of({"outcome": "against"}, now).query.rows(User(role=User.Role.ADMIN), cluster),
+        rows.order_by(*NEWEST_FIRST),
     ]
     for which in asked:
         with CaptureQueriesContext(connection) as queries:

@@ -16,7 +16,6 @@ from scheduler_admin.clusters.models import Cluster, Pause
 from scheduler_admin.clusters.safeguards.pauses import pause
 from scheduler_admin.counts.selectors.filtered import count
 from scheduler_admin.decisions.models import SavedFilter, Victim
-from scheduler_admin.decisions.selectors import decisions
 from scheduler_admin.decisions.selectors.activity import preemptions_of
 from scheduler_admin.decisions.selectors.filters import Filters
 from scheduler_admin.decisions.selectors.pods import of_pod
@@ -111,7 +110,7 @@ class TestHistory:
         put(cluster, RENAMED)
         now = timezone.now()
         filters = Filters(now=now, start=now - timedelta(days=1), queue="root.trial")
-        [row] = decisions.found(ada, cluster, filters)
+        [row] = filters.query.rows(ada, cluster)
         assert row.victims.get().queue == "root.test"
 
     def test_the_queue_s_page_has_its_preemptions_of_before(self, cluster: Cluster, watch: Watch, ada: User) -> None:

@@ -19,7 +19,7 @@ from scheduler_admin.counts.services import MAY_GO
 from scheduler_admin.counts.stacked import Stacked
 from scheduler_admin.counts.totals import summed_totals
 from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST, found
+from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
 from scheduler_admin.decisions.selectors.filters import Filters, width_of
 from scheduler_admin.decisions.sentences import LOST
 
@@ -61,7 +61,7 @@ class _Row(NamedTuple):
 
 def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | None) -> Counts:
     """What the filters leave for a user; ``pass_at``: when the last pass was."""
-    rows = found(user, cluster, filters)
+    rows = filters.query.rows(user, cluster)
     told = parts(user, cluster, filters, width_of(filters.until - filters.start))
     most = COUNTED if filters.tallied else COUNTED_APART
     live = _newest(rows, told, pass_at, most)

@@ -7,10 +7,11 @@ from django.db.models import Q
 
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.paging import Cursor
 from scheduler_admin.decisions.api.parameters import MENTIONED
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.decisions.selectors.index import newest_about, numbers_of
-from scheduler_admin.rest.pagination import NewestFirst, Place
+from scheduler_admin.rest.pagination import NewestFirst
 
 LOOKED_AT = 500
 """So many of a tenant's newest decisions are held against the filters, before all that the filters find are sought."""
@@ -26,7 +27,7 @@ def is_long(asked: Mapping[str, Any]) -> bool:
 
 def own_page(
     mine: DecisionQuerySet, asked: Mapping[str, Any], *, cluster: Cluster, scope: Scope
-) -> tuple[list[Decision], Place | None]:
+) -> tuple[list[Decision], Cursor | None]:
     """A page of ``mine``, what of a cluster's decisions, placed as they are, is seen by ``scope``, which is not all.
 
     By what they are about first: a database that is asked for all of it at once reads every victim of theirs.
@@ -52,6 +53,5 @@ def _within(asked: Mapping[str, Any]) -> Q:
     if "until" in asked:
         which &= Q(first_seen__lt=asked["until"])
     if "cursor" in asked:
-        at, pk = asked["cursor"]
-        which &= Q(Q(first_seen__lt=at) | Q(decision__lt=pk), first_seen__lte=at)
+        which &= asked["cursor"].older("first_seen", "decision")
     return which

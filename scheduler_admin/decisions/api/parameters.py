@@ -9,7 +9,7 @@ from rest_framework import serializers
 from engine.model.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Victim
-from scheduler_admin.decisions.selectors.filters import REPEATED
+from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.pagination import PageParameters
 from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, forward
@@ -59,7 +59,7 @@ class DecisionParameters(PageParameters):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A time range that holds anything; where a page ended before its end, that is the end."""
         asked = forward(attrs, "since", "until")
-        if "cursor" in asked and "until" in asked and asked["cursor"][0] < asked["until"]:
+        if "cursor" in asked and "until" in asked and asked["cursor"].at < asked["until"]:
             del asked["until"]  # an index is entered at one end alone
         return asked
 

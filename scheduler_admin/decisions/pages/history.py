@@ -12,6 +12,7 @@ from engine.policies import foreign_dialects
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.paging import Cursor
 from scheduler_admin.counts.selectors import filtered
 from scheduler_admin.counts.selectors.timeline import timeline
 from scheduler_admin.decisions import exports
@@ -73,8 +74,8 @@ def _may_break(row: Decision) -> bool:
 
 
 def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
-    found = decisions.found(request.user, cluster, filters)
-    before, after = (decisions.Cursor.of(request.GET.get(name, "")) for name in ("before", "after"))
+    found = filters.query.rows(request.user, cluster)
+    before, after = (Cursor.of(request.GET.get(name, "")) for name in ("before", "after"))
     page = decisions.page(found, before, after)
     rows = history_rows(page.rows, decisions.audits(row.pk for row in page.rows if _may_break(row)))
     revisions = Revision.objects.restrict(request.user, "view").filter(
@@ -117,7 +118,7 @@ def _export(
 ) -> StreamingHttpResponse:
     cluster = seen_whole(request.user, name)
     filters = _filters(request, cluster)
-    rows = decisions.each(decisions.found(request.user, cluster, filters))
+    rows = decisions.each(filters.query.rows(request.user, cluster))
     response = StreamingHttpResponse(write(rows), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{cluster.name}-history.{ending}"'
     response["Cache-Control"] = "private, no-store"

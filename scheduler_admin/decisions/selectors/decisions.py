@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 
 from engine.audit import InvariantCheck
@@ -16,48 +16,14 @@ from engine.observation import evictions
 from engine.observation.evictions import Observed
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.paging import Cursor
 from scheduler_admin.decisions.models import Decision, Step, Victim
-from scheduler_admin.decisions.selectors.filters import Filters
 
 PAGE = 50
 PIECE = 500
 """Of an export: so many rows are in memory."""
 NEWEST_FIRST, OLDEST_FIRST = ("-at", "-number"), ("at", "number")
 """As DecisionQuerySet.placed has them."""
-
-
-@dataclass(frozen=True)
-class Cursor:
-    """A place between two rows: rows that come in meanwhile never move it.
-
-    The time is asked for once by itself: no index is entered at what either of two conditions holds for.
-    """
-
-    at: datetime
-    pk: int
-
-    @classmethod
-    def of(cls, text: str) -> "Cursor | None":
-        """Read it from an address, None for anything that is none."""
-        stamp, _, pk = text.rpartition("_")
-        try:
-            at = datetime.fromisoformat(stamp)
-            return cls(at.astimezone(UTC), int(pk)) if at.tzinfo else None
-        except (ValueError, OverflowError):
-            return None
-
-    def __str__(self) -> str:
-        return f"{self.at.isoformat()}_{self.pk}"
-
-    @property
-    def older(self) -> Q:
-        """Rows below it in the order of pages."""
-        return Q(Q(at__lt=self.at) | Q(number__lt=self.pk), at__lte=self.at)
-
-    @property
-    def newer(self) -> Q:
-        """Rows above it."""
-        return Q(Q(at__gt=self.at) | Q(number__gt=self.pk), at__gte=self.at)
 
 
 @dataclass(frozen=True)
@@ -83,12 +49,6 @@ class Detail:
     steps: list[Step]
 
 
-def found(user: Who, cluster: Cluster, filters: Filters) -> QuerySet[Decision]:
-    """The decisions of a cluster that the filters leave, in no order."""
-    rows = Decision.objects.restrict(user, "view").placed(cluster, *filters.mentioned)
-    return filters.apply(rows.order_by())
-
-
 def oldest(user: Who, cluster: Cluster) -> datetime | None:
     """When the history of a cluster begins; None while it is empty."""
     rows = Decision.objects.restrict(user, "view").filter(cluster=cluster)
@@ -99,11 +59,11 @@ def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, 
     """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
     rows = rows.defer("document", "laws").prefetch_related("victims")
     if after is not None:
-        closest = list(rows.filter(after.newer).order_by(*OLDEST_FIRST)[: size + 1])
+        closest = list(rows.filter(after.newer()).order_by(*OLDEST_FIRST)[: size + 1])
         more, shown = len(closest) > size, closest[:size][::-1]
         return Page(shown, _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
     if before is not None:
-        rows = rows.filter(before.older)
+        rows = rows.filter(before.older())
     closest = list(rows.order_by(*NEWEST_FIRST)[: size + 1])
     shown = closest[:size]
     return Page(shown, _cursor(shown, 0) if before else None, _cursor(shown, -1) if len(closest) > size else None)
@@ -141,7 +101,7 @@ def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
     piece = list(ordered[:PIECE])
     yield from piece
     while len(piece) == PIECE:
-        piece = list(ordered.filter(Cursor(piece[-1].first_seen, piece[-1].pk).older)[:PIECE])
+        piece = list(ordered.filter(Cursor(piece[-1].first_seen, piece[-1].pk).older())[:PIECE])
         yield from piece
 
 

@@ -1,17 +1,17 @@
 """What a reader of the history asks for, read from and written back to an address."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from scheduler_admin.accounts.former_paths import renames, with_former
-from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.decisions.models import Decision, Victim
+from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.selectors.query import DecisionQuery
 
 RANGES: dict[str, timedelta] = {
     "15m": timedelta(minutes=15),
@@ -35,15 +35,13 @@ OUTCOMES = ("preempt", "fits", "no-candidate", "search-limit", "not-eligible")
 DEFAULT_OUTCOME = "preempt"
 STACKS = ("queue", "reason", "source")
 # All of these are preemptions. Where they are so by themselves, nothing is said of it: it would lead to a worse index.
-_STATES: dict[str, Q] = {
-    "open": Q(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING]),
-    "held": Q(state=Decision.State.HELD),
-    "shown": Q(outcome=DEFAULT_OUTCOME, state=Decision.State.NOTED),
-    "against": Q(against_laws=True),
-    "again": Q(again=True),
+_STATES: Mapping[str, Mapping[str, Any]] = {
+    "open": {"states": Decision.OPEN},
+    "held": {"states": (Decision.State.HELD,)},
+    "shown": {"outcomes": (DEFAULT_OUTCOME,), "states": (Decision.State.NOTED,)},
+    "against": {"against_laws": True},
+    "again": {"again": True},
 }
-REPEATED = 3
-"""From so many preemptions in a day on an application is said to be hit again and again."""
 _TEXT = ("queue", "namespace", "application", "priority_class", "node", "source")
 
 
@@ -120,45 +118,32 @@ class Filters:
         return with_former(self.queue, renames()) if self.queue else frozenset()
 
     @property
-    def mentioned(self) -> tuple[str, Collection[str]]:
-        """What of a pod is asked for, as names.Kind has it: the kind of which there are most, and its names."""
-        for kind, name in (("application", self.application), ("namespace", self.namespace)):
-            if name:
-                return kind, {name}
-        return ("queue", self.queues) if self.queue else ("", ())
-
-    @property
     def tallied(self) -> bool:
         """Whether tallies tell what is asked for: only preemptions, and by nothing of which each pod has its own."""
         named = self.namespace or self.application or self.priority_class or self.node
         return not named and (self.outcome == DEFAULT_OUTCOME or self.outcome not in {*OUTCOMES, "all"})
 
-    def apply(self, rows: QuerySet[Decision]) -> QuerySet[Decision]:
-        """The decisions that are asked for, of some that are placed."""
-        rows = rows.filter(self._outcomes(), Q(at__gte=self.start))
-        if self.end is not None:
-            rows = rows.filter(Q(at__lt=self.end))
-        if self.source:
-            rows = rows.filter(source=self.source)
-        if self.node:
-            rows = rows.filter(node=self.node)
-        if self.priority_class:
-            rows = rows.filter(ask_priority_class=self.priority_class)
-        if self.queue:
-            inside = Scope(subtrees=self.queues)
-            rows = rows.filter(inside.paths("ask_queue") | _a_victim(inside.paths("queue")))
-        for name, column in (("namespace", "ask_namespace"), ("application", "ask_application")):
-            wanted = getattr(self, name)
-            if wanted:
-                rows = rows.filter(Q(**{column: wanted}) | _a_victim(Q(**{name: wanted})))
-        return rows
+    @property
+    def query(self) -> DecisionQuery:
+        """Return the decisions that are asked for."""
+        return DecisionQuery(
+            since=self.start,
+            until=self.end,
+            queues=self.queues,
+            namespace=self.namespace,
+            application=self.application,
+            priority_class=self.priority_class,
+            node=self.node,
+            source=self.source,
+            **self._outcomes(),
+        )
 
-    def _outcomes(self) -> Q:
+    def _outcomes(self) -> Mapping[str, Any]:
         if self.outcome == "all":
-            return Q(outcome__in=OUTCOMES)
+            return {"outcomes": OUTCOMES}
         if self.outcome in OUTCOMES:
-            return Q(outcome=self.outcome)
-        return _STATES.get(self.outcome, Q(ending=self.outcome))
+            return {"outcomes": (self.outcome,)}
+        return _STATES.get(self.outcome, {"ending": self.outcome})
 
 
 def times(query: Mapping[str, str], now: datetime) -> tuple[datetime, datetime] | None:
@@ -183,10 +168,6 @@ def width_of(span: timedelta) -> timedelta:
 def written(at: datetime) -> str:
     """A time as addresses carry it."""
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _a_victim(which: Q) -> Exists:
-    return Exists(Victim.objects.filter(which, decision=OuterRef("pk")))
 
 
 def _moment(text: str, now: datetime) -> datetime | None:

@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.core.paging import Cursor
 from scheduler_admin.counts.selectors import filtered
 from scheduler_admin.counts.selectors.filtered import count
 from scheduler_admin.counts.selectors.timeline import timeline
@@ -18,7 +19,7 @@ from scheduler_admin.decisions.exports import as_csv, as_json
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.pages.timeline_chart import chart
 from scheduler_admin.decisions.selectors import decisions
-from scheduler_admin.decisions.selectors.decisions import Cursor, found, page
+from scheduler_admin.decisions.selectors.decisions import page
 from scheduler_admin.decisions.selectors.filters import Filters, width_of
 from tests.pages import rows
 
@@ -130,11 +131,11 @@ def test_pages_stay_put_while_rows_come_in(cluster, reader):
     ada = User.objects.get(username="ada")
     for minutes in range(100, 110):
         rows.decision(cluster, TRAINING, minutes=minutes, victims=(QUEUE_B,))
-    everything = found(ada, cluster, Filters.of({}, timezone.now()))
+    everything = Filters.of({}, timezone.now()).query.rows(ada, cluster)
     first = page(everything, None, None, size=5)
     assert first.newer is None
     rows.decision(cluster, TRAINING, minutes=1, victims=(QUEUE_B,))
-    everything = found(ada, cluster, Filters.of({}, timezone.now()))
+    everything = Filters.of({}, timezone.now()).query.rows(ada, cluster)
     second = page(everything, first.older, None, size=5)
     assert second.rows[0].first_seen < first.rows[-1].first_seen
     assert not {row.pk for row in first.rows} & {row.pk for row in second.rows}
@@ -146,7 +147,7 @@ def test_rows_of_the_same_moment_are_all_paged(cluster, reader):
     """One pass stores many decisions with one time."""
     at = timezone.now() - timedelta(minutes=30)
     same = {rows.decision(cluster, TRAINING, victims=(QUEUE_B,), first_seen=at).pk for _ in range(7)}
-    everything = found(User.objects.get(username="ada"), cluster, Filters.of({}, timezone.now()))
+    everything = Filters.of({}, timezone.now()).query.rows(User.objects.get(username="ada"), cluster)
     seen, cursor = [], None
     while True:
         part = page(everything, cursor, None, size=3)
@@ -298,7 +299,7 @@ def test_an_export_that_fails_is_cut_off(cluster, reader, monkeypatch):
     monkeypatch.setattr(decisions, "PIECE", 2)
     lines = iter(reader.get("/clusters/demo/history.json").streaming_content)
     begun = [next(lines) for _ in range(3)]
-    monkeypatch.setattr(decisions.Cursor, "older", property(lambda _self: 1 / 0))
+    monkeypatch.setattr(Cursor, "older", lambda _self: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         list(lines)
     with pytest.raises(json.JSONDecodeError):
@@ -367,7 +368,7 @@ def test_without_news_it_answers_304(cluster, reader):
 
 def test_the_newest_page_is_read_through_an_index(cluster, reader):
     """With a hundred thousand rows it still is a look at fifty."""
-    everything = found(User.objects.get(username="ada"), cluster, Filters.of({}, timezone.now()))
+    everything = Filters.of({}, timezone.now()).query.rows(User.objects.get(username="ada"), cluster)
     plan = everything.order_by("-first_seen", "-pk")[:50].explain()
     read, sorted_first = _STEPS[connection.vendor]
     assert read in plan
