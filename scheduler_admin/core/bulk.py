@@ -13,7 +13,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from django.db import connection, transaction
-from django.db.models import Field, Model
+from django.db.models import Field, Model, QuerySet
+
+_DELETED_AT_ONCE = 500
 
 _Row = TypeVar("_Row", bound=Model)
 _Fields: TypeAlias = "Sequence[Field[Any, Any]]"
@@ -178,3 +180,9 @@ def _table(model: type[Model]) -> str:
 def _quoted(name: str | None) -> str:
     quoted: str = connection.ops.quote_name(name or "")
     return quoted
+
+
+def drop(rows: QuerySet[Any]) -> None:
+    """Delete in pieces, each a transaction of its own: passes write between them, and memory holds one."""
+    while pks := list(rows.order_by().values_list("pk", flat=True)[:_DELETED_AT_ONCE]):
+        QuerySet(rows.model).filter(pk__in=pks).delete()

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from engine.model.queue_tree import ROOT
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.deletion import drop
+from scheduler_admin.core.bulk import drop
 from scheduler_admin.usage.models import Usage, UsageSample
 from scheduler_admin.usage.runs import (
     LEVELS,

@@ -16,7 +16,7 @@ from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status.store import store_error
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.clusters.watching.watchers import OWNER, WATCHES
-from scheduler_admin.core.deletion import drop
+from scheduler_admin.core.bulk import drop
 from scheduler_admin.core.meters import PASSES, Ended
 from scheduler_admin.counts import services
 from scheduler_admin.decisions.models import Decision, Happening

@@ -17,7 +17,7 @@ from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_candidates import search_below_deserved, search_nodes
 from engine.policies.deserved.node_pruning import hopeless_places
-from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.victim_selection import NodeVictims, victims_on_node
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world

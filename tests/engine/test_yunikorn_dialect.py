@@ -16,7 +16,7 @@ from engine.policies.yunikorn import Parameters, QueueBalances, Quirk, Quirks, t
 from engine.policies.yunikorn.attempt import YuniKornAttempt
 from engine.policies.yunikorn.candidates import YuniKornCandidates
 from engine.policies.yunikorn.node_candidates import plan_on, victims_needed
-from engine.policies.yunikorn.victim_counts import NONE
+from engine.policies.yunikorn.victims.counts import NONE
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
 from tests.engine.strategies import clusters, queue_trees

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.policies.yunikorn import ALL, Quirk, Quirks, decide, effects, enforce, quota_effects
-from engine.policies.yunikorn.quirk_effects import QuirkEffect
+from engine.policies.yunikorn.quirks.effects import QuirkEffect
 from tests.builders import victims_of
 from tests.engine.yunikorn_pictures import picture
 from tests.engine.yunikorn_scenarios import SCENARIOS, Scenario

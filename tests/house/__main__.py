@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from tests.house.folders import crowded
 from tests.house.words import Finding, banned, fragments, shared_names
 
 FOLDERS = ("engine", "simulator")
+ROOMS = ("engine", "scheduler_admin", "scheduler_admin_client", "simulator")
 SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
@@ -30,7 +32,7 @@ def findings(folders: Iterable[str]) -> Iterator[Finding]:
 
 
 if __name__ == "__main__":
-    found = list(findings(sys.argv[1:] or FOLDERS))
+    found = [*findings(sys.argv[1:] or FOLDERS), *crowded(map(Path, ROOMS))]
     for one in found:
         print(one)
     sys.exit(1 if found else 0)

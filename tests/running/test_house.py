@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.folders import crowded
 from tests.house.words import banned, fragments, shared_names
 
 HERE = Path("engine/some.py")
@@ -52,3 +53,12 @@ def test_a_class_name_occurs_once_unless_it_means_the_same_everywhere() -> None:
         ("b.py", "class Survey is also in a.py"),
     ]
     assert list(shared_names(trees, {"Survey": "the same"})) == []
+
+
+def test_a_folder_of_sixteen_modules_is_found(tmp_path: Path) -> None:
+    """Its ``__init__.py`` is no module of its own, and migrations grow with time."""
+    for folder, count in (("full", 15), ("crowded", 16), ("migrations", 40)):
+        (tmp_path / folder).mkdir()
+        for name in ("__init__", *(f"module_{number}" for number in range(count))):
+            (tmp_path / folder / f"{name}.py").touch()
+    assert [finding.path.name for finding in crowded([tmp_path])] == ["crowded"]

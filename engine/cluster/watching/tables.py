@@ -22,13 +22,7 @@ from engine.formats.kubernetes.decode import (
     PRIORITY_CLASS_READER,
     VOLUME_READER,
 )
-from engine.formats.kubernetes.placeholders import (
-    no_placeholder,
-    unread_budget,
-    unread_class,
-    unread_node,
-    unread_pod,
-)
+from engine.formats.kubernetes.placeholders import no_placeholder, unread_budget, unread_class, unread_node, unread_pod
 from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
 from engine.formats.kueue.fair_sharing_config import NAMESPACE as KUEUE_NAMESPACE
 from engine.formats.kueue.watched import (

@@ -41,15 +41,7 @@ from engine.formats.kubernetes.wire import (
     VolumeObject,
 )
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.objects import (
-    Claim,
-    DisruptionBudget,
-    Namespace,
-    Node,
-    Pod,
-    PriorityClass,
-    Volume,
-)
+from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, Pod, PriorityClass, Volume
 from engine.model.snapshot import ClusterState
 
 __all__ = [

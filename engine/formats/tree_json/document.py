@@ -25,15 +25,7 @@ from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, 
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
-from engine.model.queue_tree import (
-    LONGEST_PATH,
-    ROOT,
-    Queue,
-    QueueTree,
-    Settings,
-    is_queue_name,
-    write_weight,
-)
+from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, Settings, is_queue_name, write_weight
 
 TERMS = ("policy", "dialect", "parameters")
 """Members of a document that select the policy, its dialect and its parameters."""

@@ -19,8 +19,8 @@ from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.pod_kinds import ExclusionReason, exclusion_reason, pod_kinds_of
-from engine.policies.deserved.share_balances import ShareBalances
-from engine.policies.deserved.share_order import ShareOrder
+from engine.policies.deserved.shares.balances import ShareBalances
+from engine.policies.deserved.shares.order import ShareOrder
 from engine.policies.deserved.shares.share_ledger import reserved_of
 
 

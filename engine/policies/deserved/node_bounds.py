@@ -9,7 +9,7 @@ from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.share_balances import Rank
+from engine.policies.deserved.shares.balances import Rank
 
 Cost = tuple[Rank, int, int, int, int]
 """The cost of preempting on a node; the least cost wins.

@@ -14,7 +14,7 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_bounds import Cost, bounds
 from engine.policies.deserved.node_pruning import hopeless_places
 from engine.policies.deserved.other_sets import search
-from engine.policies.deserved.share_balances import Rank
+from engine.policies.deserved.shares.balances import Rank
 from engine.policies.deserved.victim_selection import (
     NodeVictims,
     can_make_room,

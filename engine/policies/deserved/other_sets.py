@@ -6,7 +6,7 @@ from engine.model.objects import Pod
 from engine.policies.common.victim_search import Rows, VictimSetSearch
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.shares.balances import ShareBalances
 
 
 class _VictimConstraints:

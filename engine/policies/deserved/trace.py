@@ -22,7 +22,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import add, subtract, total
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.node_candidates import NodeCandidates
-from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.victim_selection import NodeVictims
 
 _MAX_LISTED = 20

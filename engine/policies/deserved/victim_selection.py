@@ -10,7 +10,7 @@ from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_bounds import Cost
 from engine.policies.deserved.placement_goal import AnyNode, PlacementGoal, SingleNode
-from engine.policies.deserved.share_balances import ShareBalances
+from engine.policies.deserved.shares.balances import ShareBalances
 
 CRITERIA = ("overused", "priority", "victims", "age", "name")
 """The criteria by which nodes are compared, in this order; the least cost wins."""

@@ -12,8 +12,8 @@ from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pending_tiers import tiers_by
 from engine.policies.yunikorn.pod_table import table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances
-from engine.policies.yunikorn.quirk_effects import QuirkEffect, effects, quota_effects
-from engine.policies.yunikorn.quirks import ALL, Quirk, Quirks
+from engine.policies.yunikorn.quirks.effects import QuirkEffect, effects, quota_effects
+from engine.policies.yunikorn.quirks.table import ALL, Quirk, Quirks
 from engine.policies.yunikorn.quota_change import Enforcement, enforce
 from engine.policies.yunikorn.texts import TEXTS
 from engine.tree.reach import BY_GUARANTEES

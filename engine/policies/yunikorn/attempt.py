@@ -13,7 +13,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.pod_table import opted_out, table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances
-from engine.policies.yunikorn.quirks import Quirks
+from engine.policies.yunikorn.quirks.table import Quirks
 
 
 class YuniKornAttempt:

@@ -12,7 +12,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import add
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.policies.yunikorn.queue_balances import QueueBalances, fits
-from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
+from engine.policies.yunikorn.victims.remaining_guarantees import RemainingGuarantees
 
 if TYPE_CHECKING:
     from engine.model.columns.node_columns import Flags, Numbers

@@ -11,11 +11,11 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
-from engine.policies.yunikorn import design_rules
 from engine.policies.yunikorn.attempt import YuniKornAttempt
 from engine.policies.yunikorn.attempt_reach import ANY, AttemptReach
 from engine.policies.yunikorn.queue_balances import QueueBalances
-from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
+from engine.policies.yunikorn.quirks import design_rules
+from engine.policies.yunikorn.victims.remaining_guarantees import RemainingGuarantees
 
 _CHUNK = 1_000
 """The number of pods that are examined at a time, because the first ones are often enough."""

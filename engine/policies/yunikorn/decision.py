@@ -14,16 +14,17 @@ from engine.model.objects import Pod
 from engine.model.quantities import CPU, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.yunikorn import design_rules, required_node
+from engine.policies.yunikorn import required_node
 from engine.policies.yunikorn.attempt import YuniKornAttempt
 from engine.policies.yunikorn.candidates import YuniKornCandidates
 from engine.policies.yunikorn.node_candidates import search_nodes
 from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.pod_table import table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances, figures
-from engine.policies.yunikorn.quirks import ALL, Quirks
+from engine.policies.yunikorn.quirks import design_rules
+from engine.policies.yunikorn.quirks.table import ALL, Quirks
 from engine.policies.yunikorn.trace import trace_of
-from engine.policies.yunikorn.victims import Plan, additional_victims, final_victims
+from engine.policies.yunikorn.victims.selection import Plan, additional_victims, final_victims
 
 POLICY = "fence"
 DIALECT = "yunikorn"

@@ -16,8 +16,8 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.yunikorn.attempt import YuniKornAttempt
 from engine.policies.yunikorn.candidates import YuniKornCandidates
-from engine.policies.yunikorn.victim_counts import FITS, NONE, applies, indices
-from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
+from engine.policies.yunikorn.victims.counts import FITS, NONE, applies, indices
+from engine.policies.yunikorn.victims.selection import EMPTY, Plan, on_node
 
 _BATCH = 10
 """The number of nodes that are rated together. The next ones are rated only if none of these was good enough."""

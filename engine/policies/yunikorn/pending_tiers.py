@@ -1,7 +1,7 @@
 """Judge the tiers of policy ``fence``, dialect ``yunikorn``; a pod passes all of them exactly if it really gets room.
 
-YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks). Whether the pending pod fits once its victims
-have gone is therefore decided again here, and a pod that does not fit is not reported to get room.
+YuniKorn may also evict in vain (see engine.policies.yunikorn.quirks.table). Whether the pending pod fits once its
+victims have gone is therefore decided again here, and a pod that does not fit is not reported to get room.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ from engine.policies.yunikorn.candidates import YuniKornCandidates
 from engine.policies.yunikorn.decision import decide
 from engine.policies.yunikorn.node_candidates import NodeCandidates, search_nodes
 from engine.policies.yunikorn.parameters import Parameters
-from engine.policies.yunikorn.quirks import ALL
+from engine.policies.yunikorn.quirks.table import ALL
 from engine.policies.yunikorn.trace import node_counts
 
 _UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)

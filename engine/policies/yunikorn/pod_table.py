@@ -11,7 +11,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import PriorityPolicy, QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.yunikorn.quirks import Quirks
+from engine.policies.yunikorn.quirks.table import Quirks
 
 ORIGINATOR, OPTED_OUT = 2**33, 2**34
 """Penalties for a victim that outweigh any number of other victims: an originator, and a pod that opted out."""

@@ -12,7 +12,7 @@ from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.pod_table import PodTable
-from engine.policies.yunikorn.quirks import Quirks
+from engine.policies.yunikorn.quirks.table import Quirks
 
 
 class QueueBalances:

@@ -15,7 +15,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.pod_table import OPTED_OUT, ORIGINATOR, opted_out, table_of
 from engine.policies.yunikorn.queue_balances import QueueBalances, fits
-from engine.policies.yunikorn.quirks import ALL, Quirks
+from engine.policies.yunikorn.quirks.table import ALL, Quirks
 
 _HOUR_MS = 3_600_000
 

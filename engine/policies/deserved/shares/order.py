@@ -8,7 +8,7 @@ import numpy as np
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.queue_tree import WEIGHT_ONE
 from engine.policies.deserved.attempt import ReclaimAttempt
-from engine.policies.deserved.share_balances import share
+from engine.policies.deserved.shares.balances import share
 from engine.policies.deserved.shares.claims import SLACK, Floats
 
 

@@ -15,7 +15,7 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.policies.yunikorn.pod_table import UNLIMITED, PodTable
 from engine.policies.yunikorn.queue_balances import QueueBalances
-from engine.policies.yunikorn.remaining_guarantees import RemainingGuarantees
+from engine.policies.yunikorn.victims.remaining_guarantees import RemainingGuarantees
 
 NONE, FITS = -2, -1
 """Values in place of an index: no number of victims makes enough room; no victims are needed."""

@@ -8,7 +8,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.decision import decide
 from engine.policies.yunikorn.parameters import Parameters
-from engine.policies.yunikorn.quirks import ALL, Quirk
+from engine.policies.yunikorn.quirks.table import ALL, Quirk
 from engine.policies.yunikorn.quota_change import Enforcement, enforce
 
 _OF_QUOTAS = (Quirk.OWN_ANNOTATION, Quirk.QUOTA_DEAREST_FIRST, Quirk.QUOTA_COUNTS_UNDERUSE)

@@ -1,0 +1,1 @@
+"""Which candidates on a node YuniKorn evicts."""
