@@ -166,6 +166,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",  # its templates of controls
     "django_htmx",
     "axes",
     "rest_framework",
@@ -231,6 +232,8 @@ TEMPLATES = [
         },
     },
 ]
+
+FORM_RENDERER = "scheduler_admin.core.forms.FormRenderer"
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its

@@ -11,12 +11,13 @@ from django.db import transaction
 from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.accounts.services.accounts import check_reason, record, set_memberships
+from scheduler_admin.core import limits
 
 KUBERNETES = "kubernetes:"
 """How groups and names of Kubernetes begin in mappings: no group of an OIDC provider that begins so counts."""
 _LONGEST = 100
 """Of a name that a door gives; what makes it unlike others' follows it."""
-_LONGEST_IDENTITY, _LONGEST_GROUP = 500, 300
+_LONGEST_IDENTITY, _LONGEST_GROUP = 500, limits.GROUP
 """As the columns of User.identity and GroupMapping.group."""
 _STRONGEST = (User.Role.ADMIN, User.Role.OPERATOR, User.Role.AUDITOR)
 

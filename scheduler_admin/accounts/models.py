@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from engine.model.queue_paths import Renames
+from scheduler_admin.core import limits
 
 
 class User(AbstractUser):
@@ -47,7 +48,7 @@ class User(AbstractUser):
 class Tenant(models.Model):
     """Namespaces and subtrees of queues that belong together."""
 
-    name = models.CharField(max_length=100, unique=True)
+    name = models.CharField(max_length=limits.TENANT_NAME, unique=True)
     namespaces = models.JSONField(default=list, blank=True)
     subtrees = models.JSONField(default=list, blank=True, help_text=_("Paths of queues; what lies below belongs too."))
 
@@ -78,7 +79,7 @@ class GroupMapping(models.Model):
 
     ROLES = [*(choice for choice in User.Role.choices if choice[0] != User.Role.TENANT), *Membership.Role.choices]
 
-    group = models.CharField(max_length=300, help_text=_("As the door names it; see docs/operations.md."))
+    group = models.CharField(max_length=limits.GROUP, help_text=_("As the door names it; see docs/operations.md."))
     role = models.CharField(max_length=16, choices=ROLES)
     tenant = models.ForeignKey(Tenant, null=True, blank=True, on_delete=models.CASCADE, related_name="mappings")
 
@@ -203,7 +204,7 @@ class AuditEvent(models.Model):
     actor_name = models.CharField(max_length=150)
     verb = models.CharField(max_length=50)
     target = models.CharField(max_length=255)
-    reason = models.TextField(blank=True, validators=[MaxLengthValidator(1000)])
+    reason = models.TextField(blank=True, validators=[MaxLengthValidator(limits.AUDIT_REASON)])
     details = models.JSONField(default=dict, blank=True)
 
     class Meta:

@@ -15,6 +15,7 @@ from engine.cluster.watching.yunikorn import SERVICE
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS, Hours
+from scheduler_admin.core import limits
 from scheduler_admin.queues.models import Hierarchy, Queue
 
 
@@ -49,13 +50,15 @@ class Cluster(models.Model):
         NOMINATE = "nominate", _("only named as the ask's node")
         NOTHING = "nothing", _("not kept: whoever comes first")
 
-    name = models.SlugField(max_length=63, unique=True)
+    name = models.SlugField(max_length=limits.CLUSTER_NAME, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.OBSERVE)
     schedulers_known = models.JSONField(null=True, blank=True, default=None)
     """The other schedulers that ran there when enforce was set; null: what the next pass finds."""
-    kubeconfig = models.CharField(max_length=500, blank=True, help_text=_("Path; empty: the service account's own."))
-    context = models.CharField(max_length=253, blank=True)
+    kubeconfig = models.CharField(
+        max_length=limits.ADDRESS, blank=True, help_text=_("Path; empty: the service account's own.")
+    )
+    context = models.CharField(max_length=limits.CONTEXT, blank=True)
     interval_ms = models.PositiveIntegerField(default=1000, help_text=_("Time between two passes."))
     evictions_per_pass = models.PositiveIntegerField(default=20, help_text=_("No pass evicts more pods."))
     evictions_per_minute = models.PositiveIntegerField(
@@ -125,11 +128,13 @@ class Pause(models.Model):
     cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="pauses", help_text=_("Null: all.")
     )
-    queue = models.CharField(max_length=500, blank=True, help_text=_("Path of a queue; empty: the whole cluster."))
+    queue = models.CharField(
+        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue; empty: the whole cluster.")
+    )
     at = models.DateTimeField(default=timezone.now)
     until = models.DateTimeField(null=True, blank=True, help_text=_("When it ends by itself; null: when resumed."))
     by = models.CharField(max_length=150)
-    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
+    reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
 
     objects = PauseQuerySet.as_manager()
 
@@ -174,15 +179,17 @@ class Window(models.Model):
     cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="windows", help_text=_("Null: all.")
     )
-    queue = models.CharField(max_length=500, blank=True, help_text=_("Path of a queue; empty: the whole cluster."))
+    queue = models.CharField(
+        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue; empty: the whole cluster.")
+    )
     kind = models.CharField(max_length=5, choices=Kind)
     weekdays = models.JSONField(validators=[check_weekdays], help_text=_("On which it begins."))
     begins = models.TimeField()
     ends = models.TimeField(help_text=_("Not later than it begins: on the next day."))
-    zone = models.CharField(max_length=64, default="UTC", validators=[check_zone])
+    zone = models.CharField(max_length=limits.TIME_ZONE, default="UTC", validators=[check_zone])
     first_day = models.DateField(null=True, blank=True)
     last_day = models.DateField(null=True, blank=True)
-    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
+    reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
     by = models.CharField(max_length=150)
     at = models.DateTimeField(default=timezone.now)
 
@@ -226,8 +233,8 @@ class Credentials(models.Model):
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="credentials")
     sealed = models.TextField(help_text=_("A kubeconfig with one context, encrypted."))
     kind = models.CharField(max_length=20, choices=Kind)
-    address = models.CharField(max_length=500)
-    context = models.CharField(max_length=253)
+    address = models.CharField(max_length=limits.ADDRESS)
+    context = models.CharField(max_length=limits.CONTEXT)
     expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Of the certificate or token, if it says so."))
     set_at = models.DateTimeField()
     set_by = models.CharField(max_length=150)
@@ -371,7 +378,7 @@ class Notice(models.Model):
     """A queue that is told to give back what it uses beyond what it deserves, as long as others ask for that."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="notices")
-    queue = models.CharField(max_length=500)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
     mode = models.CharField(max_length=10, help_text=_("Of the cluster when it was told."))
     over = models.JSONField(default=dict)
     """Resource -> what it uses beyond what it deserves."""

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 _A_DAY_MIN = 1_440
 
@@ -34,7 +35,7 @@ class Channel(models.Model):
         EMAIL = "email", _("E-mail")
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="channels")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=limits.CHANNEL_NAME)
     kind = models.CharField(max_length=10, choices=Kind)
     address = models.CharField(
         max_length=300, help_text=_("As it may be shown: of a webhook its host, the mail address itself.")

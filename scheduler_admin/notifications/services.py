@@ -15,6 +15,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services.accounts import record
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import reseal, seal
+from scheduler_admin.core import limits
 from scheduler_admin.notifications.delivery.address_guard import RefusedError, check_url
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.selectors import Destination, destination, tag
@@ -24,7 +25,7 @@ SETTINGS = ("name", "language", "going", "preempted", "refused", "repeated", "lo
 MOST = 20
 """Channels that a tenant may have: what each pass writes, and the worker sends, is multiplied by them."""
 _SHORTEST_SECRET = 16
-_LONGEST_SECRET = 200
+_LONGEST_SECRET = limits.SIGNING_SECRET
 _MADE_BYTES = 32
 
 

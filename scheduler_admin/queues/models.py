@@ -12,6 +12,7 @@ from engine.formats.tree_json.percentages import PercentageBase
 from engine.model import queue_tree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
+from scheduler_admin.core import limits
 from scheduler_admin.core.json_decoder import QuickDecoder
 
 
@@ -73,7 +74,7 @@ class Revision(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=150)
-    reason = models.TextField(validators=[MaxLengthValidator(1000)])
+    reason = models.TextField(validators=[MaxLengthValidator(limits.REVISION_REASON)])
     published_at = models.DateTimeField(auto_now_add=True)
 
     objects = RevisionQuerySet.as_manager()
@@ -111,7 +112,7 @@ class Draft(models.Model):
     source = models.TextField(blank=True, help_text=_("The native document that it was imported from; empty: none."))
     capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The version that changed any of these last."))
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=limits.DRAFT_NAME)
     version = models.PositiveIntegerField(default=1, help_text=_("Grows with every act."))
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=150)
@@ -152,8 +153,10 @@ class DraftQueue(models.Model):
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queues")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
-    name = models.CharField(max_length=64)
-    origin = models.CharField(max_length=500, blank=True, help_text=_("Its path in the base; empty: new."))
+    name = models.CharField(max_length=limits.QUEUE_NAME)
+    origin = models.CharField(
+        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Its path in the base; empty: new.")
+    )
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The draft's version that changed it last."))
     settings = models.JSONField(
         default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text: see draft_texts.")
@@ -195,7 +198,7 @@ class Queue(models.Model):
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="queues")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
-    path = models.CharField(max_length=500)
+    path = models.CharField(max_length=limits.QUEUE_PATH)
     position = models.PositiveIntegerField(help_text=_("Place in the walk of the tree, parents before children."))
     leaf = models.BooleanField()
     settings = models.JSONField(

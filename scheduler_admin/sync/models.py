@@ -10,6 +10,7 @@ from engine.formats.registry import Format
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.queues.models import Revision
 
 KEPT = (Format.YUNIKORN, Format.KUEUE, Format.CONSUMERS)
@@ -31,7 +32,10 @@ class Copy(models.Model):
     looked_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was looked at last, and seen."))
     error = models.TextField(blank=True, help_text=_("Why the last look failed; empty when it did not."))
     namespace = models.CharField(
-        max_length=63, blank=True, validators=[check_namespace], help_text=_("Empty: where YuniKorn's own pods run.")
+        max_length=limits.NAMESPACE,
+        blank=True,
+        validators=[check_namespace],
+        help_text=_("Empty: where YuniKorn's own pods run."),
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT], default=KEPT[0].value)
     runs = models.BooleanField(default=False, help_text=_("Whether pods show that its scheduler runs."))
@@ -118,7 +122,7 @@ class Writing(models.Model):
         help_text=_("None: what the scheduler last used."),
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT])
-    namespace = models.CharField(max_length=63, blank=True)
+    namespace = models.CharField(max_length=limits.NAMESPACE, blank=True)
     onto = models.CharField(max_length=150, help_text=_("The version of the copy that was seen."))
     before = models.TextField(help_text=_("What it said."))
     text = models.TextField(help_text=_("What it is to say."))
@@ -130,7 +134,7 @@ class Writing(models.Model):
     note = models.TextField(blank=True, help_text=_("Why it came to that."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     by_name = models.CharField(max_length=150)
-    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
+    reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
     at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 

@@ -15,9 +15,10 @@ from engine.observation.discovery import Leaf, TreeProposal
 from scheduler_admin.clusters.api.connections import GivenSerializer, WrongCredentials, way_of
 from scheduler_admin.clusters.api.serializers import ClustersSerializer
 from scheduler_admin.clusters.connections.access_methods import Way
-from scheduler_admin.clusters.connections.connect import LONGEST_NAME, Look, connect, look
+from scheduler_admin.clusters.connections.connect import Look, connect, look
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.notes import said
 from scheduler_admin.rest.base import ApiView, tagged
@@ -36,11 +37,11 @@ class NewClusterSerializer(GivenSerializer):
     """A cluster and the way to it: a kubeconfig, a file with one, or an address with a token."""
 
     name = serializers.CharField(
-        required=False, max_length=LONGEST_NAME, help_text="What it is called here; default: after its context."
+        required=False, max_length=limits.CLUSTER_NAME, help_text="What it is called here; default: after its context."
     )
     file = serializers.CharField(
         required=False,
-        max_length=500,
+        max_length=limits.ADDRESS,
         help_text="A kubeconfig of those that this installation offers; it is read whenever it is needed.",
     )
 

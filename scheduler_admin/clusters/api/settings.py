@@ -13,6 +13,7 @@ from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
@@ -39,13 +40,13 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
             },
         }
 
-    protected_namespaces = serializers.ListField(child=serializers.CharField(max_length=63))
+    protected_namespaces = serializers.ListField(child=serializers.CharField(max_length=limits.NAMESPACE))
     enforce_queues = serializers.ListField(
-        child=serializers.CharField(max_length=500),
+        child=serializers.CharField(max_length=limits.QUEUE_PATH),
         help_text="In enforce: act only where the pending pod and all victims are in these queues, or below, or in the "
         "namespaces; everything else is only advised. Both empty: anywhere.",
     )
-    enforce_namespaces = serializers.ListField(child=serializers.CharField(max_length=63))
+    enforce_namespaces = serializers.ListField(child=serializers.CharField(max_length=limits.NAMESPACE))
 
 
 class SettingsParameters(ReasonParameters):

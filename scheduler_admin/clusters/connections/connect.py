@@ -21,10 +21,9 @@ from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.programs import note_program
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
+from scheduler_admin.core import limits
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services.hierarchies import Native, OrphansError, default_terms, publish_as, tree_of
-
-LONGEST_NAME = 63
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def connect(*, seen: Look, actor: User | None) -> Cluster:
 
 def slug(context: str) -> str:
     """A cluster's name out of a context's: ``gke_acme_eu_prod`` -> ``gke-acme-eu-prod``."""
-    return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[:LONGEST_NAME].strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[: limits.CLUSTER_NAME].strip("-")
 
 
 def _name_of(context: str) -> str:

@@ -9,10 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters import selectors
+from scheduler_admin.clusters.forms.settings import ClusterPauseForm, ClusterResumeForm
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pages.clusters_context import overviews
 from scheduler_admin.clusters.safeguards import pauses
+from scheduler_admin.core.forms import Form, sent_act
 from scheduler_admin.site.live import Context, answer
 
 
@@ -26,7 +30,12 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
     def build() -> Context:
         may_pause = scope_of(request.user, "operate").everything
-        return {"overviews": overviews(request.user, found, timezone.now()), "may_pause": may_pause}
+        return {
+            "overviews": overviews(request.user, found, timezone.now()),
+            "may_pause": may_pause,
+            "pause_form": ClusterPauseForm(),
+            "resume_form": ClusterResumeForm(),
+        }
 
     may_connect = scope_of(request.user, "connect").everything
     return answer(request, "clusters/clusters.html", build, *found, may_connect=may_connect)
@@ -38,16 +47,23 @@ def pause(request: HttpRequest, name: str) -> HttpResponse:
     """Stops evictions with a reason, or lets them go on."""
     cluster = selectors.get(request.user, name)
     actor = acting(request.user, "operate")
-    reason = request.POST.get("reason", "").strip()
+    act = sent_act(request, ("pause", "resume"), default="pause")
+    form = ClusterResumeForm(request.POST) if act == "resume" else ClusterPauseForm(request.POST)
+    if form.has_error("reason", "required"):
+        messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
+    elif not form.is_valid():
+        messages.error(request, form.all_errors)
+    elif act == "resume":
+        pauses.resume(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
+        messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
+    else:
+        _pause(request, cluster, actor, form)
+    return redirect("web:clusters")
+
+
+def _pause(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> None:
     try:
-        if request.POST.get("act") == "resume":
-            pauses.resume(cluster=cluster, actor=actor, reason=reason)
-            messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
-        elif not reason:
-            messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
-        else:
-            pauses.pause(cluster=cluster, actor=actor, reason=reason)
-            messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+        pauses.pause(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
+        messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    return redirect("web:clusters")

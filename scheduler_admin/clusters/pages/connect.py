@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -20,8 +20,9 @@ from scheduler_admin.clusters.connections.access_methods import Way, places
 from scheduler_admin.clusters.connections.connect import Look, connect, look
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import can_seal, seal
+from scheduler_admin.clusters.forms.connections import ConnectForm
 from scheduler_admin.clusters.pages.connect_context import connect_page
-from scheduler_admin.clusters.pages.given_access import given_way
+from scheduler_admin.core.forms import sent_act
 
 
 @never_cache
@@ -40,19 +41,26 @@ def connecting(request: HttpRequest) -> HttpResponse:
     if not scope_of(request.user, "connect").everything:
         raise PermissionDenied
     if request.method != "POST":
-        return _page(request, _asked(request))
+        return _page(request, _first(request.GET))
+    form, act = ConnectForm(request.POST), sent_act(request, ("list", "look", "connect"), default="look")
+    if not form.is_valid():
+        return _page(request, form)
     try:
-        way = given_way(request.POST)
-        if request.POST.get("act") == "list":
-            return _page(request, _asked(request), way=way)
-        seen = look(way=way, name=request.POST.get("name", ""), actor=_admin(request))
-        if request.POST.get("act") != "connect":
-            return _page(request, _asked(request), way=seen.way, seen=seen)
+        way = form.way()
+    except ClusterError as error:
+        return _not_reached(request, form, error)
+    if act == "list":
+        return _page(request, _first(request.POST), way=way)
+    try:
+        seen = look(way=way, name=form.cleaned_data["name"], actor=_admin(request))
+        if act == "look":
+            return _page(request, form, way=seen.way, seen=seen)
         cluster = connect(seen=seen, actor=_admin(request))
     except ClusterError as error:
-        return _page(request, _asked(request), wrong_text=told(error))
+        return _not_reached(request, form, error)
     except ValidationError as error:
-        return _page(request, _asked(request), way=way, error=error)
+        form.refuse(error)
+        return _page(request, form, way=way)
     connected = _("%(name)s is connected: it is read within seconds, and nothing is written to it.")
     known = _("%(name)s was connected before and stays as it is.")
     messages.success(request, (known if seen.known else connected) % {"name": cluster.name})
@@ -64,38 +72,38 @@ def _admin(request: HttpRequest) -> User:
     return request.user
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
-    """What the form is filled with again; no secret is."""
-    given = request.POST if request.method == "POST" else request.GET
-    return {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name", "address", "ca")}
+def _first(sent: QueryDict) -> ConnectForm:
+    """The form with what was chosen so far, before a cluster is asked; no secret is in it."""
+    names = ("kubeconfig", "context", "name", "address", "ca")
+    return ConnectForm({name: sent.get(name, "") for name in names})
 
 
 @sensitive_variables()
-def _page(
-    request: HttpRequest,
-    asked: dict[str, str],
-    *,
-    way: Way | None = None,
-    seen: Look | None = None,
-    error: ValidationError | None = None,
-    wrong_text: str = "",
-) -> HttpResponse:
-    context: dict[str, Any] = {"asked": asked, "wrong": "", "wrong_name": "", "wrong_file": "", "offered": None}
-    files = places().offered()
-    asked["kubeconfig"] = asked["kubeconfig"] or (default_path() if default_path() in files else "".join(files[:1]))
-    context |= {"wrong_text": wrong_text, "can_seal": can_seal(), "files": files, "places": places().paths}
+def _not_reached(request: HttpRequest, form: ConnectForm, error: ClusterError) -> HttpResponse:
+    form.add_error("kubeconfig" if form.cleaned_data["kubeconfig"] else "text", told(error))
+    return _page(request, form)
+
+
+@sensitive_variables()
+def _page(request: HttpRequest, form: ConnectForm, *, way: Way | None = None, seen: Look | None = None) -> HttpResponse:
+    """The page. ``way``: how the cluster is reached, where that is known; ``seen``: what a look at it brought."""
+    files, unusable = places().offered(), bool(form.errors)
+    form.data = data = form.data.copy()
+    path = data.get("kubeconfig") or (default_path() if default_path() in files else "".join(files[:1]))
+    data["kubeconfig"] = path
+    form.offer_files(files)
+    context: dict[str, Any] = {"form": form, "path": path, "files": files, "places": places().paths}
+    context |= {"can_seal": can_seal(), "offered": None}
     try:
         if way is not None and way.text:
-            context["offered"] = way.kubeconfig().contexts()
-            context["sealed"] = seal(way.text)
-        elif asked["kubeconfig"] and not wrong_text:
-            context["offered"] = Way.by_choice(asked["kubeconfig"]).kubeconfig().contexts()
+            context["offered"], context["sealed"] = way.kubeconfig().contexts(), seal(way.text)
+        elif path and (way is not None or not unusable):
+            context["offered"] = Way.by_choice(path).kubeconfig().contexts()
     except SettingsError as trouble:
-        context["wrong_text" if way is not None and way.text else "wrong_file"] = told(trouble)
-    if error is not None:
-        fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
-        context["wrong_name"] = " ".join(fields.pop("name", ()))
-        context["wrong"] = " ".join(sentence for sentences in fields.values() for sentence in sentences)
+        form.add_error("text" if way is not None and way.text else "kubeconfig", told(trouble))
+    if context["offered"]:
+        data["context"] = data.get("context") or context["offered"].current
+        form.offer_contexts(context["offered"].names)
     if seen is not None:
         context["seen"] = connect_page(seen)
     return render(request, "clusters/connect.html", context)

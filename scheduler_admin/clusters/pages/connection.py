@@ -15,13 +15,15 @@ from django.views.decorators.http import require_http_methods
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.check import ENDS_SOON, Report
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.connections.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.connections.error_messages import told, told_line
 from scheduler_admin.clusters.connections.sealing import can_seal
+from scheduler_admin.clusters.forms.connections import CheckForm, CredentialsForm, ForgetForm
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.pages.given_access import given_text
+from scheduler_admin.core.forms import sent_act
 from scheduler_admin.worker.cluster_check import check_cluster
 
 
@@ -38,44 +40,73 @@ def connection(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, cluster)
     actor = acting(request.user, "connect")
-    reason = request.POST.get("reason", "").strip()
-    if request.POST.get("act") == "check":
-        mode = request.POST.get("mode", "")
-        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "", actor=actor)
-        return _page(request, cluster, report=report)
+    match sent_act(request, ("check", "remove", "replace"), default="replace"):
+        case "check":
+            return _check(request, cluster, actor)
+        case "remove":
+            return _forget(request, cluster, actor)
+        case _:
+            return _replace(request, cluster, actor)
+
+
+def _check(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
+    form = CheckForm(request.POST)
+    mode = form.cleaned_data["mode"] if form.is_valid() else ""
+    return _page(request, cluster, report=check_cluster(cluster=cluster, mode=mode, actor=actor))
+
+
+def _forget(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
+    form = ForgetForm(request.POST)
+    if not form.is_valid():
+        return _page(request, cluster, forget=form)
+    remove_credentials(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
+    messages.success(request, _("The credentials kept for %(name)s are forgotten.") % {"name": cluster.name})
+    return redirect("web:connection", cluster.name)
+
+
+@sensitive_variables()
+def _replace(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
+    form = CredentialsForm(request.POST)
+    if not form.is_valid():
+        return _page(request, cluster, replace=form)
     try:
-        if not reason:
-            return _page(request, cluster, wrong=_("Say why: it is written down with the change."))
-        if request.POST.get("act") == "remove":
-            remove_credentials(cluster=cluster, actor=actor, reason=reason)
-            messages.success(request, _("The credentials kept for %(name)s are forgotten.") % {"name": cluster.name})
-            return redirect("web:connection", cluster.name)
-        way = given_text(request.POST)
+        way = form.pasted()
         if way is None:
-            return _page(request, cluster, wrong=_("Paste a kubeconfig, or give an address and a token."))
-        set_credentials(cluster=cluster, way=way, actor=actor, reason=reason)
+            form.add_error("text", _("Paste a kubeconfig, or give an address and a token."))
+            return _page(request, cluster, replace=form)
+        set_credentials(cluster=cluster, way=way, actor=actor, reason=form.cleaned_data["reason"])
     except ClusterError as error:
-        return _page(request, cluster, wrong=told(error))
+        form.add_error("text", told(error))
+        return _page(request, cluster, replace=form)
     except ValidationError as error:
-        return _page(request, cluster, wrong=" ".join(error.messages))
+        form.add_error("text", error.messages)
+        return _page(request, cluster, replace=form)
     messages.success(request, _("%(name)s is reached with the new credentials.") % {"name": cluster.name})
     return redirect("web:connection", cluster.name)
 
 
-def _page(request: HttpRequest, cluster: Cluster, wrong: str = "", report: Report | None = None) -> HttpResponse:
-    asked = {name: request.POST.get(name, "").strip() for name in ("context", "address", "ca", "reason", "act")}
+def _page(
+    request: HttpRequest,
+    cluster: Cluster,
+    *,
+    replace: CredentialsForm | None = None,
+    forget: ForgetForm | None = None,
+    report: Report | None = None,
+) -> HttpResponse:
+    """The page, with a form that was turned away, or what a check found."""
+    mode = report.mode if report else cluster.mode
     context: dict[str, Any] = {
         "cluster": cluster,
         "stored": selectors.credentials_of(cluster),
         "now": timezone.now(),
         "soon": timezone.now() + ENDS_SOON,
-        "asked": asked,
-        "wrong_text": wrong,
+        "check": CheckForm(initial={"mode": mode}),
+        "replace": replace or CredentialsForm(),
+        "forget": forget or ForgetForm(),
         "can_seal": can_seal(),
         "report": report,
         "lines": [(line, told_line(line)) for line in report.lines] if report else [],
-        "mode": report.mode if report else cluster.mode,
-        "modes": Cluster.Mode.choices,
+        "mode": mode,
         "may_connect": scope_of(request.user, "connect").everything,
     }
     return render(request, "clusters/connection.html", context)

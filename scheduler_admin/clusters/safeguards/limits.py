@@ -12,6 +12,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services.accounts import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster, Window
 from scheduler_admin.clusters.safeguards.pauses import check_queue, show_stops
+from scheduler_admin.core import limits
 
 LIMITS = (
     "evictions_per_pass",
@@ -111,7 +112,7 @@ def _namespaces(value: Any) -> list[str]:
     """Sorted, each once. Raises ValidationError."""
     found = _listed(value)
     for name in found:
-        if not name.replace("-", "").isalnum() or len(name) > 63:  # noqa: PLR2004
+        if not name.replace("-", "").isalnum() or len(name) > limits.NAMESPACE:
             raise ValidationError(_("%(name)s is no name of a namespace."), params={"name": name})
     return found
 

@@ -7,6 +7,7 @@ from django.db import models
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 
 class SavedFilterQuerySet(RestrictedQuerySet["SavedFilter"]):
@@ -21,8 +22,8 @@ class SavedFilter(models.Model):
 
     owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_filters")
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="saved_filters")
-    name = models.CharField(max_length=60)
-    address = models.CharField(max_length=2000)
+    name = models.CharField(max_length=limits.FILTER_NAME)
+    address = models.CharField(max_length=limits.FILTER_ADDRESS)
     """What stands after the ``?``, as Filters writes it."""
 
     objects = SavedFilterQuerySet.as_manager()

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 
 class SavedSnapshotQuerySet(RestrictedQuerySet["SavedSnapshot"]):
@@ -16,7 +17,7 @@ class SavedSnapshot(models.Model):
     """A cluster at one moment with the tree that was in force, of this cluster or uploaded from elsewhere."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="saved_snapshots")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=limits.SNAPSHOT_NAME)
     at = models.DateTimeField(help_text=_("When the cluster was so."))
     uploaded = models.BooleanField(default=False)
     nodes = models.PositiveIntegerField()

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.core import limits
 from scheduler_admin.notifications import selectors
-from scheduler_admin.notifications.delivery.address_guard import LONGEST
 from scheduler_admin.notifications.delivery.send import send_again, send_test
 from scheduler_admin.notifications.delivery.webhook import UndeliveredError
 from scheduler_admin.notifications.models import Channel, Notification
@@ -48,10 +48,13 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
         help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
     )
     address = serializers.CharField(
-        required=False, write_only=True, max_length=LONGEST, help_text="A webhook's whole address, or a mail address."
+        required=False,
+        write_only=True,
+        max_length=limits.CHANNEL_ADDRESS,
+        help_text="A webhook's whole address, or a mail address.",
     )
     secret = serializers.CharField(
-        required=False, write_only=True, max_length=200, help_text="Signs what a webhook is sent."
+        required=False, write_only=True, max_length=limits.SIGNING_SECRET, help_text="Signs what a webhook is sent."
     )
 
     new_secret = serializers.BooleanField(
@@ -66,12 +69,12 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
 class MadeSerializer(ChangedSerializer):
     """The same, with whose it is and of what kind, which stays."""
 
-    tenant = serializers.CharField(max_length=100)
-    address = serializers.CharField(write_only=True, max_length=LONGEST)
+    tenant = serializers.CharField(max_length=limits.TENANT_NAME)
+    address = serializers.CharField(write_only=True, max_length=limits.CHANNEL_ADDRESS)
     secret = serializers.CharField(
         required=False,
         write_only=True,
-        max_length=200,
+        max_length=limits.SIGNING_SECRET,
         help_text="Signs what a webhook is sent; without it one is made.",
     )
     new_secret = None  # type: ignore[assignment]  # there is none yet that it could replace

@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from scheduler_admin.core import limits
+
 Address = IPv4Address | IPv6Address
-LONGEST = 2_000
+LONGEST = limits.CHANNEL_ADDRESS
 _NOT_PUBLIC = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")))
 """Public as far as ``is_global`` knows: metadata of Azure and of Oracle, and three ways to write an IPv4 address."""
 _TRANSLATED = ip_network("64:ff9b::/96")

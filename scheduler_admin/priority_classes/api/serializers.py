@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from engine.formats.kubernetes.convert import NEVER
+from scheduler_admin.core import limits
 from scheduler_admin.priority_classes.selectors import Row
 from scheduler_admin.rest.fields import UtcField
 
@@ -33,7 +34,7 @@ class UseSerializer(serializers.Serializer[Any]):
 class PriorityClassSerializer(serializers.Serializer[Any]):
     """A class. The name, the value and the policy stay for life."""
 
-    name = serializers.CharField(max_length=253)
+    name = serializers.CharField(max_length=limits.OBJECT_NAME)
     value = serializers.IntegerField(help_text="32 bits, at most 1000000000.")
     preemption_policy = serializers.ChoiceField(POLICIES, required=False)
     global_default = serializers.BooleanField(required=False, help_text="For new pods that name no class.")

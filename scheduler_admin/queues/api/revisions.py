@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.model.notes import ImportFailure
+from scheduler_admin.core import limits
 from scheduler_admin.queues.api.drafts.bodies import whole
 from scheduler_admin.queues.api.drafts.serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
 from scheduler_admin.queues.api.hierarchies import HIERARCHY
@@ -54,7 +55,9 @@ class DiffSerializer(serializers.Serializer[Any]):
 class RestoreSerializer(serializers.Serializer[Any]):
     """What comes back."""
 
-    queue = serializers.CharField(max_length=500, help_text="Path of a queue of the revision; what lies below, too.")
+    queue = serializers.CharField(
+        max_length=limits.QUEUE_PATH, help_text="Path of a queue of the revision; what lies below, too."
+    )
 
 
 class _RevisionView(ApiView):

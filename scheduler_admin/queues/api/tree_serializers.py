@@ -14,6 +14,7 @@ from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS
 from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, UnreachedGuarantee
 from engine.tree.orphans import Orphans
 from scheduler_admin.clusters.api.serializers import RevisionSerializer
+from scheduler_admin.core import limits
 from scheduler_admin.queues.api.fail_on import Limit, limits_of
 from scheduler_admin.queues.api.queue_settings import form_fields
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -36,11 +37,13 @@ class PutParameters(serializers.Serializer[Any]):
 
     dry_run = serializers.BooleanField(default=False, help_text="Say what would happen, and change nothing.")
     reason = serializers.CharField(
-        default="", max_length=1000, help_text="Why, for who reads the revisions later; required unless dry_run."
+        default="",
+        max_length=limits.REVISION_REASON,
+        help_text="Why, for who reads the revisions later; required unless dry_run.",
     )
     subtree = serializers.CharField(
         default="",
-        max_length=500,
+        max_length=limits.QUEUE_PATH,
         help_text="Path of a queue: the document holds it and what is below; the rest stays.",
     )
     document = serializers.ChoiceField(

@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 from engine.model.notes import MOST_QUEUES
 from engine.model.queue_settings import SETTINGS, Kind
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.drafts.edits import LONGEST_QUEUE, subtree, theirs
+from scheduler_admin.core import limits
+from scheduler_admin.queues.drafts.edits import subtree, theirs
 from scheduler_admin.queues.drafts.storage import changed, locked, put, said
 from scheduler_admin.queues.models import Draft, DraftQueue
 
@@ -42,5 +43,5 @@ def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, Dr
 def _free(name: str, taken: set[str]) -> str:
     """The name itself, or the first of ``name-copy``, ``name-copy-2`` ... that is not taken."""
     ends = ["", "-copy", *(f"-copy-{number}" for number in range(2, len(taken) + 3))]
-    tried = (f"{name[: LONGEST_QUEUE - len(end)]}{end}" for end in ends)
+    tried = (f"{name[: limits.QUEUE_NAME - len(end)]}{end}" for end in ends)
     return next(one for one in tried if one.lower() not in taken)

@@ -34,8 +34,6 @@ from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, NOT_THEIRS, beside, 
 
 LONGEST_TEXT = 100
 """Of a setting that holds no names, in characters."""
-LONGEST_QUEUE = 64
-"""Of a queue's name, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
 

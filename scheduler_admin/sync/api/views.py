@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from engine.cluster.sync.copies import CopyEffect
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
@@ -118,7 +119,11 @@ class CopyActSerializer(serializers.Serializer[Any]):
 
     act = serializers.ChoiceField(["look", "write", "put-back", "place", "take"])
     reason = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=300, help_text="To write, or to place: why."
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=limits.SHOWN_REASON,
+        help_text="To write, or to place: why.",
     )
     overwrite = serializers.BooleanField(
         required=False, default=False, help_text="To write: that what others changed there is overwritten."
@@ -127,7 +132,11 @@ class CopyActSerializer(serializers.Serializer[Any]):
         required=False, default=0, min_value=0, help_text="To write: the writing whose clashes are confirmed."
     )
     namespace = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=63, help_text="To place: empty: where YuniKorn runs."
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=limits.NAMESPACE,
+        help_text="To place: empty: where YuniKorn runs.",
     )
 
 

@@ -49,7 +49,7 @@ def test_the_contexts_of_the_default_kubeconfig_are_offered(ada: Client, config:
     """Nothing is asked of the cluster for that."""
     html = text(ada.get(PAGE))
     assert config in html
-    assert "<option selected>simulator</option>" in html
+    assert '<option value="simulator" selected>simulator</option>' in html
     assert PAGE in text(ada.get("/clusters/"))
 
 

@@ -129,7 +129,7 @@ def test_without_a_key_the_page_says_so(ada: Client, settings: Any) -> None:
 def test_a_cluster_is_connected_by_what_is_pasted(ada: Client, api: Simulated) -> None:
     """The contexts are offered, the look is shown, and what was pasted travels sealed from form to form."""
     listed = ada.post(CONNECT, {"act": "list", "text": kubeconfig(api.address, SECRET)})
-    assert "<option selected>simulator</option>" in text(listed)
+    assert '<option value="simulator" selected>simulator</option>' in text(listed)
     sealed = listed.context["sealed"]
     looked = ada.post(CONNECT, {"act": "look", "sealed": sealed, "context": "simulator", "name": "west"})
     assert "Connect west" in text(looked)
@@ -144,7 +144,7 @@ def test_a_cluster_is_connected_by_what_is_pasted(ada: Client, api: Simulated) -
 def test_what_can_not_be_used_is_said_where_it_was_pasted(ada: Client) -> None:
     html = text(ada.post(CONNECT, {"act": "list", "text": f"users: [{SECRET}"}))
     assert "is not YAML" in html
-    assert 'id="p-text-error"' in html
+    assert 'id="e-text"' in html
     html = text(ada.post(CONNECT, {"act": "look", "sealed": "made up"}))
     assert "give it again" in html
 

@@ -138,22 +138,27 @@ def test_an_admin_adds_and_removes_a_window(ada: Client, demo: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "field", "said"),
     [
-        ({"weekdays": []}, "Weekdays: "),
-        ({"begins": "soon"}, "From: "),
-        ({"zone": "Mars/Olympus"}, "Time zone: There is no time zone Mars/Olympus"),
-        ({"first_day": "2026-02-30"}, "First day: "),
-        ({"first_day": "2026-02-03", "last_day": "2026-02-01"}, "Last day: It ends before it begins."),
-        ({"reason": ""}, "Why: "),
-        ({"where": "root.nowhere"}, "There is no such queue."),
+        ({"weekdays": []}, "weekdays", "This field"),
+        ({"begins": "soon"}, "begins", "Enter a valid time"),
+        ({"zone": "Mars/Olympus"}, "zone", "There is no time zone Mars/Olympus"),
+        ({"first_day": "2026-02-30"}, "first_day", "Enter a valid date"),
+        ({"first_day": "2026-02-03", "last_day": "2026-02-01"}, "last_day", "It ends before it begins."),
+        ({"reason": ""}, "reason", "Say why"),
+        ({"reason": "x" * 301}, "reason", "Ensure this value has at most 300"),
+        ({"where": "root.nowhere"}, "where", "There is no such queue."),
     ],
 )
-def test_a_window_that_could_not_be_is_refused(ada: Client, demo: Cluster, wrong: dict[str, Any], said: str) -> None:
-    """The sentence names the field, and what was typed stays."""
+def test_a_window_that_could_not_be_is_refused(
+    ada: Client, demo: Cluster, wrong: dict[str, Any], field: str, said: str
+) -> None:
+    """The sentence stands at its field, which refers to it, and what was typed stays."""
     answer = ada.post(PAGE, {**WINDOW, **wrong})
     assert answer.status_code == 422
-    assert said in answer.content.decode()
+    assert f'id="e-window-{field}" role="alert">{said}' in answer.content.decode()
+    assert f'aria-describedby="e-window-{field}"' in answer.content.decode()
+    assert 'name="zone" value="' in answer.content.decode()
     assert not Window.objects.exists()
 
 

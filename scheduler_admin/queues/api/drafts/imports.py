@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from engine.formats.registry import Format
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.core import limits
 from scheduler_admin.queues.api.documents import read_import
 from scheduler_admin.queues.api.drafts import serializers as shapes
 from scheduler_admin.queues.api.drafts.bodies import whole
@@ -29,7 +30,7 @@ _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in 
 class ImportParameters(serializers.Serializer[Any]):
     """How a document is taken over."""
 
-    name = serializers.CharField(max_length=100, help_text="Of the draft.")
+    name = serializers.CharField(max_length=limits.DRAFT_NAME, help_text="Of the draft.")
     document = serializers.ChoiceField(
         list(Format),
         default=None,

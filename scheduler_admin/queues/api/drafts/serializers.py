@@ -6,6 +6,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from engine.model.notes import Severity
+from scheduler_admin.core import limits
 from scheduler_admin.queues.api.tree_serializers import ChangeSerializer, OutlookSerializer
 from scheduler_admin.queues.drafts.selectors import DraftState
 from scheduler_admin.rest.fields import UtcField
@@ -17,7 +18,7 @@ _SETTINGS = "Setting to text, as it was typed: max/cpu, delay, template/delay. W
 class NewDraftSerializer(serializers.Serializer[Any]):
     """A draft of the revision in force."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=limits.DRAFT_NAME)
 
 
 class DraftSerializer(serializers.Serializer[DraftState]):
@@ -122,7 +123,7 @@ class DraftForecastSerializer(serializers.Serializer[Any]):
 class PublishSerializer(serializers.Serializer[Any]):
     """Why."""
 
-    reason = serializers.CharField(max_length=1000)
+    reason = serializers.CharField(max_length=limits.REVISION_REASON)
     allow_orphans = serializers.BooleanField(
         default=False, help_text="Publish it also where pods would belong to no queue by it; else that is refused."
     )

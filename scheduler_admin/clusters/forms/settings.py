@@ -1,0 +1,205 @@
+"""Forms of a cluster's settings: its mode, pauses, windows and limits."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django import forms
+from django.db import models
+from django.utils.dates import WEEKDAYS_ABBR
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from scheduler_admin.clusters.forms.limit_labels import LABELS
+from scheduler_admin.clusters.models import Cluster, Window
+from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
+from scheduler_admin.clusters.safeguards.limits import LIMITS, MOST, MOST_NAMES, limits_of
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import CODE, PLAIN, Form, KeyField, ReasonField
+
+EVERYWHERE = "*"
+"""All clusters, as the forms name them; empty is this one, anything else the path of a queue."""
+MOST_MINUTES = 525_600
+"""A year."""
+_MINUTES = gettext_lazy("For how long: a number of minutes, at most a year of them.")
+
+
+class ClusterPauseForm(Form):
+    """Stop evictions in a cluster from the page of all clusters."""
+
+    reason = ReasonField(max_length=limits.SHOWN_REASON, widget=forms.TextInput(attrs={"autofocus": True}))
+
+
+class ClusterResumeForm(Form):
+    """Let evictions go on there."""
+
+    reason = ReasonField(
+        label=gettext_lazy("Why (optional)"), required=False, widget=forms.TextInput(attrs={"autofocus": True})
+    )
+
+
+class ModeForm(Form):
+    """How far the engine may go."""
+
+    key = "mode"
+    mode = forms.ChoiceField(
+        label=gettext_lazy("Mode"),
+        choices=Cluster.Mode.choices,
+        help_text=gettext_lazy("observe and advise: decide, and only show it. enforce: carry it out."),
+    )
+    override = forms.CharField(
+        label=gettext_lazy("The cluster’s name, to enforce beside a scheduler that preempts too"),
+        required=False,
+        max_length=limits.CLUSTER_NAME,
+        widget=forms.TextInput(attrs={**CODE, "autocomplete": "off"}),
+    )
+    reason = ReasonField()
+
+
+class PlaceForm(Form):
+    """Something that holds in all clusters, in this one, or around a queue."""
+
+    renamed = {"queue": "where"}
+    where = forms.CharField(
+        label=gettext_lazy("Where"), required=False, max_length=limits.QUEUE_PATH, widget=forms.Select
+    )
+
+    def place(self, cluster: Cluster) -> tuple[Cluster | None, str]:
+        """Return the cluster, None for all, and the path of the queue, empty for the whole cluster."""
+        where = self.cleaned_data["where"]
+        return (None, "") if where == EVERYWHERE else (cluster, where)
+
+    def offer_places(self, cluster: Cluster, queues: Iterable[str]) -> None:
+        """Let people choose among all places."""
+        here = ("", _("all of %(name)s") % {"name": cluster.name})
+        self.offer("where", [here, (EVERYWHERE, _("all clusters")), *((path, path) for path in queues)])
+
+
+class PauseForm(PlaceForm):
+    """Stop evictions."""
+
+    key = "pause"
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes (empty: until resumed)"),
+        required=False,
+        min_value=1,
+        max_value=MOST_MINUTES,
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "maxlength": len(str(MOST_MINUTES))}),
+        error_messages={"invalid": _MINUTES, "min_value": _MINUTES, "max_value": _MINUTES},
+    )
+    reason = ReasonField(max_length=limits.SHOWN_REASON)
+
+
+class ResumeForm(PlaceForm):
+    """End a pause. Its row on the page asks for no reason."""
+
+    key = "resume"
+    reason = ReasonField(required=False)
+
+
+class WindowForm(PlaceForm):
+    """Add hours in which nothing is evicted, or outside of which nothing is."""
+
+    key = "window"
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=[
+            (Window.Kind.DENY.value, gettext_lazy("deny: nothing is evicted within")),
+            (Window.Kind.ALLOW.value, gettext_lazy("allow: nothing is evicted outside")),
+        ],
+    )
+    weekdays = forms.MultipleChoiceField(
+        label=gettext_lazy("Begins on"),
+        required=False,
+        choices=[(day, WEEKDAYS_ABBR[number]) for number, day in enumerate(WEEKDAYS)],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    begins = forms.TimeField(label=pgettext_lazy("time", "From"), widget=forms.TimeInput(attrs={"type": "time"}))
+    ends = forms.TimeField(
+        label=gettext_lazy("To (not later: on the next day)"), widget=forms.TimeInput(attrs={"type": "time"})
+    )
+    zone = forms.CharField(
+        label=gettext_lazy("Time zone"),
+        initial="UTC",
+        max_length=limits.TIME_ZONE,
+        widget=forms.TextInput(attrs=PLAIN),
+    )
+    first_day = forms.DateField(
+        label=gettext_lazy("First day (optional)"), required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    last_day = forms.DateField(
+        label=gettext_lazy("Last day (optional)"), required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    reason = ReasonField(max_length=limits.SHOWN_REASON)
+
+
+class RemoveWindowForm(Form):
+    """Remove such hours: a row of the page's table."""
+
+    key = "remove"
+    window = KeyField()
+    reason = ReasonField(
+        widget=forms.TextInput(attrs={"aria-label": gettext_lazy("Why"), "placeholder": gettext_lazy("Why")})
+    )
+
+
+class LimitsForm(Form):
+    """Change the limits that differ from what the person saw, which the page sends back as ``was:`` and the name."""
+
+    reason = ReasonField()
+
+    def __init__(self, *args: Any, cluster: Cluster, editable: bool = True, **kwargs: Any) -> None:
+        now = {name: text_of(value) for name, value in limits_of(cluster).items()}
+        super().__init__(*args, initial=now, **kwargs)
+        self.now = now
+        for name in LIMITS:
+            self.fields[name] = _limit_field(name, editable=editable, required=name in self.data)
+            self.fields[seen_name(name)] = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def rows(self) -> Iterator[tuple[forms.BoundField, str]]:
+        """Yield each limit with what it is now."""
+        for name in LIMITS:
+            yield self[name], self.now[name]
+
+    @property
+    def sent(self) -> list[str]:
+        """The names of the limits that came with what was seen of them; others are left alone."""
+        return [name for name in LIMITS if name in self.data and seen_name(name) in self.data]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was typed."""
+        return {name: self.cleaned_data[name] for name in self.sent}
+
+    @property
+    def seen(self) -> dict[str, str]:
+        """What the page showed."""
+        return {name: self.cleaned_data[seen_name(name)] for name in self.sent}
+
+
+def seen_name(name: str) -> str:
+    """Return the name of the field that holds what a person saw in another."""
+    return f"was:{name}"
+
+
+def text_of(value: object) -> str:
+    """Return a limit as a form has it."""
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def _limit_field(name: str, *, editable: bool, required: bool) -> forms.Field:
+    """Return the field of a limit: a choice, a number, or a text, of which the service says what is wrong with it."""
+    label, hint = LABELS[name]
+    settings: dict[str, Any] = {"label": _(label), "help_text": hint and _(hint), "required": required}
+    choices = {
+        "room_kept_by": Cluster.KeptBy.choices,
+        "publish": [("False", _("no")), ("True", _("yes"))],
+    }
+    if name in choices:
+        control: forms.Widget = forms.Select(attrs={} if editable else {"disabled": True})
+        return forms.ChoiceField(choices=choices[name], widget=control, **settings)
+    control = forms.TextInput(attrs=PLAIN if editable else {**PLAIN, "readonly": True})
+    column = Cluster._meta.get_field(name)  # noqa: SLF001 - documented
+    if isinstance(column, models.IntegerField):
+        return forms.IntegerField(min_value=0, max_value=MOST, widget=control, **settings)
+    most = getattr(column, "max_length", None) or MOST_NAMES * (limits.QUEUE_PATH + 1)
+    return forms.CharField(max_length=most, widget=control, **settings | {"required": False})

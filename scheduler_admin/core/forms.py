@@ -1,0 +1,166 @@
+"""What the forms of all pages share: how fields are drawn, how strictly input is read, and where errors are shown."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS, BadRequest, ValidationError
+from django.forms.renderers import TemplatesSetting
+from django.http import HttpRequest
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from scheduler_admin.core import limits
+from scheduler_admin.core.numbers import read_number
+
+PLAIN = {"spellcheck": "false"}
+"""Attributes of a control for what is no prose."""
+CODE = {**PLAIN, "autocapitalize": "none"}
+"""Attributes of a control for names and addresses, which a phone must not capitalize."""
+SECRET = {**CODE, "autocomplete": "off"}
+"""Attributes of a control for what a browser must not remember."""
+
+
+class FormRenderer(TemplatesSetting):
+    """Draw every field of a page by one template."""
+
+    field_template_name = "site/field.html"
+
+
+class BoundField(forms.BoundField):
+    """A field that knows the ids of its hint and of its error, which its control refers to."""
+
+    form: "Form"
+
+    @property
+    def hint_id(self) -> str:
+        """The id of the help text."""
+        return self._id("l")
+
+    @property
+    def error_id(self) -> str:
+        """The id of the error."""
+        return self._id("e")
+
+    def _id(self, kind: str) -> str:
+        return "-".join(part for part in (kind, self.form.key, self.name) if part)
+
+    @property
+    def described_by(self) -> str:
+        """The ids of all that is to be read with the control, separated by spaces."""
+        ids = [self.hint_id] if self.help_text else []
+        ids += [self.error_id] if self.errors else []
+        return "" if self.is_hidden else " ".join(ids)
+
+    @property
+    def aria_describedby(self) -> str | None:
+        """The same, unless the control itself names something else."""
+        return None if self.field.widget.attrs.get("aria-describedby") else self.described_by
+
+
+class UnseenInput(forms.PasswordInput):
+    """A line of text that is legible while it is typed, and that no page shows again."""
+
+    input_type = "text"
+
+
+class UnseenTextarea(forms.Textarea):
+    """The same for several lines."""
+
+    def format_value(self, value: object) -> None:
+        """Show nothing."""
+
+
+class Form(forms.Form):
+    """A form of a page.
+
+    A field that takes one value refuses several: a browser never sends them, so it is unclear which is meant.
+    """
+
+    key: ClassVar[str] = ""
+    """Part of the ids of hints and errors, where a page has several forms."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """What a service calls a field -> what it is called here, where that differs."""
+    bound_field_class = BoundField
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id=False, **kwargs)  # labels hold their controls, so these need no ids
+
+    def full_clean(self) -> None:
+        """Check what was sent."""
+        super().full_clean()
+        if isinstance(self.data, MultiValueDict):
+            for name, field in self.fields.items():
+                several = getattr(field.widget, "allow_multiple_selected", False)
+                if not several and len(self.data.getlist(self.add_prefix(name))) > 1:
+                    self.add_error(name, _("Give this once."))
+
+    def refuse(self, error: ValidationError | str) -> None:
+        """Show what a service found wrong: at the field that the error names, or above all fields."""
+        if not isinstance(error, ValidationError):
+            error = ValidationError(error)
+        by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: error.error_list}
+        for name, errors in by_field.items():
+            field = self.renamed.get(name, name)
+            self.add_error(field if field in self.fields else None, errors)
+
+    def offer(self, name: str, choices: Iterable[tuple[str, str]]) -> None:
+        """Let people choose what a text field takes; a service checks what comes back."""
+        widget = self.fields[name].widget
+        assert isinstance(widget, forms.Select)
+        widget.choices = list(choices)
+
+    @property
+    def error_id(self) -> str:
+        """The id of the errors above all fields."""
+        return f"e-{self.key or 'form'}"
+
+    @property
+    def general_errors(self) -> list[str]:
+        """What is wrong with no field that a person sees."""
+        hidden = [str(message) for field in self.hidden_fields() for message in field.errors]
+        return [*map(str, self.non_field_errors()), *hidden]
+
+    @property
+    def all_errors(self) -> str:
+        """Everything that is wrong, for a page that shows the form no more."""
+        return " ".join(str(message) for messages in self.errors.values() for message in messages)
+
+
+class ReasonField(forms.CharField):
+    """Why somebody does something. Others read it in the audit log."""
+
+    def __init__(self, *, max_length: int = limits.REASON, **settings: Any) -> None:
+        settings.setdefault("label", gettext_lazy("Why"))
+        settings["error_messages"] = {"required": gettext_lazy("Say why: others will read it.")}
+        super().__init__(max_length=max_length, **settings)
+
+
+class KeyField(forms.Field):
+    """The number of a row, or of a version of it, that a page sends back.
+
+    What is no number becomes 0, which nothing has: the row is then not found, rather than the form wrong.
+    """
+
+    widget = forms.HiddenInput
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(required=False, **settings)
+
+    def to_python(self, value: object) -> int:
+        """Return the number, or 0."""
+        return read_number(str(value or ""))
+
+
+def sent_act(request: HttpRequest, known: Collection[str], default: str | None = None) -> str:
+    """Return which of the ``known`` buttons of a page sent the form.
+
+    Raises BadRequest for any other, unless there is a ``default``.
+    """
+    act = request.POST.get("act", "")
+    if act in known:
+        return act
+    if default is None:
+        raise BadRequest
+    return default

@@ -1,0 +1,38 @@
+"""How long texts may be, each limit once: for the forms of pages, the serializers of the REST API, and the models."""
+
+REASON = 500
+"""Characters of a reason that only the audit log keeps."""
+SHOWN_REASON = 300
+"""Characters of a reason that pages show in a row of a table: of a pause, a window, a write to a cluster."""
+REVISION_REASON = 1000
+"""Characters of a reason that is kept with a revision."""
+AUDIT_REASON = 1000
+"""Characters that the audit log takes: the longest of the reasons above."""
+
+CLUSTER_NAME = 63
+CONTEXT = 253
+"""Characters of a context's name in a kubeconfig."""
+ADDRESS = 500
+"""Characters of an API server's address, and of a kubeconfig's path."""
+TOKEN = 20_000
+CERTIFICATES = 100_000
+"""Characters of PEM certificates."""
+TIME_ZONE = 64
+
+QUEUE_PATH = 500
+QUEUE_NAME = 64
+NAMESPACE = 63
+OBJECT_NAME = 253
+"""Characters of the name of any other Kubernetes object."""
+DRAFT_NAME = 100
+SNAPSHOT_NAME = 100
+FILTER_NAME = 60
+FILTER_ADDRESS = 2000
+"""Characters of a saved filter's query string."""
+
+CHANNEL_NAME = 100
+CHANNEL_ADDRESS = 2000
+SIGNING_SECRET = 200
+TENANT_NAME = 100
+GROUP = 300
+"""Characters of a group's name at an OpenID provider or in Kubernetes."""
