@@ -35,12 +35,12 @@ class BoundField(forms.BoundField):
 
     @property
     def hint_id(self) -> str:
-        """The id of the help text."""
+        """Return the id of the help text."""
         return self._id("l")
 
     @property
     def error_id(self) -> str:
-        """The id of the error."""
+        """Return the id of the error."""
         return self._id("e")
 
     def _id(self, kind: str) -> str:
@@ -48,14 +48,14 @@ class BoundField(forms.BoundField):
 
     @property
     def described_by(self) -> str:
-        """The ids of all that is to be read with the control, separated by spaces."""
+        """Return the ids of all that is to be read with the control, separated by spaces."""
         ids = [self.hint_id] if self.help_text else []
         ids += [self.error_id] if self.errors else []
         return "" if self.is_hidden else " ".join(ids)
 
     @property
     def aria_describedby(self) -> str | None:
-        """The same, unless the control itself names something else."""
+        """Return the same, unless the control itself names something else."""
         return None if self.field.widget.attrs.get("aria-describedby") else self.described_by
 
 
@@ -69,7 +69,7 @@ class UnseenTextarea(forms.Textarea):
     """The same for several lines."""
 
     def format_value(self, value: object) -> None:
-        """Show nothing."""
+        """Show none of what was typed."""
 
 
 class Form(forms.Form):
@@ -85,7 +85,8 @@ class Form(forms.Form):
     bound_field_class = BoundField
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id=False, **kwargs)  # labels hold their controls, so these need no ids
+        kwargs["auto_id"] = False  # labels hold their controls, so these need no ids
+        super().__init__(*args, **kwargs)
 
     def full_clean(self) -> None:
         """Check what was sent."""
@@ -105,6 +106,15 @@ class Form(forms.Form):
             field = self.renamed.get(name, name)
             self.add_error(field if field in self.fields else None, errors)
 
+    def show(self, **values: str) -> None:
+        """Show other values than those that were sent, once these are checked."""
+        self.data = dict(self.data.items()) | values
+
+    def lock(self) -> None:
+        """Show the form to somebody who may not send it."""
+        for field in self.fields.values():
+            field.disabled = True
+
     def offer(self, name: str, choices: Iterable[tuple[str, str]]) -> None:
         """Let people choose what a text field takes; a service checks what comes back."""
         widget = self.fields[name].widget
@@ -113,18 +123,18 @@ class Form(forms.Form):
 
     @property
     def error_id(self) -> str:
-        """The id of the errors above all fields."""
+        """Return the id of the errors above all fields."""
         return f"e-{self.key or 'form'}"
 
     @property
     def general_errors(self) -> list[str]:
-        """What is wrong with no field that a person sees."""
+        """Return what is wrong with no field that a person sees."""
         hidden = [str(message) for field in self.hidden_fields() for message in field.errors]
         return [*map(str, self.non_field_errors()), *hidden]
 
     @property
     def all_errors(self) -> str:
-        """Everything that is wrong, for a page that shows the form no more."""
+        """Return everything that is wrong, for a page that does not show the form again."""
         return " ".join(str(message) for messages in self.errors.values() for message in messages)
 
 

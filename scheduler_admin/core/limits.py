@@ -33,6 +33,8 @@ FILTER_ADDRESS = 2000
 CHANNEL_NAME = 100
 CHANNEL_ADDRESS = 2000
 SIGNING_SECRET = 200
+MINUTES_BELOW = 1440
+"""Minutes below its guarantee after which a channel tells of a queue, at most: a day."""
 TENANT_NAME = 100
 GROUP = 300
 """Characters of a group's name at an OpenID provider or in Kubernetes."""

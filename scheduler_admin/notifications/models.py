@@ -16,8 +16,6 @@ from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 
-_A_DAY_MIN = 1_440
-
 
 class ChannelQuerySet(RestrictedQuerySet["Channel"]):
     """Channels; a tenant sees its own."""
@@ -56,7 +54,7 @@ class Channel(models.Model):
         null=True,
         blank=True,
         default=None,
-        validators=[MinValueValidator(1), MaxValueValidator(_A_DAY_MIN)],
+        validators=[MinValueValidator(1), MaxValueValidator(limits.MINUTES_BELOW)],
         help_text=_("Minutes below guarantee with asks waiting after which it tells of a queue; none: never."),
     )
     enabled = models.BooleanField(default=True)

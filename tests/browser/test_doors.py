@@ -57,7 +57,7 @@ def test_the_sign_in_page_and_the_sites_are_sound_in_every_look(
     page.get_by_role("combobox", name="Role").select_option("editor")
     page.locator("#fold-map").get_by_label("Why").fill("their own")
     page.get_by_role("button", name="Add the group").click()
-    assert page.locator("#e-map").inner_text() == "Say at which tenant."
+    assert page.locator("#e-map-tenant").inner_text() == "Say at which tenant."
     said.expect_refusals()
     assert faults(page) == {}
     page.context.clear_cookies()

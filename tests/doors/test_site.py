@@ -108,7 +108,7 @@ class TestThePage:
         response = browser("admin").post("/site/", form)
         assert (response.status_code, GroupMapping.objects.count()) == (422, 0)
         html = response.content.decode()
-        assert re.search(r'id="e-map">[^<]+<', html)
+        assert re.search(r'id="e-map[-a-z]*" role="alert">[^<]+<', html)
         assert f'name="group" value="{form["group"]}"' in html
 
     def test_the_same_twice_is_refused(self) -> None:

@@ -12,7 +12,7 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn import rest
 from engine.model.notes import ImportFailure
 from engine.planning import journal
-from scheduler_admin.priority_classes.pages.class_form import seen_class
+from scheduler_admin.priority_classes.forms import SeenField
 
 DEEP = "[" * 50_000
 
@@ -39,7 +39,7 @@ def test_a_label_with_half_a_character_is_named_by_its_line() -> None:
 
 def test_a_form_that_is_none_of_ours_is_none() -> None:
     """However deep what it says it has seen."""
-    assert seen_class({"seen": '{"x": ' + DEEP}) is None
+    assert SeenField().to_python('{"x": ' + DEEP) is None
 
 
 @pytest.mark.parametrize("given", ["x", "{}", "7"])

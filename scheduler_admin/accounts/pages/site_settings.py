@@ -1,24 +1,25 @@
 """What holds for the whole site: what victims learn of preemptors, and what groups of other doors are here."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Site, Tenant, User
+from scheduler_admin.accounts.forms import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm
+from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Tenant, User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.selectors import tenant_called
 from scheduler_admin.accounts.services.accounts import change_site
-from scheduler_admin.core.numbers import read_number
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import Form, sent_act
 
 _CHANGES = 10
 """The latest that are shown."""
@@ -32,54 +33,67 @@ def site(request: HttpRequest) -> HttpResponse:
         raise Http404
     if request.method != "POST":
         return _page(request)
-    act = _ACTS.get(request.POST.get("act", ""))
     actor = acting(request.user, "administer")
-    if act is None:
-        raise BadRequest
+    form_class, act = _ACTS[sent_act(request, _ACTS)]
+    form = form_class(request.POST)
+    if not form.is_valid():
+        return _page(request, form)
     try:
-        act(actor, request.POST)
+        act(actor, form)
     except ValidationError as error:
-        fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
-        wrong = " ".join(message for found in fields.values() for message in found)
-        return _page(request, status=422, wrong=wrong, act=request.POST["act"], typed=request.POST.dict())
+        form.refuse(error)
+        return _page(request, form)
     messages.success(request, _("Done."))
     return redirect("web:site")
 
 
-def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
+    """The page; ``refused`` is a form that was turned away."""
     verbs = ("site.change", "mapping.add", "mapping.remove", "user.groups")
+    found, may_administer = selected(), scope_of(request.user, "administer").everything
+    switches = {name: getattr(found, name) for name in ("second_for_editors", "second_for_admins")}
+    forms: dict[str, Form] = {
+        "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
+        "second": ApprovalForm(initial=switches),
+        "map": MappingForm(),
+    }
+    if refused is not None:
+        forms[refused.key] = refused
+    names = Tenant.objects.order_by("name").values_list("name", flat=True)
+    forms["map"].offer("tenant", [("", "–"), *((name, name) for name in names)])
+    if not may_administer:
+        for form in forms.values():
+            form.lock()
     context = {
-        "site": selected(),
-        "told": Site.Preemptor.choices,
+        "forms": forms,
         "mappings": GroupMapping.objects.select_related("tenant"),
-        "roles": GroupMapping.ROLES,
-        "tenants": Tenant.objects.order_by("name"),
         "doors": {"oidc": settings.OIDC_ISSUER, "kubernetes": settings.TOKEN_REVIEW_CLUSTER},
         "changes": AuditEvent.objects.filter(verb__in=verbs)[:_CHANGES],
-        "may_administer": scope_of(request.user, "administer").everything,
+        "may_administer": may_administer,
+        "longest_reason": limits.REASON,
     }
-    return render(request, "accounts/site.html", context | more, status=status)
+    return render(request, "accounts/site.html", context, status=422 if refused else 200)
 
 
-def _tell(actor: User, form: QueryDict) -> None:
-    change_site(preemptor=form.get("preemptor", ""), actor=actor, reason=form.get("reason", ""))
+def _change_site(actor: User, form: Form) -> None:
+    change_site(**form.cleaned_data, actor=actor)
 
 
-def _second(actor: User, form: QueryDict) -> None:
-    wanted = {name: name in form for name in ("second_for_editors", "second_for_admins")}
-    change_site(**wanted, actor=actor, reason=form.get("reason", ""))
+def _map(actor: User, form: Form) -> None:
+    given = form.cleaned_data
+    add_mapping(**given | {"tenant": tenant_called(given["tenant"])}, actor=actor)
 
 
-def _map(actor: User, form: QueryDict) -> None:
-    tenant, reason = tenant_called(form.get("tenant", "")), form.get("reason", "")
-    add_mapping(group=form.get("group", ""), role=form.get("role", ""), tenant=tenant, actor=actor, reason=reason)
-
-
-def _unmap(actor: User, form: QueryDict) -> None:
-    found = GroupMapping.objects.select_related("tenant").filter(pk=read_number(form.get("mapping", ""))).first()
+def _unmap(actor: User, form: Form) -> None:
+    found = GroupMapping.objects.select_related("tenant").filter(pk=form.cleaned_data["mapping"]).first()
     if found is None:
         raise Http404
-    remove_mapping(mapping=found, actor=actor, reason=form.get("reason", ""))
+    remove_mapping(mapping=found, actor=actor, reason=form.cleaned_data["reason"])
 
 
-_ACTS: dict[str, Callable[[User, QueryDict], None]] = {"tell": _tell, "second": _second, "map": _map, "unmap": _unmap}
+_ACTS: dict[str, tuple[type[Form], Callable[[User, Form], None]]] = {
+    "tell": (PreemptorForm, _change_site),
+    "second": (ApprovalForm, _change_site),
+    "map": (MappingForm, _map),
+    "unmap": (RemoveMappingForm, _unmap),
+}

@@ -75,7 +75,7 @@ class PlaceForm(Form):
 
 
 class PauseForm(PlaceForm):
-    """Stop evictions."""
+    """Stop all evictions in a place."""
 
     key = "pause"
     minutes = forms.IntegerField(
@@ -162,17 +162,17 @@ class LimitsForm(Form):
 
     @property
     def sent(self) -> list[str]:
-        """The names of the limits that came with what was seen of them; others are left alone."""
+        """Return the names of the limits that came with what was seen of them; others are left alone."""
         return [name for name in LIMITS if name in self.data and seen_name(name) in self.data]
 
     @property
     def values(self) -> dict[str, Any]:
-        """What was typed."""
+        """Return what was typed."""
         return {name: self.cleaned_data[name] for name in self.sent}
 
     @property
     def seen(self) -> dict[str, str]:
-        """What the page showed."""
+        """Return what the page showed."""
         return {name: self.cleaned_data[seen_name(name)] for name in self.sent}
 
 
@@ -190,7 +190,7 @@ def _limit_field(name: str, *, editable: bool, required: bool) -> forms.Field:
     """Return the field of a limit: a choice, a number, or a text, of which the service says what is wrong with it."""
     label, hint = LABELS[name]
     settings: dict[str, Any] = {"label": _(label), "help_text": hint and _(hint), "required": required}
-    choices = {
+    choices: dict[str, Any] = {
         "room_kept_by": Cluster.KeptBy.choices,
         "publish": [("False", _("no")), ("True", _("yes"))],
     }

@@ -88,9 +88,8 @@ def _not_reached(request: HttpRequest, form: ConnectForm, error: ClusterError) -
 def _page(request: HttpRequest, form: ConnectForm, *, way: Way | None = None, seen: Look | None = None) -> HttpResponse:
     """The page. ``way``: how the cluster is reached, where that is known; ``seen``: what a look at it brought."""
     files, unusable = places().offered(), bool(form.errors)
-    form.data = data = form.data.copy()
-    path = data.get("kubeconfig") or (default_path() if default_path() in files else "".join(files[:1]))
-    data["kubeconfig"] = path
+    path = form.data.get("kubeconfig") or (default_path() if default_path() in files else "".join(files[:1]))
+    form.show(kubeconfig=path)
     form.offer_files(files)
     context: dict[str, Any] = {"form": form, "path": path, "files": files, "places": places().paths}
     context |= {"can_seal": can_seal(), "offered": None}
@@ -102,7 +101,7 @@ def _page(request: HttpRequest, form: ConnectForm, *, way: Way | None = None, se
     except SettingsError as trouble:
         form.add_error("text" if way is not None and way.text else "kubeconfig", told(trouble))
     if context["offered"]:
-        data["context"] = data.get("context") or context["offered"].current
+        form.show(context=form.data.get("context") or context["offered"].current)
         form.offer_contexts(context["offered"].names)
     if seen is not None:
         context["seen"] = connect_page(seen)

@@ -44,7 +44,7 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=1440,
+        max_value=limits.MINUTES_BELOW,
         help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
     )
     address = serializers.CharField(

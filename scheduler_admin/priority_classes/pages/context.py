@@ -13,7 +13,7 @@ from engine.model.objects import SYSTEM_PRIORITY, ClassQuota, ClassRule
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import freshness, status_of
-from scheduler_admin.priority_classes.pages.class_form import APPLIED
+from scheduler_admin.priority_classes.forms import APPLIED
 from scheduler_admin.priority_classes.selectors import Picture, Row, picture
 
 

@@ -9,12 +9,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from engine.formats.kubernetes.convert import NEVER
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.forms import Form, sent_act
 from scheduler_admin.decisions.pages.history import seen_whole
-from scheduler_admin.priority_classes.pages.class_form import EMPTY, changed_class, new_class, seen_class, typed_of
+from scheduler_admin.priority_classes.forms import (
+    EMPTY,
+    PREEMPTS,
+    ChangeClassForm,
+    DeleteClassForm,
+    NewClassForm,
+    typed_of,
+)
 from scheduler_admin.priority_classes.pages.context import class_page, classes_page, known
 from scheduler_admin.priority_classes.services import (
     ClashError,
@@ -33,14 +42,16 @@ def priority_classes(request: HttpRequest, name: str) -> HttpResponse:
     cluster = seen_whole(request.user, name)
     if request.method != "POST":
         build = lambda: classes_page(request.user, cluster, timezone.now())  # noqa: E731
-        return answer(request, "priority_classes/priority_classes.html", build, cluster, cluster=cluster, typed=EMPTY)
-    actor = acting(request.user, "classify")
+        form = NewClassForm(initial=EMPTY)
+        return answer(request, "priority_classes/priority_classes.html", build, cluster, cluster=cluster, form=form)
+    actor, form = acting(request.user, "classify"), NewClassForm(request.POST)
+    if not form.is_valid():
+        return _refused_new(request, name, form)
     try:
-        made = create_class(
-            cluster=cluster, wanted=new_class(request.POST.dict()), actor=actor, reason=request.POST.get("reason", "")
-        )
+        made = create_class(cluster=cluster, wanted=form.asked(), actor=actor, reason=form.cleaned_data["reason"])
     except ValidationError as error:
-        return _refused_new(request, name, _by_field(error), request.POST.dict())
+        form.refuse(error)
+        return _refused_new(request, name, form)
     messages.success(request, _("%(name)s is there: new pods may name it.") % {"name": made.name})
     return redirect("web:priority_class", cluster.name, made.name)
 
@@ -53,96 +64,101 @@ def priority_class(request: HttpRequest, name: str, priority_class: str) -> Http
     if request.method != "POST":
         _picture, row = known(cluster, priority_class)
         build = lambda: class_page(request.user, cluster, priority_class, timezone.now())  # noqa: E731
-        return answer(
-            request, "priority_classes/priority_class.html", build, cluster, cluster=cluster, typed=typed_of(row.one)
-        )
-    actor, seen = acting(request.user, "classify"), seen_class(request.POST.dict())
-    act = {"change": _change, "delete": _delete}.get(request.POST.get("act", ""))
-    if act is None or seen is None or seen.name != priority_class:
+        forms = _forms(row.one)
+        return answer(request, "priority_classes/priority_class.html", build, cluster, cluster=cluster, **forms)
+    actor = acting(request.user, "classify")
+    change = sent_act(request, ("change", "delete")) == "change"
+    form = ChangeClassForm(request.POST) if change else DeleteClassForm(request.POST)
+    valid, seen = form.is_valid(), form.cleaned_data.get("seen")
+    if seen is None or seen.name != priority_class:
         raise BadRequest
+    if not valid:
+        return _refused(request, name, seen, form)
     try:
-        return act(request, cluster, seen, actor)
+        return _change(request, cluster, actor, form) if change else _delete(request, cluster, actor, form)
     except ClashError as error:
-        return _clashing(request, name, error)
+        return _clashing(request, name, form, error)
     except OvertakenError as error:
-        return _overtaken(request, name, seen, error.now)
+        return _overtaken(request, name, form, error.now)
     except ValidationError as error:
-        typed = request.POST.dict() if request.POST["act"] == "change" else typed_of(seen)
-        return _refused(request, name, seen.name, typed, _by_field(error))
+        form.refuse(error)
+        return _refused(request, name, seen, form)
 
 
-def _change(request: HttpRequest, cluster: Cluster, seen: PriorityClass, actor: User) -> HttpResponse:
-    wanted = changed_class(seen, request.POST.dict())
-    merge_class(cluster=cluster, seen=seen, wanted=wanted, actor=actor, reason=request.POST.get("reason", ""))
+def _change(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> HttpResponse:
+    assert isinstance(form, ChangeClassForm)
+    seen, reason = form.cleaned_data["seen"], form.cleaned_data["reason"]
+    merge_class(cluster=cluster, seen=seen, wanted=form.over(seen), actor=actor, reason=reason)
     messages.success(request, _("%(name)s is changed.") % {"name": seen.name})
     return redirect("web:priority_class", cluster.name, seen.name)
 
 
-def _delete(request: HttpRequest, cluster: Cluster, seen: PriorityClass, actor: User) -> HttpResponse:
-    delete_class(cluster=cluster, before=seen, actor=actor, reason=request.POST.get("reason", ""))
+def _delete(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> HttpResponse:
+    seen, reason = form.cleaned_data["seen"], form.cleaned_data["reason"]
+    delete_class(cluster=cluster, before=seen, actor=actor, reason=reason)
     messages.success(request, _("%(name)s is deleted. Pods that have it stay as they are.") % {"name": seen.name})
     return redirect("web:priority_classes", cluster.name)
 
 
-def _clashing(request: HttpRequest, name: str, error: ClashError) -> HttpResponse:
+def _clashing(request: HttpRequest, name: str, sent: Form, error: ClashError) -> HttpResponse:
     """What was typed, over the class as it is now: sent again, it is meant."""
     there = typed_of(error.now)
     wrong = _(
         "Somebody else changed this meanwhile: it says “%(now)s”. Send the form again if you mean what you typed."
     )
-    fields = {field: wrong % {"now": _said(there.get(field, ""))} for field in error.fields}
-    typed = {**typed_of(error.wanted), "seen": there["seen"]}
-    return _refused(request, name, error.now.name, typed, fields, 409)
+    form = ChangeClassForm(typed_of(error.wanted) | {"seen": there["seen"], "reason": sent.cleaned_data["reason"]})
+    for field in error.fields:
+        form.add_error(field, wrong % {"now": _said(there.get(field, ""))})
+    return _refused(request, name, error.now, form, 409)
 
 
 def _said(typed: str) -> str:
     return {"on": _("yes"), "": _("no")}.get(typed, typed.replace("\n", ", "))
 
 
-def _overtaken(request: HttpRequest, name: str, seen: PriorityClass, now: PriorityClass | None) -> HttpResponse:
+def _overtaken(request: HttpRequest, name: str, sent: Form, now: PriorityClass | None) -> HttpResponse:
     """It is gone, or another one, or it changed before it could be deleted."""
+    seen, reason = sent.cleaned_data["seen"], sent.cleaned_data["reason"]
     if now is not None:
+        form = type(sent)(typed_of(now) | {"reason": reason})
         wrong = _("Somebody else changed %(name)s meanwhile. Below is how it is now; nothing was done.")
-        return _refused(request, name, now.name, typed_of(now), {"": wrong % {"name": now.name}}, 409)
+        form.refuse(wrong % {"name": now.name})
+        return _refused(request, name, now, form, 409)
     wrong = _("Somebody else deleted %(name)s meanwhile. What you had of it is below, as a new class.")
-    policy = "Never" if seen.never_preempts else EMPTY["preemption_policy"]
-    typed = request.POST.dict() if request.POST["act"] == "change" else typed_of(seen)
-    typed |= {"name": seen.name, "value": str(seen.value), "preemption_policy": policy}
-    return _refused_new(request, name, {"": wrong % {"name": seen.name}}, typed, 409)
+    typed = request.POST.dict() if isinstance(sent, ChangeClassForm) else typed_of(seen)  # all of it, of several kinds
+    typed |= {
+        "name": seen.name,
+        "value": str(seen.value),
+        "preemption_policy": NEVER if seen.never_preempts else PREEMPTS,
+    }
+    new = NewClassForm(typed)
+    new.refuse(wrong % {"name": seen.name})
+    return _refused_new(request, name, new, 409)
 
 
-def _refused(
-    request: HttpRequest,
-    name: str,
-    priority_class: str,
-    typed: dict[str, str],
-    wrong: dict[str, str],
-    status: int = 422,
-) -> HttpResponse:
+def _refused(request: HttpRequest, name: str, shown: PriorityClass, form: Form, status: int = 422) -> HttpResponse:
     """The page of a class with what was typed still in its form, and what is wrong there."""
     cluster = seen_whole(request.user, name)  # anew: it may just have been heard of
-    context: Context = {**class_page(request.user, cluster, priority_class, timezone.now()), "typed": typed}
-    return _page(request, cluster, "priority_class", context, wrong, status)
+    context = class_page(request.user, cluster, shown.name, timezone.now()) | _forms(shown, form)
+    return _page(request, cluster, "priority_class", context, status)
 
 
-def _refused_new(
-    request: HttpRequest, name: str, wrong: dict[str, str], typed: dict[str, str], status: int = 422
-) -> HttpResponse:
+def _forms(shown: PriorityClass, refused: Form | None = None) -> Context:
+    """The forms of the page of a class."""
+    typed = typed_of(shown)
+    found: Context = {"form": ChangeClassForm(initial=typed), "delete": DeleteClassForm(initial=typed)}
+    if refused is not None:
+        found[refused.key or "form"] = refused
+    return found
+
+
+def _refused_new(request: HttpRequest, name: str, form: NewClassForm, status: int = 422) -> HttpResponse:
     """The same of a new one."""
     cluster = seen_whole(request.user, name)
-    context: Context = {**classes_page(request.user, cluster, timezone.now()), "typed": typed}
-    return _page(request, cluster, "priority_classes", context, wrong, status)
+    context = classes_page(request.user, cluster, timezone.now()) | {"form": form}
+    return _page(request, cluster, "priority_classes", context, status)
 
 
-def _page(
-    request: HttpRequest, cluster: Cluster, page: str, context: Context, wrong: dict[str, str], status: int
-) -> HttpResponse:
-    context |= {"cluster": cluster, "wrong": wrong, "etag": etag(request, cluster)}
-    context |= {"act": request.POST.get("act", ""), "reason": request.POST.get("reason", "")}
+def _page(request: HttpRequest, cluster: Cluster, page: str, context: Context, status: int) -> HttpResponse:
+    context |= {"cluster": cluster, "etag": etag(request, cluster)}
     return render(request, f"priority_classes/{page}.html", context, status=status)
-
-
-def _by_field(error: ValidationError) -> dict[str, str]:
-    """Field -> what is wrong with it; "" for the whole."""
-    fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
-    return {"" if name == "__all__" else name: " ".join(found) for name, found in fields.items()}

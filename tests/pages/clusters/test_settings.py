@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
-from scheduler_admin.clusters.pages.settings_context import text_of
 from scheduler_admin.clusters.safeguards.limits import limits_of
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,113 @@
+"""Forms of the pages of notifications: a tenant adds a channel, and changes one."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import get_language_info, gettext_lazy, pgettext_lazy
+
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import PLAIN, SECRET, Form, UnseenInput
+from scheduler_admin.notifications.models import Channel
+
+EVENTS = ("going", "preempted", "refused", "repeated", "loop", "digest")
+"""What a channel may tell of, but for queues below their guarantee, which have a number of minutes."""
+_MINUTES = gettext_lazy("A whole number of minutes: one at least, a day at most.")
+_ADDRESS: dict[str, Any] = {
+    "max_length": limits.CHANNEL_ADDRESS,
+    "widget": UnseenInput(attrs=SECRET),
+    "help_text": gettext_lazy(
+        "A URL has to begin with https:// and lead to the Internet, or to a network that this site allows. Where"
+        " something was wrong this field comes back empty: give it anew."
+    ),
+}
+_SECRET: dict[str, Any] = {
+    "required": False,
+    "strip": False,
+    "max_length": limits.SIGNING_SECRET,
+    "widget": forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+}
+
+
+class LanguageSelect(forms.Select):
+    """Languages, each in its own words."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return an option that says in which language its label is."""
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["lang"] = value
+        return option
+
+
+def _event(label: Any) -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False)
+
+
+class ChannelForm(Form):
+    """What a new channel and a known one have in common. Where it leads and its secret are not shown again."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=limits.CHANNEL_NAME, widget=forms.TextInput(attrs=PLAIN)
+    )
+    address: forms.Field
+    secret: forms.Field
+    going = _event(gettext_lazy("pods about to be preempted, while their grace period runs"))
+    preempted = _event(gettext_lazy("pods that were preempted"))
+    refused = _event(gettext_lazy("evictions that the API server or a webhook of the cluster refused"))
+    repeated = _event(gettext_lazy("applications that are preempted for the third time in a day"))
+    loop = _event(gettext_lazy("applications that preempt each other in a loop, once a day while it goes on"))
+    digest = _event(gettext_lazy("once a day, of the day before: who was preempted, and how long asks waited"))
+    below_min = forms.IntegerField(
+        label=gettext_lazy("A queue below its guarantee while asks wait, after so many minutes (empty: never)"),
+        required=False,
+        min_value=1,
+        max_value=limits.MINUTES_BELOW,
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "maxlength": len(str(limits.MINUTES_BELOW))}),
+        error_messages={"invalid": _MINUTES, "min_value": _MINUTES, "max_value": _MINUTES},
+    )
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language"),
+        choices=[(code, get_language_info(code)["name_local"]) for code, _name in settings.LANGUAGES],
+        widget=LanguageSelect,
+    )
+
+    def events(self) -> list[forms.BoundField]:
+        """Return the fields of what it tells of."""
+        return [self[name] for name in EVENTS]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return what of a channel is no secret."""
+        return {name: self.cleaned_data[name] for name in ("name", "language", "below_min", *EVENTS)}
+
+
+class NewChannelForm(ChannelForm):
+    """Add a channel."""
+
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=limits.TENANT_NAME, widget=forms.Select)
+    kind = forms.ChoiceField(label=pgettext_lazy("way", "By"), choices=Channel.Kind.choices)
+    address = forms.CharField(label=gettext_lazy("Address: a URL, or a mail address"), **_ADDRESS)
+    secret = forms.CharField(
+        label=gettext_lazy("Signing secret (of webhooks alone)"),
+        help_text=gettext_lazy(
+            "16 characters or more: your receiver needs the same, to tell that a message is from here. Where you give"
+            " none, one is made and shown once."
+        ),
+        **_SECRET,
+    )
+
+
+class ChangeChannelForm(ChannelForm):
+    """Change a channel from what the person saw."""
+
+    seen = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
+    address = forms.CharField(label=gettext_lazy("Another address (empty: as it is)"), required=False, **_ADDRESS)
+    secret = forms.CharField(
+        label=gettext_lazy("Another signing secret (empty: as it is)"),
+        help_text=gettext_lazy(
+            "16 characters or more: your receiver needs the same, to tell that a message is from here."
+        ),
+        **_SECRET,
+    )
+    new_secret = forms.BooleanField(label=gettext_lazy("Make another signing secret, and show it once"), required=False)
+    enabled = forms.BooleanField(label=gettext_lazy("On: notifications are sent"), required=False)
