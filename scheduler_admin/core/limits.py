@@ -26,6 +26,12 @@ OBJECT_NAME = 253
 """Characters of the name of any other Kubernetes object."""
 DRAFT_NAME = 100
 SNAPSHOT_NAME = 100
+COPY_VERSION = 150
+"""Characters of a version of a cluster's own copy of the tree."""
+COMPARED_TREE = 50
+"""Characters of what names a tree, or a policy, to compare."""
+TYPED_TIME = 40
+"""Characters of a time that somebody types."""
 FILTER_NAME = 60
 FILTER_ADDRESS = 2000
 """Characters of a saved filter's query string."""

@@ -58,17 +58,17 @@ def form(**more: str) -> dict[str, str]:
 def test_all_policies_are_chosen_at_first(cluster: Cluster, ada: Client) -> None:
     """Whatever this version can decide by."""
     page = ada.get(PAGE)
-    rows = page.context["form"].rows
-    assert [row.terms for row in rows if row.tree] == ways()
+    rows = page.context["form"].rows()
+    assert [terms.value() for tree, terms in rows if tree.value()] == ways()
 
 
 def test_a_draft_or_revision_is_held_against_the_tree_in_force(cluster: Cluster, ada: Client, draft: Draft) -> None:
     """By their addresses."""
     for query, tree in ((f"draft={draft.pk}", f"draft:{draft.pk}"), ("revision=1", "revision:1")):
-        rows = ada.get(f"{PAGE}?{query}").context["form"].rows
+        rows = ada.get(f"{PAGE}?{query}").context["form"].rows()
         page = ada.get(f"/clusters/east/{'drafts' if 'draft' in query else 'revisions'}/{query.partition('=')[2]}/")
         assert f'href="{PAGE}?{query}"' in page.text
-        assert [row.tree for row in rows if row.tree] == ["current", tree]
+        assert [tree.value() for tree, _terms in rows if tree.value()] == ["current", tree]
 
 
 def test_the_form_begins_one_and_leads_to_it(cluster: Cluster, ada: Client) -> None:
@@ -101,7 +101,9 @@ def test_a_form_that_is_turned_away_keeps_what_was_typed(
     assert answer.status_code == 422
     assert said in answer.text
     kept = answer.context["form"]
-    assert (kept.when, kept.since, kept.until) == (sent["when"], sent["since"], sent["until"])
+    assert {name: kept[name].value() for name in ("when", "since", "until")} == {
+        name: sent[name] for name in ("when", "since", "until")
+    }
     assert not Comparison.objects.exists()
 
 

@@ -13,6 +13,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons import selectors, services
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
+from scheduler_admin.core import limits
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
@@ -23,7 +24,7 @@ class AskedSideSerializer(serializers.Serializer[Any]):
     """A side as it is asked for."""
 
     tree = serializers.CharField(
-        max_length=50,
+        max_length=limits.COMPARED_TREE,
         default="current",
         help_text="current, or a revision or a draft by its number: revision:7, draft:12.",
     )

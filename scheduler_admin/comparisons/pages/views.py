@@ -15,9 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import selectors, services
+from scheduler_admin.comparisons.forms import CompareForm
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.comparisons.pages import compare_form
-from scheduler_admin.comparisons.pages.compare_form import CompareForm
 from scheduler_admin.comparisons.pages.comparison_context import CSV_COLUMNS, facts, found, side_name, when
 from scheduler_admin.comparisons.pages.plots import PLOTS, course_figure, plot_name
 from scheduler_admin.decisions import exports
@@ -32,24 +31,26 @@ def compare(request: HttpRequest, name: str) -> HttpResponse:
     cluster = seen_whole(request.user, name)
     if request.method == "POST":
         return _begin(request, cluster)
-    return _form(request, cluster, CompareForm.first(request.GET.dict()))
+    return _form(request, cluster, CompareForm.first(request.GET.dict(), request.user, cluster))
 
 
 def _begin(request: HttpRequest, cluster: Cluster) -> HttpResponse:
     assert isinstance(request.user, User)
-    form = CompareForm.sent(request.POST.dict())
+    form = CompareForm(request.POST, user=request.user, cluster=cluster)
+    if not form.is_valid():
+        return _form(request, cluster, form, status=422)
+    given = form.cleaned_data
     try:
-        since, until = form.times()
         made = services.start(
             cluster=cluster,
             author=request.user,
-            since=since,
-            until=until,
+            since=given["since"],
+            until=given["until"],
             sides=form.sides,
-            snapshot=form.saved(request.user, cluster),
+            snapshot=given["snapshot"],
         )
     except ValidationError as error:
-        form.refused(error)
+        form.refuse(error)
         return _form(request, cluster, form, status=422)
     return redirect("web:comparison", cluster.name, made.pk)
 
@@ -60,7 +61,7 @@ def _form(request: HttpRequest, cluster: Cluster, form: CompareForm, status: int
         "cluster": cluster,
         "lines": [(row, [side_name(side) for side in row.sides]) for row in rows],
         "first": recorded_since(cluster),
-        **compare_form.context(request.user, cluster, form),
+        "form": form,
     }
     return render(request, "comparisons/compare.html", context, status=status)
 

@@ -16,6 +16,7 @@ from scheduler_admin.core.paging import Cursor
 from scheduler_admin.counts.selectors import filtered
 from scheduler_admin.counts.selectors.timeline import timeline
 from scheduler_admin.decisions import exports
+from scheduler_admin.decisions.forms import RenameFilterForm, SaveFilterForm
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.pages.history_context import history_rows, units
 from scheduler_admin.decisions.pages.timeline_chart import chart
@@ -51,6 +52,8 @@ def history(request: HttpRequest, name: str) -> HttpResponse:
         "address": filters.address(),
         # Called by what stands outside of the page's refreshes.
         "saved": partial(saved_filters, request.user, cluster, filters),
+        "save_form": partial(SaveFilterForm, initial={"address": filters.address()}),
+        "rename_form": RenameFilterForm,
         "queues": partial(_queues, cluster),
     }
     return answer(

@@ -15,6 +15,8 @@ from django.views.decorators.http import require_POST
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.forms import sent_act
+from scheduler_admin.decisions.forms import RenameFilterForm, SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.pages.history import seen_whole
 from scheduler_admin.decisions.selectors.filters import Filters
@@ -27,13 +29,17 @@ def saved_filters(request: HttpRequest, name: str) -> HttpResponse:
     """Keep the filters of a page, whose ``address`` is sent."""
     cluster, owner = seen_whole(request.user, name), request.user
     assert isinstance(owner, User)
-    given, called = dict(parse_qsl(request.POST.get("address", ""))), request.POST.get("name", "")
+    form = SaveFilterForm(request.POST)
+    valid = form.is_valid()
+    given = dict(parse_qsl(form.cleaned_data.get("address", "")))
     if any("\0" in text for text in given.values()):
         raise BadRequest
     filters = Filters.of(given, timezone.now())
 
     def save() -> str:
-        save_filter(owner=owner, cluster=cluster, name=called, filters=filters)
+        if not valid:
+            raise ValidationError(form.all_errors)
+        save_filter(owner=owner, cluster=cluster, name=form.cleaned_data["name"], filters=filters)
         return _("Saved.")
 
     return _done(request, cluster, filters.address(), save)
@@ -45,15 +51,15 @@ def saved_filter(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """``act``: rename, or delete."""
     cluster = seen_whole(request.user, name)
     saved = get_object_or_404(SavedFilter.objects.restrict(request.user, "view").filter(cluster=cluster), pk=pk)
-    act, called = request.POST.get("act", ""), request.POST.get("name", "")
-    if act not in ("rename", "delete"):
-        raise BadRequest
+    act, form = sent_act(request, ("rename", "delete")), RenameFilterForm(request.POST)
 
     def change() -> str:
         if act == "delete":
             saved.delete()
             return _("Deleted.")
-        rename_filter(saved=saved, name=called)
+        if not form.is_valid():
+            raise ValidationError(form.all_errors)
+        rename_filter(saved=saved, name=form.cleaned_data["name"])
         return _("Saved.")
 
     return _done(request, cluster, saved.address, change)

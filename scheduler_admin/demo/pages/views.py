@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from scheduler_admin.clusters import selectors
 from scheduler_admin.demo import simulator_client
+from scheduler_admin.demo.forms import SpeedForm
 
 
 def _ask(request: HttpRequest, name: str, act: Callable[[], str]) -> HttpResponse:
@@ -34,11 +35,12 @@ def surge(request: HttpRequest, name: str) -> HttpResponse:
 @login_required
 def speed(request: HttpRequest, name: str) -> HttpResponse:
     """Sets how fast the simulated cluster lives."""
-    chosen = request.POST.get("speed", "")
+    form = SpeedForm(request.POST)
 
     def act() -> str:
-        if chosen not in simulator_client.SPEEDS:
-            raise simulator_client.SimulatorError(_("That is none of the speeds."))
+        if not form.is_valid():
+            raise simulator_client.SimulatorError(form.all_errors)
+        chosen = form.cleaned_data["speed"]
         simulator_client.set_speed(float(chosen))
         return _("The cluster now lives at %(speed)s× speed.") % {"speed": chosen}
 

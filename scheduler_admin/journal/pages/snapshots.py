@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -15,8 +15,10 @@ from engine.planning.journal import JournalError
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.numbers import read_time
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import Form, sent_act
 from scheduler_admin.decisions.pages.history import seen_whole
+from scheduler_admin.journal.forms import SaveForm, UploadForm
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.presenters import snapshot_page
 from scheduler_admin.journal.selectors.snapshots import as_file, find_snapshot, snapshots_of
@@ -32,40 +34,40 @@ def snapshots(request: HttpRequest, name: str) -> HttpResponse:
     cluster = seen_whole(request.user, name)
     if request.method != "POST":
         return _list(request, cluster)
-    actor, act = acting(request.user, "operate"), request.POST.get("act", "")
-    if act not in ("save", "upload"):
-        raise BadRequest
+    actor, act = acting(request.user, "operate"), sent_act(request, ("save", "upload"))
+    form: Form = SaveForm(request.POST) if act == "save" else UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list(request, cluster, form)
     try:
-        found = _saved(request, cluster, actor) if act == "save" else _uploaded(request, cluster, actor)
+        found = _saved(cluster, actor, form) if act == "save" else _uploaded(cluster, actor, form)
     except ValidationError as error:
-        return _list(request, cluster, 422, problem=" ".join(error.messages), act=act, typed=request.POST.dict())
+        form.refuse(error)
+        return _list(request, cluster, form)
     messages.success(request, _("Saved."))
     return redirect("web:snapshot", cluster.name, found.pk)
 
 
-def _list(request: HttpRequest, cluster: Cluster, status: int = 200, **more: Any) -> HttpResponse:
+def _list(request: HttpRequest, cluster: Cluster, refused: Form | None = None) -> HttpResponse:
+    forms: dict[str, Form] = {"save": SaveForm(initial={"at": request.GET.get("at", "")}), "upload": UploadForm()}
+    if refused is not None:
+        forms[refused.key] = refused
     context = {
         "cluster": cluster,
         "snapshots": snapshots_of(request.user, cluster),
-        "at": request.GET.get("at", ""),
         "may_change": scope_of(request.user, "operate").everything,
-        "most": MOST_BYTES // 1_000_000,
+        **forms,
     }
-    return render(request, "journal/snapshots.html", context | more, status=status)
+    return render(request, "journal/snapshots.html", context, status=422 if refused else 200)
 
 
-def _saved(request: HttpRequest, cluster: Cluster, actor: User) -> SavedSnapshot:
-    at = request.POST.get("at", "").strip()
-    name = request.POST.get("name", "")
-    return save_snapshot(cluster=cluster, name=name, actor=actor, at=read_time(at) if at else None)
+def _saved(cluster: Cluster, actor: User, form: Form) -> SavedSnapshot:
+    return save_snapshot(cluster=cluster, actor=actor, **form.cleaned_data)
 
 
-def _uploaded(request: HttpRequest, cluster: Cluster, actor: User) -> SavedSnapshot:
-    file = request.FILES.get("file")
-    if file is None:
-        raise ValidationError(_("Choose a file."))
-    data, name = file.read(MOST_BYTES + 1), request.POST.get("name", "").strip() or (file.name or "")[:100]
-    return upload_snapshot(cluster=cluster, name=name, actor=actor, data=data)
+def _uploaded(cluster: Cluster, actor: User, form: Form) -> SavedSnapshot:
+    file, name = form.cleaned_data["file"], form.cleaned_data["name"]
+    name = name or (file.name or "")[: limits.SNAPSHOT_NAME]
+    return upload_snapshot(cluster=cluster, name=name, actor=actor, data=file.read(MOST_BYTES + 1))
 
 
 def _find(request: HttpRequest, name: str, pk: int) -> tuple[Cluster, SavedSnapshot]:

@@ -55,7 +55,7 @@ def test_the_cluster_is_saved_as_it_was_last_seen(ada: Client, seen: Cluster) ->
     [
         ({"name": "x", "at": "yesterday"}, "yesterday is no time"),
         ({"name": "x", "at": "2001-01-01T00:00:00Z"}, "does not go back so far"),
-        ({"name": "", "at": ""}, "blank"),
+        ({"name": "", "at": ""}, "This field is required."),
         ({"name": "x", "at": "2026-13-45"}, "is no time"),
     ],
 )
@@ -66,7 +66,7 @@ def test_what_can_not_be_saved_is_said_and_nothing_typed_is_lost(
     html = response.content.decode()
     assert response.status_code == 422
     assert says in texts(html)
-    assert f'value="{form["at"]}"' in html
+    assert not form["at"] or f'value="{form["at"]}"' in html
     assert not SavedSnapshot.objects.exists()
 
 

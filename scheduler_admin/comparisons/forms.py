@@ -1,0 +1,165 @@
+"""The form that begins a comparison: what can be chosen, what was, and what was sent."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from engine.policies import foreign_dialects, known_dialects
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import Form
+from scheduler_admin.journal.models import SavedSnapshot
+from scheduler_admin.journal.selectors.snapshots import snapshots_of
+from scheduler_admin.queues.drafts import selectors
+from scheduler_admin.queues.selectors import revisions
+
+_REVISIONS = 30
+_NUMBERS = range(1, MOST + 1)
+_WHEN = [
+    ("now", gettext_lazy("the cluster as it is now")),
+    ("at", gettext_lazy("as it was at the first of these times")),
+    ("between", gettext_lazy("all that was recorded between them")),
+    ("snapshot", gettext_lazy("a saved snapshot")),
+]
+Choices = list[tuple[str, str]]
+
+
+def _time(control: str, label: Any) -> forms.CharField:
+    attributes = {"type": "datetime-local", "id": control}
+    return forms.CharField(
+        label=label, required=False, max_length=limits.TYPED_TIME, widget=forms.DateTimeInput(attrs=attributes)
+    )
+
+
+class CompareForm(Form):
+    """What is compared. There are always MOST sides; those that are not used have an empty tree."""
+
+    when = forms.ChoiceField(
+        choices=_WHEN,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    since = _time("c-since", gettext_lazy("From, in UTC"))
+    until = _time("c-until", gettext_lazy("To, in UTC"))
+    snapshot = forms.CharField(
+        label=gettext_lazy("Snapshot"),
+        required=False,
+        max_length=limits.COMPARED_TREE,
+        widget=forms.Select(attrs={"id": "c-snapshot"}),
+    )
+
+    def __init__(self, *args: Any, user: Who, cluster: Cluster, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._snapshots = list(snapshots_of(user, cluster))
+        self.saved = bool(self._snapshots)
+        self.trees = trees(user, cluster)
+        self.offer("snapshot", [(str(one.pk), one.name) for one in self._snapshots])
+        if not self.saved:
+            when = self.fields["when"]
+            assert isinstance(when, forms.ChoiceField)
+            when.choices = _WHEN[:-1]
+        offered = {"tree": [("", _("none")), *self.trees], "terms": terms()}
+        labels = {"tree": _("Tree of side %(n)s"), "terms": _("Policy of side %(n)s")}
+        for number in _NUMBERS:
+            for kind, choices in offered.items():
+                self.fields[f"{kind}-{number}"] = forms.CharField(
+                    label=labels[kind] % {"n": number},
+                    required=False,
+                    max_length=limits.COMPARED_TREE,
+                    widget=forms.Select(attrs={"id": f"c-{kind}-{number}"}, choices=choices),
+                )
+
+    @classmethod
+    def first(cls, query: Mapping[str, str], user: Who, cluster: Cluster) -> "CompareForm":
+        """Return a form that compares ``?draft=12`` or ``?revision=3`` with the tree in force, or all policies."""
+        until = timezone.now().astimezone(UTC).replace(second=0, microsecond=0)
+        shown = {"when": "now", "since": _local(until - timedelta(hours=1)), "until": _local(until)}
+        if query.get("snapshot", "").isdecimal():
+            shown |= {"when": "snapshot", "snapshot": query["snapshot"]}
+        rows = [Chosen(CURRENT, way) for way in ways()]
+        for kind in ("revision", "draft"):
+            if query.get(kind, "").isdecimal():
+                rows = [Chosen(CURRENT), Chosen(f"{kind}:{query[kind]}")]
+        for number, row in zip(_NUMBERS, rows, strict=False):
+            shown |= {f"tree-{number}": row.tree, f"terms-{number}": row.terms}
+        return cls(initial=shown, user=user, cluster=cluster)
+
+    def rows(self) -> Iterator[tuple[forms.BoundField, forms.BoundField]]:
+        """Yield the tree and the policy of each side."""
+        for number in _NUMBERS:
+            yield self[f"tree-{number}"], self[f"terms-{number}"]
+
+    def clean_when(self) -> str:
+        """Return it; what is not sent is now."""
+        return self.cleaned_data["when"] or "now"
+
+    def clean_since(self) -> datetime | None:
+        """Return it where the comparison begins at a time. Raises ValidationError."""
+        return self._moment("since", ("at", "between"))
+
+    def clean_until(self) -> datetime | None:
+        """Return it where the comparison ends at a time. Raises ValidationError."""
+        return self._moment("until", ("between",))
+
+    def _moment(self, name: str, needed: tuple[str, ...]) -> datetime | None:
+        if self.cleaned_data.get("when") not in needed:
+            return None
+        try:
+            return datetime.fromisoformat(self.cleaned_data[name]).replace(tzinfo=UTC)
+        except ValueError:
+            raise ValidationError(_("Say it as a date and a time.")) from None
+
+    def clean_snapshot(self) -> SavedSnapshot | None:
+        """Return the snapshot that is chosen, None where it is not to be one. Raises ValidationError."""
+        if self.cleaned_data.get("when") != "snapshot":
+            return None
+        found = next((one for one in self._snapshots if str(one.pk) == self.cleaned_data["snapshot"]), None)
+        if found is None:
+            raise ValidationError(_("Choose a snapshot."))
+        return found
+
+    @property
+    def sides(self) -> list[Chosen]:
+        """Return the sides that are used."""
+        given = self.cleaned_data
+        rows = [Chosen(given[f"tree-{number}"], given[f"terms-{number}"]) for number in _NUMBERS]
+        return [row for row in rows if row.tree]
+
+
+def _local(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M")
+
+
+def trees(user: Who, cluster: Cluster) -> Choices:
+    """Return the trees that can be chosen."""
+    hierarchy = cluster.hierarchy
+    current = hierarchy.current if hierarchy else None
+    found = []
+    if current is not None:
+        found.append((CURRENT, _("revision %(number)s, in force") % {"number": current.number}))
+    found += [
+        (f"draft:{draft.pk}", _("draft %(name)s") % {"name": draft.name})
+        for draft in selectors.drafts_of(user, hierarchy)
+    ]
+    others = [number for number in revisions.numbers(user, hierarchy) if not current or number != current.number]
+    found += [(f"revision:{number}", _("revision %(number)s") % {"number": number}) for number in others[:_REVISIONS]]
+    return found
+
+
+def terms() -> Choices:
+    """Return the ways to decide."""
+    found = [("", _("the tree’s own"))]
+    for name, dialects in known_dialects().items():
+        for dialect in dialects:
+            word = f"{name} ({dialect})" if len(dialects) > 1 else name
+            note = _("%(policy)s: as that scheduler does") % {"policy": word} if dialect in foreign_dialects() else word
+            found.append((f"{name}/{dialect}", note))
+    return found

@@ -1,0 +1,60 @@
+"""Forms of the page of saved snapshots."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import Form
+from scheduler_admin.core.numbers import read_time
+from scheduler_admin.journal.services.snapshots import MOST_BYTES
+
+_OFF = {"autocomplete": "off"}
+
+
+class SaveForm(Form):
+    """Save the cluster as it was at a time."""
+
+    key = "save"
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=limits.SNAPSHOT_NAME, widget=forms.TextInput(attrs=_OFF)
+    )
+    at = forms.CharField(
+        label=gettext_lazy("As of (UTC; empty: as it was last seen)"),
+        required=False,
+        max_length=limits.TYPED_TIME,
+        widget=forms.TextInput(attrs={**_OFF, "placeholder": "2026-11-22T10:00:00Z"}),
+    )
+
+    def clean_at(self) -> datetime | None:
+        """Return the time, None for now. Raises ValidationError."""
+        return read_time(self.cleaned_data["at"]) if self.cleaned_data["at"] else None
+
+
+class UploadForm(Form):
+    """Keep a snapshot that comes as a file."""
+
+    key = "upload"
+    name = forms.CharField(
+        label=gettext_lazy("Name (empty: the file’s)"),
+        required=False,
+        max_length=limits.SNAPSHOT_NAME,
+        widget=forms.TextInput(attrs=_OFF),
+    )
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": ".zip,.json"}),
+        error_messages={"required": gettext_lazy("Choose a file."), "invalid": gettext_lazy("Choose a file.")},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "A snapshot as it was downloaded here, or what"
+            " <code>kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc -A -o json</code> writes; up to"
+            " %(most)s MB."
+        ) % {"most": MOST_BYTES // 1_000_000}
