@@ -125,13 +125,9 @@ def _overtaken(request: HttpRequest, name: str, sent: Form, now: PriorityClass |
         form.refuse(wrong % {"name": now.name})
         return _refused(request, name, now, form, 409)
     wrong = _("Somebody else deleted %(name)s meanwhile. What you had of it is below, as a new class.")
-    typed = request.POST.dict() if isinstance(sent, ChangeClassForm) else typed_of(seen)  # all of it, of several kinds
-    typed |= {
-        "name": seen.name,
-        "value": str(seen.value),
-        "preemption_policy": NEVER if seen.never_preempts else PREEMPTS,
-    }
-    new = NewClassForm(typed)
+    typed = dict(sent.data.items()) if isinstance(sent, ChangeClassForm) else {**typed_of(seen), "reason": reason}
+    policy = NEVER if seen.never_preempts else PREEMPTS
+    new = NewClassForm(typed | {"name": seen.name, "value": str(seen.value), "preemption_policy": policy})
     new.refuse(wrong % {"name": seen.name})
     return _refused_new(request, name, new, 409)
 

@@ -47,7 +47,7 @@ def test_a_draft_needs_a_name(ada: Client, demo: Cluster) -> None:
     """The form says so and none is made."""
     response = ada.post(f"{LIST}start/", {"name": " "})
     assert response.status_code == 422
-    assert "This field cannot be blank." in texts(response.content.decode())
+    assert "This field is required." in texts(response.content.decode())
     assert not Draft.objects.exists()
 
 

@@ -46,7 +46,7 @@ def test_a_draft_is_published_with_a_word_only(ann: Client, draft: Draft) -> Non
     assert "Pods would belong to no queue. Say that it may be so, or mend it first." in page
     assert TOLD in page
     assert 'name="allow_orphans"' in page
-    assert ">less</textarea>" in page
+    assert "\nless</textarea>" in page
     assert ann.post(where, {**form, "allow_orphans": "on"}).status_code == 302
 
 

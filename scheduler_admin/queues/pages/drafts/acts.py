@@ -2,23 +2,25 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.numbers import read_number
+from scheduler_admin.core.forms import Form
 from scheduler_admin.queues.drafts import copies, edits, selectors
 from scheduler_admin.queues.drafts import merge as draft_merging
 from scheduler_admin.queues.drafts import undo as draft_undoing
@@ -27,6 +29,18 @@ from scheduler_admin.queues.drafts.storage import ConflictError
 from scheduler_admin.queues.drafts.terms import set_term
 from scheduler_admin.queues.drafts.tree_document import PLACEMENT
 from scheduler_admin.queues.drafts.undo import OvertakenError
+from scheduler_admin.queues.forms import (
+    AddForm,
+    ChooseForm,
+    CopyForm,
+    DeleteForm,
+    EditForm,
+    MoveForm,
+    PublishForm,
+    RenameForm,
+    RulesForm,
+    StartForm,
+)
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.pages.drafts.views import editable, editor_page, find_editable, whole_page
@@ -40,8 +54,12 @@ from scheduler_admin.queues.services.hierarchies import OrphansError, OutdatedEr
 
 View = Callable[[HttpRequest, str, int], HttpResponse]
 Done = tuple[Draft, int | None]
-Act = Callable[[Draft, User, QueryDict], Done]
+Act = Callable[[Draft, User, Any], Done]
 """Does it to a draft as a form says; the draft after it, and which row to go on at. Raises what the services raise."""
+
+
+_STALE = gettext_noop("The draft was changed since you read it. Look at it again.")
+_OUTDATED = gettext_noop("Another revision came into force meanwhile. Merge first.")
 
 
 class ClashError(Exception):
@@ -59,40 +77,50 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     cluster, actor = editable(request, name)
     if cluster.hierarchy is None:
         raise Http404
+    form = StartForm(request.POST)
+    if not form.is_valid():
+        return editor_page(request, cluster, form)
     try:
-        made = edits.start(hierarchy=cluster.hierarchy, name=request.POST.get("name", ""), author=actor)
+        made = edits.start(hierarchy=cluster.hierarchy, name=form.cleaned_data["name"], author=actor)
     except ValidationError as error:
-        sentence = " ".join(error.messages)
-        return editor_page(request, cluster, status=422, problem=sentence, typed=request.POST.dict())
+        form.refuse(error)
+        return editor_page(request, cluster, form)
     return redirect("web:draft", cluster.name, made.pk)
 
 
-def _acting(act: Act) -> View:
-    @require_POST
-    @login_required
-    @wraps(act)
-    def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-        cluster, actor = editable(request, name)
-        draft = find_editable(actor, cluster, pk)
-        try:
-            after, row = act(draft, actor, request.POST)
-        except Draft.DoesNotExist as error:
-            raise Http404 from error
-        except ClashError as error:
-            return _refused(request, cluster, draft, 409, _clash(error), error.settings)
-        except OvertakenError as error:
-            return _refused(request, cluster, draft, 409, _overtaken(error))
-        except ConflictError as error:
-            text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
-            return _refused(request, cluster, draft, 409, text)
-        except DraftQueue.DoesNotExist:
-            text = _("Somebody else deleted this queue meanwhile.")
-            return _refused(request, cluster, draft, 410, text)
-        except ValidationError as error:
-            return _refused(request, cluster, draft, 422, " ".join(error.messages))
-        return _done(request, cluster, after, row)
+def _acting(form_class: type[Form]) -> Callable[[Act], View]:
+    """Decorate an act that is done as a form says."""
 
-    return view
+    def decorate(act: Act) -> View:
+        @require_POST
+        @login_required
+        @wraps(act)
+        def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+            cluster, actor = editable(request, name)
+            draft, form = find_editable(actor, cluster, pk), form_class(request.POST)
+            if not form.is_valid():
+                return _refused(request, cluster, draft, 422, form)
+            try:
+                after, row = act(draft, actor, form)
+            except Draft.DoesNotExist as error:
+                raise Http404 from error
+            except ClashError as error:
+                return _refused(request, cluster, draft, 409, form, _clash(error), settings=error.settings)
+            except OvertakenError as error:
+                return _refused(request, cluster, draft, 409, form, _overtaken(error))
+            except ConflictError as error:
+                text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
+                return _refused(request, cluster, draft, 409, form, text)
+            except DraftQueue.DoesNotExist:
+                text = _("Somebody else deleted this queue meanwhile.")
+                return _refused(request, cluster, draft, 410, form, text)
+            except ValidationError as error:
+                return _refused(request, cluster, draft, 422, form, " ".join(error.messages))
+            return _done(request, cluster, after, row)
+
+        return view
+
+    return decorate
 
 
 def _done(request: HttpRequest, cluster: Cluster, draft: Draft, row: int | None) -> HttpResponse:
@@ -108,19 +136,22 @@ def _refused(
     cluster: Cluster,
     draft: Draft,
     status: int,
-    problem: str,
+    form: Form,
+    problem: str = "",
+    *,
     settings: dict[str, tuple[str, ConflictError]] | None = None,
     orphans: Orphaned | None = None,
 ) -> HttpResponse:
     """For a script the sentence, for its place; else the page with what was typed still in its form."""
+    if problem:
+        form.refuse(problem)
     if _scripted(request):
         now = next((found.now for _typed, found in (settings or {}).values()), "")
-        context = {"problem": problem, "clash": settings is not None, "now": now}
+        context = {"problem": form.all_errors, "clash": settings is not None, "now": now}
         html = render_to_string("queues/_draft_problem.html", context, request)
         return JsonResponse({"html": html, "now": now}, status=status)
     draft = selectors.find(request.user, cluster.hierarchy, draft.pk)
-    shown, typed_form = Shown.read(request.GET), request.POST.dict()
-    page = draft_page(request.user, cluster, draft, shown, typed=typed_form, problem=problem)
+    page = draft_page(request.user, cluster, draft, Shown.read(request.GET), refused=form)
     return whole_page(request, page, status, orphans)
 
 
@@ -155,20 +186,13 @@ def _scripted(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "") == "application/json"
 
 
-def _number(form: QueryDict, name: str) -> int:
-    return read_number(form.get(name, ""))
-
-
-@_acting
-def edit(draft: Draft, actor: User, form: QueryDict) -> Done:
-    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. ``draft``: its own."""
-    row, clashes = _number(form, "row"), {}
-    for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
-        text, was = form.get(setting, ""), form.get(f"was:{setting}", "")
-        if text.strip() == was.strip():
-            continue
+@_acting(EditForm)
+def edit(draft: Draft, actor: User, form: EditForm) -> Done:
+    """Every setting of the form that was typed anew."""
+    row, clashes = form.number, {}
+    for setting, text, was in form.typed_anew():
         try:
-            if form.get("row") == "draft":
+            if form.of_terms:
                 draft = set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
             else:
                 draft = edits.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
@@ -179,83 +203,82 @@ def edit(draft: Draft, actor: User, form: QueryDict) -> Done:
     return draft, row or None
 
 
-@_acting
-def add(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(AddForm)
+def add(draft: Draft, actor: User, form: AddForm) -> Done:
     """A queue below another."""
-    draft, made = edits.add(draft=draft, parent=_number(form, "row"), name=form.get("name", ""), actor=actor)
+    given = form.cleaned_data
+    draft, made = edits.add(draft=draft, parent=given["row"], name=given["name"], actor=actor)
     return draft, made.pk
 
 
-@_acting
-def rename(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(RenameForm)
+def rename(draft: Draft, actor: User, form: RenameForm) -> Done:
     """Another name for a queue."""
-    row = _number(form, "row")
-    return edits.rename(draft=draft, row=row, name=form.get("name", ""), was=form.get("was", ""), actor=actor), row
+    return edits.rename(draft=draft, actor=actor, **form.cleaned_data), form.cleaned_data["row"]
 
 
-@_acting
-def move(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(MoveForm)
+def move(draft: Draft, actor: User, form: MoveForm) -> Done:
     """A queue below another parent."""
-    row, parent = _number(form, "row"), _number(form, "parent")
-    return edits.move(draft=draft, row=row, parent=parent, was=_number(form, "was"), actor=actor), row
+    return edits.move(draft=draft, actor=actor, **form.cleaned_data), form.cleaned_data["row"]
 
 
-@_acting
-def copy(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(CopyForm)
+def copy(draft: Draft, actor: User, form: CopyForm) -> Done:
     """A queue with all below it once more, below a parent."""
-    row, parent = _number(form, "row"), _number(form, "parent")
-    draft, made = copies.copy(draft=draft, row=row, parent=parent, actor=actor)
+    draft, made = copies.copy(draft=draft, actor=actor, **form.cleaned_data)
     return draft, made.pk
 
 
-@_acting
-def delete(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(DeleteForm)
+def delete(draft: Draft, actor: User, form: DeleteForm) -> Done:
     """A queue with all below it."""
-    row = _number(form, "row")
-    parent = DraftQueue.objects.filter(draft=draft, pk=row).values_list("parent", flat=True).first()
-    return edits.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor), parent
+    rows = DraftQueue.objects.filter(draft=draft, pk=form.cleaned_data["row"])
+    parent = rows.values_list("parent", flat=True).first()
+    return edits.delete(draft=draft, actor=actor, **form.cleaned_data), parent
 
 
-@_acting
-def undo(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(Form)
+def undo(draft: Draft, actor: User, form: Form) -> Done:
     """One's own last act taken back."""
     del form
     return draft_undoing.undo(draft=draft, actor=actor)
 
 
-@_acting
-def redo(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(Form)
+def redo(draft: Draft, actor: User, form: Form) -> Done:
     """What was taken back last, done again."""
     del form
     return draft_undoing.redo(draft=draft, actor=actor)
 
 
-@_acting
-def rules(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(RulesForm)
+def rules(draft: Draft, actor: User, form: RulesForm) -> Done:
     """The placement rules of the form, with what its button does to them."""
     try:
-        text = read_rules_form(form)
-        return set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor), None
+        text = read_rules_form(form.data)
+        return set_term(draft=draft, setting=PLACEMENT, text=text, was=form.cleaned_data["was"], actor=actor), None
     except ConflictError as error:
         error.now = text_in_words(PLACEMENT, error.now)
         raise
 
 
-@_acting
-def merge(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(Form)
+def merge(draft: Draft, actor: User, form: Form) -> Done:
     """The revision in force under the draft."""
     del form
     return draft_merging.merge_draft(draft=draft, actor=actor), None
 
 
-@_acting
-def choose(draft: Draft, actor: User, form: QueryDict) -> Done:
+@_acting(ChooseForm)
+def choose(draft: Draft, actor: User, form: ChooseForm) -> Done:
     """One of the two texts that a merge found."""
+    given = form.cleaned_data
     chosen = draft_merging.choose(
         draft=draft,
-        queue=form.get("queue", ""),
-        setting=form.get("setting", ""),
-        side="theirs" if form.get("side") == "theirs" else "mine",
+        queue=given["queue"],
+        setting=given["setting"],
+        side="theirs" if given["side"] == "theirs" else "mine",
         actor=actor,
     )
     return chosen, None
@@ -267,28 +290,25 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
     cluster, actor = editable(request, name)
     draft = find_editable(actor, cluster, pk)
+    form = PublishForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, cluster, draft, 422, form)
     try:
         with transaction.atomic():
-            revision = edits.publish_draft(
-                draft=draft,
-                version=_number(request.POST, "version"),
-                reason=request.POST.get("reason", ""),
-                actor=actor,
-                allow_orphans="allow_orphans" in request.POST,
-            )
+            revision = edits.publish_draft(draft=draft, actor=actor, **form.cleaned_data)
     except Draft.DoesNotExist as error:
         raise Http404 from error
     except StaleError:
-        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+        return _refused(request, cluster, draft, 412, form, _(_STALE))
     except OutdatedError:
-        return _refused(request, cluster, draft, 412, _("Another revision came into force meanwhile. Merge first."))
+        return _refused(request, cluster, draft, 412, form, _(_OUTDATED))
     except OrphansError as error:
         lost = orphaned(error.found, scope_of(actor, "view"))
-        return _refused(request, cluster, draft, 409, _(ORPHANING), orphans=lost)
+        return _refused(request, cluster, draft, 409, form, _(ORPHANING), orphans=lost)
     except ImportFailure as error:
-        return _refused(request, cluster, draft, 422, " ".join(said(note) for note in error.notes))
+        return _refused(request, cluster, draft, 422, form, " ".join(said(note) for note in error.notes))
     except ValidationError as error:
-        return _refused(request, cluster, draft, 422, " ".join(error.messages))
+        return _refused(request, cluster, draft, 422, form, " ".join(error.messages))
     messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
     if not scope_of(actor, "view").everything:  # which a revision shows
         return redirect("web:queues", cluster.name)
@@ -301,14 +321,17 @@ def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Say that it may be published as it was read."""
     cluster, actor = editable(request, name)
     draft = find_editable(actor, cluster, pk)
+    form = PublishForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, cluster, draft, 422, form)
     try:
-        edits.approve(draft=draft, version=_number(request.POST, "version"), actor=actor)
+        edits.approve(draft=draft, version=form.cleaned_data["version"], actor=actor)
     except Draft.DoesNotExist as error:
         raise Http404 from error
     except StaleError:
-        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+        return _refused(request, cluster, draft, 412, form, _(_STALE))
     except ValidationError as error:
-        return _refused(request, cluster, draft, 422, " ".join(error.messages))
+        return _refused(request, cluster, draft, 422, form, " ".join(error.messages))
     messages.success(request, _("Approved: somebody else may publish it now."))
     return redirect("web:draft", cluster.name, pk)
 

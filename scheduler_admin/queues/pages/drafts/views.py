@@ -14,6 +14,7 @@ from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafts import selectors
+from scheduler_admin.queues.forms import StartForm
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.queues.pages.drafts.draft_list import draft_lines, rivals
 from scheduler_admin.queues.pages.editor.address import Shown
@@ -48,16 +49,19 @@ def may_import(user: Who, cluster: Cluster) -> bool:
     return cluster.hierarchy is not None and scope_of(user, "edit").everything
 
 
-def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
-    """The page of the open drafts; ``more`` tells of a form that was turned away."""
+def editor_page(request: HttpRequest, cluster: Cluster, refused: StartForm | None = None) -> HttpResponse:
+    """The page of the open drafts; ``refused`` is a form that was turned away."""
+    if refused is not None:
+        refused.fields["name"].widget.attrs["autofocus"] = True
     context = {
         "cluster": cluster,
         "lines": draft_lines(request.user, selectors.drafts_of(request.user, cluster.hierarchy)),
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
         "may_edit": _may_edit(request.user, cluster),
         "may_import": may_import(request.user, cluster),
+        "form": refused or StartForm(),
     }
-    return render(request, "queues/editor.html", context | more, status=status)
+    return render(request, "queues/editor.html", context, status=422 if refused else 200)
 
 
 @require_safe

@@ -1,9 +1,7 @@
 """What the page of a draft shows, put together from the selectors: each part once it is asked for."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -17,10 +15,12 @@ from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.accounts.selectors import needs_second, site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
+from scheduler_admin.core.forms import Form
 from scheduler_admin.core.words import names, queue_name
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.drafts.selectors import DraftState, Steps
 from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, text_of
+from scheduler_admin.queues.forms import NameForm, PublishForm
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.pages.editor import panels
 from scheduler_admin.queues.pages.editor.address import Shown
@@ -72,10 +72,28 @@ class DraftPage:
     """What of the tree its reader sees."""
     changes_in: Scope
     """What of it they may change."""
-    typed: Mapping[str, str] = field(default_factory=dict)
-    """What a form held that was turned away."""
-    problem: str = ""
-    """Why it was."""
+    refused: Form | None = None
+    """A form that was turned away."""
+
+    @property
+    def publish_form(self) -> PublishForm:
+        """The form that puts it in force."""
+        return self.refused if isinstance(self.refused, PublishForm) else PublishForm()
+
+    @property
+    def problem(self) -> str:
+        """Why a form was turned away, unless that stands in the form that puts it in force."""
+        return "" if self.refused is None or isinstance(self.refused, PublishForm) else self.refused.all_errors
+
+    @property
+    def name_form(self) -> NameForm:
+        """The form of the row that is unfolded to name a queue."""
+        refused = self.refused if isinstance(self.refused, NameForm) else None
+        name = self.chosen.of.placed.row.name if self.chosen and self.shown.act == "rename" else ""
+        form = refused or NameForm(initial={"name": name})
+        if self.problem:
+            form.fields["name"].widget.attrs["aria-describedby"] = "more-problem"
+        return form
 
     @property
     def elsewhere(self) -> str:
@@ -258,11 +276,11 @@ def _second(user: Who, draft: Draft, *, may_edit: bool) -> Second:
     return Second(wanted=needs_second(user) and not draft.approved_beside(user), offered=not own)
 
 
-def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: Any) -> DraftPage:
+def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, refused: Form | None = None) -> DraftPage:
     """The page of a draft as it is now."""
     status = status_of(cluster)
     sees, changes_in = scope_of(user, "view"), scope_of(user, "edit")
     may_edit = selectors.may_edit(user, draft)
     changes_in = changes_in if may_edit else Scope()
     state = selectors.state_for(user, draft, status.room if status else None, editable=may_edit)
-    return DraftPage(user, cluster, state, shown, may_edit, sees, changes_in, **more)
+    return DraftPage(user, cluster, state, shown, may_edit, sees, changes_in, refused)

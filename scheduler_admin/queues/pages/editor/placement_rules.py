@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.placement import MOST_RULES
@@ -115,7 +114,7 @@ def _lines(names: Any) -> str:
     return "\n".join(str(name) for name in names) if isinstance(names, list) else ""
 
 
-def read_rules_form(form: QueryDict) -> str:
+def read_rules_form(form: Mapping[str, Any]) -> str:
     """The rules of a form, as the text of a draft's setting, with what its button does: ``add``, ``up.2``."""
     texts: dict[int, dict[int, dict[str, str]]] = {}
     for name, text in form.items():

@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.template import Engine, RequestContext
 
+from scheduler_admin.queues.forms import NewsForm
 from scheduler_admin.queues.pages.editor.draft_context import DraftPage
 from scheduler_admin.queues.pages.editor.grid import Row
 from scheduler_admin.queues.pages.editor.inherited_cells import Inheritance
@@ -25,10 +26,12 @@ def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse
 
     The rows alone where the script says so, which asks for the rest once they stand.
     """
-    grid = _grid(request, page, focus)
-    if request.POST.get("only") == "rows" and len(grid["rows"]) < _MANY:
+    form = NewsForm(request.POST)
+    form.is_valid()  # what is wrong counts as not sent
+    grid = _grid(request, page, form.had, focus)
+    if form.rows_alone and len(grid["rows"]) < _MANY:
         return _answer(page, grid)
-    return _answer(page, grid | _beside(request, page))
+    return _answer(page, grid | _beside(request, page, form.cleaned_data.get("inherited", "")))
 
 
 def _answer(page: DraftPage, told: dict[str, Any]) -> JsonResponse:
@@ -38,21 +41,20 @@ def _answer(page: DraftPage, told: dict[str, Any]) -> JsonResponse:
     return response
 
 
-def _grid(request: HttpRequest, page: DraftPage, focus: str) -> dict[str, Any]:
+def _grid(request: HttpRequest, page: DraftPage, had: Mapping[str, str], focus: str) -> dict[str, Any]:
     """The rows as they are in this version, their errors included."""
-    had = dict(one.split(".", 1) for one in request.POST.get("shown", "").split() if "." in one)
     with _drawing(request, page) as draw:
         rows = {row.pk: draw("row", row=row) for row in page.rows if _differs(row, had)}
     return {"version": page.draft.version, "rows": rows, "order": _order(page.rows, list(had)), "focus": focus}
 
 
-def _beside(request: HttpRequest, page: DraftPage) -> dict[str, Any]:
+def _beside(request: HttpRequest, page: DraftPage, inherited: str) -> dict[str, Any]:
     """All else, which is looked at with the whole tree; and the tag of a page that shows all of it."""
     with _drawing(request, page) as draw:
         parts = {part: draw(part) for part in PARTS}
     return {
         "tag": page.tag,
-        "inherited": _inherited(page.inheritance, request.POST.get("inherited", "")),
+        "inherited": _inherited(page.inheritance, inherited),
         "parts": parts,
     }
 

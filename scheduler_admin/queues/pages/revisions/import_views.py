@@ -11,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from engine.formats.registry import LARGEST, Format
+from engine.formats.registry import LARGEST
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.core.forms import sent_act
+from scheduler_admin.queues.forms import ImportForm
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.pages.drafts.views import editable, may_import
 from scheduler_admin.queues.pages.revisions.import_context import Preview, preview
-from scheduler_admin.queues.presenters.setting_words import format_name
 from scheduler_admin.queues.services.hierarchies import OutdatedError
 from scheduler_admin.queues.services.imports import import_draft, import_first
 from scheduler_admin.site.allowances import takes_files
@@ -37,45 +38,32 @@ def importing(request: HttpRequest, name: str) -> HttpResponse:
     if not may_import(actor, cluster):
         raise PermissionDenied
     if request.method != "POST":
-        return _page(request, cluster)
-    try:
-        text = _text(request)
-    except ValidationError as error:
-        return _page(request, cluster, status=422, problem=" ".join(error.messages))
-    seen = _seen(request, cluster, text)
-    if request.POST.get("act") not in ("draft", "publish"):
-        return _page(request, cluster, seen=seen)
+        return _page(request, cluster, ImportForm())
+    form, act = ImportForm(request.POST, request.FILES), sent_act(request, ("look", "draft", "publish"), default="look")
+    if not form.is_valid() and form.errors.keys() & {"text", "file", "format"}:
+        return _page(request, cluster, form, status=422)
+    seen = _seen(cluster, form, form.cleaned_data["text"])
+    if form.errors:
+        return _page(request, cluster, form, status=422, seen=seen)
+    if act == "look":
+        return _page(request, cluster, form, seen=seen)
     if seen.imported is None:
-        return _page(request, cluster, status=422, seen=seen)
-    if request.POST.get("seen") != seen.digest:
-        problem = _("The document is another one than you looked at. This is what becomes of it.")
-        return _page(request, cluster, status=412, seen=seen, wrong=problem)
-    return _take_over(request, cluster, actor, seen)
+        return _page(request, cluster, form, status=422, seen=seen)
+    if form.cleaned_data["seen"] != seen.digest:
+        form.refuse(_("The document is another one than you looked at. This is what becomes of it."))
+        return _page(request, cluster, form, status=412, seen=seen)
+    return _take_over(request, cluster, actor, form, seen, act)
 
 
-def _text(request: HttpRequest) -> str:
-    """The document: of the file where there is one, else what was pasted. Raises ValidationError."""
-    file = request.FILES.get("file")
-    raw = file.read(LARGEST + 1) if file else request.POST.get("text", "").encode(errors="replace")
-    if len(raw) > LARGEST:
-        raise ValidationError(_("This is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
-    try:
-        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise ValidationError(_("This is not UTF-8.")) from error
-    if not text.strip():
-        raise ValidationError(_("Paste a document, or choose a file."))
-    return text
-
-
-def _seen(request: HttpRequest, cluster: Cluster, text: str) -> Preview:
+def _seen(cluster: Cluster, form: ImportForm, text: str) -> Preview:
     assert cluster.hierarchy is not None
-    chosen, status = request.POST.get("format", ""), status_of(cluster)
-    asked = Format(chosen) if chosen in list(Format) else None
-    return preview(text, asked, cluster.hierarchy, status.room if status else None)
+    status = status_of(cluster)
+    return preview(text, form.asked, cluster.hierarchy, status.room if status else None)
 
 
-def _take_over(request: HttpRequest, cluster: Cluster, actor: User, seen: Preview) -> HttpResponse:
+def _take_over(
+    request: HttpRequest, cluster: Cluster, actor: User, form: ImportForm, seen: Preview, act: str
+) -> HttpResponse:
     """What a button says."""
     assert cluster.hierarchy is not None
     assert seen.imported is not None
@@ -85,31 +73,37 @@ def _take_over(request: HttpRequest, cluster: Cluster, actor: User, seen: Previe
         "text": seen.text,
         "author": actor,
     }
+    field = "name" if act == "draft" else "reason"
     try:
-        if request.POST.get("act") == "draft":
-            made = import_draft(name=request.POST.get("name", ""), **given)
+        if act == "draft":
+            made = import_draft(name=form.cleaned_data["name"], **given)
             return redirect("web:draft", cluster.name, made.pk)
-        revision = import_first(reason=request.POST.get("reason", ""), **given)
+        revision = import_first(reason=form.cleaned_data["reason"], **given)
     except OutdatedError:
-        problem = _("Somebody published a revision meanwhile: make a draft of it instead.")
+        form.refuse(_("Somebody published a revision meanwhile: make a draft of it instead."))
         cluster.hierarchy.refresh_from_db()
-        return _page(request, cluster, status=412, seen=_seen(request, cluster, seen.text), wrong=problem)
+        return _page(request, cluster, form, status=412, seen=_seen(cluster, form, seen.text))
     except ImportFailure as error:
-        problem = " ".join(said(note) for note in error.notes)
-        return _page(request, cluster, status=422, seen=seen, wrong=problem)
+        form.refuse(" ".join(said(note) for note in error.notes))
+        return _page(request, cluster, form, status=422, seen=seen)
     except ValidationError as error:
-        return _page(request, cluster, status=422, seen=seen, wrong=" ".join(error.messages))
+        form.add_error(field, error.messages)
+        return _page(request, cluster, form, status=422, seen=seen)
     messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
     return redirect("web:revision", cluster.name, revision.number)
 
 
-def _page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
-    """``problem``: why nothing could be looked at; ``seen``: what was; ``wrong``: why it could not be taken over."""
+def _page(
+    request: HttpRequest, cluster: Cluster, form: ImportForm, *, status: int = 200, seen: Preview | None = None
+) -> HttpResponse:
+    """The page; ``seen``: the document that was looked at."""
+    if seen is not None:
+        form.show(text=seen.text)
     context = {
         "cluster": cluster,
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
-        "formats": [(form.value, format_name(form)) for form in Format],
         "most": LARGEST // 1024,
-        "typed": request.POST.dict(),
+        "form": form,
+        "seen": seen,
     }
-    return render(request, "queues/import.html", context | more, status=status)
+    return render(request, "queues/import.html", context, status=status)

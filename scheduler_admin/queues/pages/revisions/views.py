@@ -17,6 +17,7 @@ from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.numbers import read_number, read_time
 from scheduler_admin.decisions.pages.history import seen_whole
+from scheduler_admin.queues.forms import BackForm, RestoreForm
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.pages.drafts.views import editable, may_import
@@ -77,7 +78,9 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
     else:
         against = selectors.former(request.user, found)
     view = revision_view(request.user, found, against)
-    context: dict[str, Any] = {"cluster": cluster, "view": view, **refused}
+    context: dict[str, Any] = {"cluster": cluster, "view": view, "back": BackForm(), **refused}
+    if context["back"].errors:
+        context["back"].fields["reason"].widget.attrs["autofocus"] = True
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
         context |= forecast_context(cluster, rolled_back(found), terms_of(found), EVERYTHING)
     return render(request, "queues/revision.html", context, status=status)
@@ -148,23 +151,26 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     if not scope_of(actor, "edit").everything:
         raise PermissionDenied
     found = selectors.find_revision(actor, cluster.hierarchy, number)
-    onto, reason = read_number(request.POST.get("onto", "")), request.POST.get("reason", "").strip()
-    if not onto:
+    form = BackForm(request.POST)
+    if not form.is_valid():
+        return _page(request, cluster, found, 422, back=form)
+    given = form.cleaned_data
+    if not given["onto"]:
         raise Http404
     try:
-        allow = "allow_orphans" in request.POST
-        made = roll_back(to=found, author=actor, reason=reason, onto=onto, allow_orphans=allow)
+        made = roll_back(to=found, author=actor, **given)
     except OutdatedError:
-        problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
-        return _page(request, *_find(request, name, number), 412, problem=problem, reason=reason)
+        form.refuse(_("Another revision came into force meanwhile. Look at what going back changes now."))
+        return _page(request, *_find(request, name, number), 412, back=form)
     except OrphansError as error:
-        lost = orphaned(error.found, EVERYTHING)
-        return _page(request, cluster, found, 409, problem=_(ORPHANING), reason=reason, orphans=lost)
+        form.refuse(_(ORPHANING))
+        return _page(request, cluster, found, 409, back=form, orphans=orphaned(error.found, EVERYTHING))
     except ImportFailure as error:
-        problem = " ".join(said(note) for note in error.notes)
-        return _page(request, cluster, found, 422, problem=problem, reason=reason)
+        form.refuse(" ".join(said(note) for note in error.notes))
+        return _page(request, cluster, found, 422, back=form)
     except ValidationError as error:
-        return _page(request, cluster, found, 422, problem=" ".join(error.messages), reason=reason)
+        form.refuse(error)
+        return _page(request, cluster, found, 422, back=form)
     messages.success(request, _("Revision %(number)s is in force.") % {"number": made.number})
     return redirect("web:revision", cluster.name, made.number)
 
@@ -176,8 +182,11 @@ def revision_restore(request: HttpRequest, name: str, number: int) -> HttpRespon
     seen_whole(request.user, name)
     cluster, actor = editable(request, name)
     found = selectors.find_revision(actor, cluster.hierarchy, number)
+    form = RestoreForm(request.POST)
+    if not form.is_valid():
+        return _page(request, cluster, found, 422, not_restored=form.all_errors)
     try:
-        made = restore(revision=found, path=request.POST.get("path", ""), author=actor)
+        made = restore(revision=found, path=form.cleaned_data["path"], author=actor)
     except ValidationError as error:
         return _page(request, cluster, found, 422, not_restored=" ".join(error.messages))
     return redirect("web:draft", cluster.name, made.pk)

@@ -1,0 +1,214 @@
+"""Forms of drafts, imports and revisions. The editor's cells are read by EditForm alone: there are hundreds of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from engine.formats.registry import LARGEST, Format
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import CODE, PLAIN, Form, KeyField, ReasonField
+from scheduler_admin.core.numbers import read_number
+from scheduler_admin.queues.presenters.setting_words import format_name
+
+_OFF = {"autocomplete": "off"}
+_KEPT = gettext_lazy("Reason, kept with the revision")
+TERMS = "draft"
+"""What EditForm has as its row where how a draft decides is edited."""
+
+
+class RowForm(Form):
+    """An act on a queue of a draft."""
+
+    row = KeyField()
+
+
+class EditForm(Form):
+    """Change settings of a queue, or how the draft decides. ``was:`` and a setting's name is what was seen there."""
+
+    row = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    @property
+    def of_terms(self) -> bool:
+        """Return whether it is about how the draft decides."""
+        return bool(self.cleaned_data["row"] == TERMS)
+
+    @property
+    def number(self) -> int:
+        """Return which queue it is about, 0 for none."""
+        return read_number(self.cleaned_data["row"])
+
+    def typed_anew(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each setting whose text is another than what was seen: its name, the text, and what was seen."""
+        for name in [name for name in self.data if name.startswith("was:")]:
+            setting = name.removeprefix("was:")
+            text, was = self.data.get(setting, ""), self.data[name]
+            if text.strip() != was.strip():
+                yield setting, text, was
+
+
+class NameForm(RowForm):
+    """A name for a queue; the service says what is wrong with one, also with an empty one."""
+
+    name = forms.CharField(
+        required=False,
+        max_length=limits.QUEUE_NAME,
+        widget=forms.TextInput(attrs={**_OFF, **PLAIN, "id": "act-name", "required": True}),
+    )
+
+
+class AddForm(NameForm):
+    """Add a queue below another."""
+
+
+class RenameForm(NameForm):
+    """Give a queue another name than the one that was seen."""
+
+    was = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+
+
+class MoveForm(RowForm):
+    """Put a queue below another parent than the one that was seen."""
+
+    parent = KeyField()
+    was = KeyField()
+
+
+class CopyForm(RowForm):
+    """Copy a queue with all below it."""
+
+    parent = KeyField()
+
+
+class DeleteForm(RowForm):
+    """Delete a queue with all below it, as they were in a version."""
+
+    version = KeyField()
+
+
+class RulesForm(Form):
+    """Change the placement rules, whose fields the page reads by itself."""
+
+    was = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+
+
+class ChooseForm(Form):
+    """Choose one of the two texts that a merge found."""
+
+    queue = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    setting = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    side = forms.ChoiceField(required=False, choices=[("mine", "mine"), ("theirs", "theirs")])
+
+
+class NewsForm(Form):
+    """What the editor's script has already, and how much of the answer it wants."""
+
+    only = forms.CharField(required=False)
+    shown = forms.CharField(required=False)
+    inherited = forms.CharField(required=False)
+
+    @property
+    def rows_alone(self) -> bool:
+        """Return whether the script asks for the rest later."""
+        return bool(self.cleaned_data.get("only") == "rows")
+
+    @property
+    def had(self) -> dict[str, str]:
+        """Return the digest of every row that the script has."""
+        return dict(one.split(".", 1) for one in self.cleaned_data.get("shown", "").split() if "." in one)
+
+
+def _reason(**attributes: Any) -> ReasonField:
+    """Return the field of a reason; the services say when one is missing, after what is worse."""
+    control = forms.Textarea(attrs={"rows": 2, **attributes})
+    return ReasonField(label=_KEPT, required=False, max_length=limits.REVISION_REASON, widget=control)
+
+
+class PublishForm(Form):
+    """Put a draft in force as it was read in a version, or approve it."""
+
+    renamed = {NON_FIELD_ERRORS: "reason"}  # which is the only field that is always seen
+    version = KeyField()
+    reason = _reason(id="reason", required=True)
+    allow_orphans = forms.BooleanField(required=False)
+
+
+class BackForm(Form):
+    """Put a former revision in force again, onto the one that was seen in force."""
+
+    renamed = {NON_FIELD_ERRORS: "reason"}
+    onto = KeyField()
+    reason = _reason(id="reason", required=True)
+    allow_orphans = forms.BooleanField(required=False)
+
+
+class RestoreForm(Form):
+    """Put a queue of a revision back."""
+
+    path = forms.CharField(max_length=limits.QUEUE_PATH, widget=forms.HiddenInput)
+
+
+class StartForm(Form):
+    """Start a draft."""
+
+    renamed = {NON_FIELD_ERRORS: "name"}
+    name = forms.CharField(
+        label=gettext_lazy("What it is about"),
+        max_length=limits.DRAFT_NAME,
+        widget=forms.TextInput(attrs={**_OFF, "id": "start-name"}),
+    )
+
+
+class ImportForm(Form):
+    """Look at a document, and make a draft or the first revision of it."""
+
+    text = forms.CharField(
+        label=gettext_lazy("Pasted"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={**CODE, **_OFF, "rows": 16, "id": "import-text"}),
+        help_text=gettext_lazy("What the model here has no field for is kept, and written back on export."),
+    )
+    file = forms.FileField(
+        label=gettext_lazy("Or a file, which stands before what is pasted"),
+        required=False,
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"id": "import-file", "accept": ".yaml,.yml,.json,text/yaml,application/json"}),
+    )
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
+        required=False,
+        choices=lambda: [("", _("what its words tell")), *((form.value, format_name(form)) for form in Format)],
+        widget=forms.Select(attrs={"id": "import-format"}),
+    )
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    name = forms.CharField(
+        label=gettext_lazy("What the draft is about"),
+        required=False,
+        max_length=limits.DRAFT_NAME,
+        widget=forms.TextInput(attrs={**_OFF, "id": "import-name"}),
+    )
+    reason = _reason(id="import-reason")
+
+    def clean_text(self) -> str:
+        """Return the document: of the file where there is one, else what was pasted. Raises ValidationError."""
+        file = self.files.get("file")
+        raw = file.read(LARGEST + 1) if file else self.cleaned_data["text"].encode(errors="replace")
+        if len(raw) > LARGEST:
+            raise ValidationError(_("This is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
+        try:
+            text: str = raw.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ValidationError(_("This is not UTF-8.")) from error
+        if not text.strip():
+            raise ValidationError(_("Paste a document, or choose a file."))
+        return text
+
+    @property
+    def asked(self) -> Format | None:
+        """Return the format that was chosen; None for the one that the document shows."""
+        chosen = self.cleaned_data["format"]
+        return Format(chosen) if chosen else None
