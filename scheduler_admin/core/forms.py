@@ -163,14 +163,25 @@ class KeyField(forms.Field):
         return read_number(str(value or ""))
 
 
+class ActForm(Form):
+    """Which button of a page sent a form."""
+
+    act = forms.ChoiceField()
+
+    def __init__(self, *args: Any, known: Collection[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = known
+        self.fields["act"] = forms.ChoiceField(choices=[(act, act) for act in known])
+
+
 def sent_act(request: HttpRequest, known: Collection[str], default: str | None = None) -> str:
     """Return which of the ``known`` buttons of a page sent the form.
 
     Raises BadRequest for any other, unless there is a ``default``.
     """
-    act = request.POST.get("act", "")
-    if act in known:
-        return act
+    form = ActForm(request.POST, known=known)
+    if form.is_valid():
+        return str(form.cleaned_data["act"])
     if default is None:
         raise BadRequest
     return default

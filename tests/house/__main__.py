@@ -1,4 +1,4 @@
-"""Prints what is wrong with names and words in the given folders, and exits with 1 if anything is."""
+"""Prints what is wrong with names, words and pages in the given folders, and exits with 1 if anything is."""
 
 import ast
 import sys
@@ -7,10 +7,13 @@ from itertools import chain
 from pathlib import Path
 
 from tests.house.folders import crowded
+from tests.house.forms import read_by_hand
 from tests.house.words import Finding, banned, fragments, shared_names
 
 FOLDERS = ("engine", "simulator")
 ROOMS = ("engine", "scheduler_admin", "scheduler_admin_client", "simulator")
+PAGES = ("scheduler_admin",)
+"""Folders in which pages lie."""
 SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
@@ -31,8 +34,15 @@ def findings(folders: Iterable[str]) -> Iterator[Finding]:
     yield from shared_names(trees, SAME_EVERYWHERE)
 
 
+def pages_that_read(folders: Iterable[str]) -> Iterator[Finding]:
+    """Yield every place where a page reads what is sent by hand."""
+    for path in sorted(chain.from_iterable(Path(one).rglob("*.py") for one in folders)):
+        source = path.read_text()
+        yield from read_by_hand(path, source, ast.parse(source))
+
+
 if __name__ == "__main__":
-    found = [*findings(sys.argv[1:] or FOLDERS), *crowded(map(Path, ROOMS))]
+    found = [*findings(sys.argv[1:] or FOLDERS), *crowded(map(Path, ROOMS)), *pages_that_read(PAGES)]
     for one in found:
         print(one)
     sys.exit(1 if found else 0)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.folders import crowded
+from tests.house.forms import read_by_hand
 from tests.house.words import banned, fragments, shared_names
 
 HERE = Path("engine/some.py")
@@ -62,3 +63,24 @@ def test_a_folder_of_sixteen_modules_is_found(tmp_path: Path) -> None:
         for name in ("__init__", *(f"module_{number}" for number in range(count))):
             (tmp_path / folder / f"{name}.py").touch()
     assert [finding.path.name for finding in crowded([tmp_path])] == ["crowded"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('x = request.POST["name"]', True),
+        ('x = request.POST.get("name", "")', True),
+        ("x = request.POST.dict()", True),
+        ('x = "name" in request.POST', True),
+        ('x = request.FILES.get("file")', True),
+        ("for name in request.POST: pass", True),
+        ("form = NameForm(request.POST, request.FILES)", False),
+        ('x = request.GET.get("name")', False),
+        ('x = request.POST.get("name", "")  # by hand: it names the form', False),
+    ],
+)
+def test_a_page_that_reads_by_hand_what_is_sent_is_found(line: str, found: bool) -> None:
+    """Unless a comment says why; other modules have no requests."""
+    for page in (Path("scheduler_admin/queues/pages/views.py"), Path("scheduler_admin/demo/pages.py")):
+        assert bool(list(read_by_hand(page, line, ast.parse(line)))) is found
+    assert not list(read_by_hand(Path("scheduler_admin/queues/forms.py"), line, ast.parse(line)))

@@ -59,9 +59,10 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     }
     if refused is not None:
         forms[refused.key] = refused
-    names = Tenant.objects.order_by("name").values_list("name", flat=True)
-    forms["map"].offer("tenant", [("", "–"), *((name, name) for name in names)])
-    if not may_administer:
+    if may_administer:
+        names = Tenant.objects.order_by("name").values_list("name", flat=True)
+        forms["map"].offer("tenant", [("", "–"), *((name, name) for name in names)])
+    else:
         for form in forms.values():
             form.lock()
     context = {
