@@ -14,7 +14,7 @@ from engine.model.objects import DisruptionBudget, Node, NodeSelectorTerm, Pod, 
 from engine.model.quantities import Amounts, parse_amounts
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
-from scheduler_admin.core import immutable_tables
+from scheduler_admin.core.database import immutable_tables
 
 Object = Node | Pod | PriorityClass | Reservation | DisruptionBudget
 Quantities = Mapping[str, str | int] | str | int | None

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.rest import problems
 from scheduler_admin.usage.selectors import oldest
@@ -21,7 +22,7 @@ QUEUE = r"^[^\s.]+(\.[^\s.]+)*$"
 class ReasonParameters(serializers.Serializer[Any]):
     """Why something is changed, for the audit log."""
 
-    reason = serializers.CharField(max_length=500)
+    reason = serializers.CharField(max_length=limits.REASON)
 
 
 def forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from rest_framework import serializers
 
 from scheduler_admin.accounts.api.site_settings import MappingSerializer
 from scheduler_admin.accounts.forms import MappingForm, PreemptorForm
-from scheduler_admin.clusters.api.connections import GivenSerializer, WritingParameters
-from scheduler_admin.clusters.api.stops import PauseSerializer, WindowSerializer
+from scheduler_admin.clusters.api.connections import GivenSerializer
+from scheduler_admin.clusters.api.pauses import PauseSerializer
+from scheduler_admin.clusters.api.windows import WindowSerializer
 from scheduler_admin.clusters.forms.connections import ConnectForm, CredentialsForm
 from scheduler_admin.clusters.forms.settings import ModeForm, PauseForm, WindowForm
 from scheduler_admin.clusters.models import Pause, Window
@@ -21,12 +22,13 @@ from scheduler_admin.core.forms import Form, KeyField, ReasonField, UnseenInput,
 from scheduler_admin.decisions.api.saved_filters import NewSavedFilterSerializer
 from scheduler_admin.decisions.forms import SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
-from scheduler_admin.notifications.api import MadeSerializer
+from scheduler_admin.notifications.api.views import MadeSerializer
 from scheduler_admin.notifications.forms import NewChannelForm
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.queues.api.tree_serializers import PutParameters
 from scheduler_admin.queues.forms import BackForm, PublishForm
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.rest.parameters import ReasonParameters
 
 
 class Some(Form):
@@ -120,7 +122,7 @@ def _limit(holder: Any, name: str) -> int | None:
     [
         ("reason", (PauseForm, WindowForm, PauseSerializer, WindowSerializer, Pause, Window)),
         ("zone", (WindowForm, WindowSerializer, Window)),
-        ("reason", (ModeForm, PreemptorForm, MappingForm, CredentialsForm, WritingParameters)),
+        ("reason", (ModeForm, PreemptorForm, MappingForm, CredentialsForm, ReasonParameters)),
         ("group", (MappingForm, MappingSerializer)),
         ("reason", (PublishForm, BackForm, PutParameters, Revision)),
         ("address", (ConnectForm, GivenSerializer)),

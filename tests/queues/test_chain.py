@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.core import immutable_tables
+from scheduler_admin.core.database import immutable_tables
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.services.chain import SAID, digest_of, first_break
 from scheduler_admin.queues.services.hierarchies import publish, roll_back

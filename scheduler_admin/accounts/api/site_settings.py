@@ -13,6 +13,7 @@ from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import GroupMapping, Site
 from scheduler_admin.accounts.selectors import site, tenant_called
 from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
@@ -42,7 +43,7 @@ class MappingSerializer(serializers.Serializer[GroupMapping]):
 
     id = serializers.IntegerField(source="pk", read_only=True)
     group = serializers.CharField(
-        max_length=300, help_text="Of Kubernetes: kubernetes:group:NAME or kubernetes:user:NAME."
+        max_length=limits.GROUP, help_text="Of Kubernetes: kubernetes:group:NAME or kubernetes:user:NAME."
     )
     role = serializers.ChoiceField(GroupMapping.ROLES)
     tenant = serializers.CharField(

@@ -21,6 +21,7 @@ from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.connections.error_messages import told, told_line
 from scheduler_admin.clusters.models import Cluster, Credentials
+from scheduler_admin.core import limits
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
@@ -53,11 +54,13 @@ class GivenSerializer(serializers.Serializer[Any]):
         required=False, write_only=True, max_length=LONGEST, help_text="It may name neither programs nor files."
     )
     context = serializers.CharField(  # type: ignore[assignment]  # as above
-        required=False, max_length=253, help_text="Of the kubeconfig; default: its current one."
+        required=False, max_length=limits.CONTEXT, help_text="Of the kubeconfig; default: its current one."
     )
-    address = serializers.CharField(required=False, max_length=500)
-    token = serializers.CharField(required=False, write_only=True, max_length=20_000)
-    ca = serializers.CharField(required=False, max_length=100_000, help_text="PEM. Default: the system's authorities.")
+    address = serializers.CharField(required=False, max_length=limits.ADDRESS)
+    token = serializers.CharField(required=False, write_only=True, max_length=limits.TOKEN)
+    ca = serializers.CharField(
+        required=False, max_length=limits.CERTIFICATES, help_text="PEM. Default: the system's authorities."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """One of both, whole."""

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
@@ -18,9 +19,13 @@ class PlacedSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk", read_only=True)
     cluster = serializers.CharField(source="cluster.name", allow_null=True, help_text="Null: all clusters.")
     queue = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=500, help_text="With all below it; empty: all queues."
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=limits.QUEUE_PATH,
+        help_text="With all below it; empty: all queues.",
     )
-    reason = serializers.CharField(max_length=300)
+    reason = serializers.CharField(max_length=limits.SHOWN_REASON)
     at = UtcField(read_only=True)
     by = serializers.CharField(read_only=True)
 

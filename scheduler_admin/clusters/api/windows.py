@@ -8,6 +8,7 @@ from scheduler_admin.clusters.api.places import PlacedSerializer, PlacedViewSet
 from scheduler_admin.clusters.models import Window
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
 from scheduler_admin.clusters.safeguards.limits import add_window, remove_window
+from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import ClockField
 
 
@@ -18,7 +19,9 @@ class WindowSerializer(PlacedSerializer):
     weekdays = serializers.ListField(child=serializers.ChoiceField(WEEKDAYS), help_text="On which it begins.")
     begins = ClockField()
     ends = ClockField(help_text="Not later than it begins: on the next day.")
-    zone = serializers.CharField(required=False, default="UTC", max_length=64, help_text="IANA: Europe/Berlin.")
+    zone = serializers.CharField(
+        required=False, default="UTC", max_length=limits.TIME_ZONE, help_text="IANA: Europe/Berlin."
+    )
     first_day = serializers.DateField(required=False, allow_null=True, default=None)
     last_day = serializers.DateField(required=False, allow_null=True, default=None)
 

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.selectors.filters import Filters
 from scheduler_admin.decisions.services.saved_filters import save_filter
@@ -35,9 +36,10 @@ class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
 class NewSavedFilterSerializer(serializers.Serializer[Any]):
     """Which filters, and what they are to be called."""
 
-    name = serializers.CharField(max_length=60)
+    name = serializers.CharField(max_length=limits.FILTER_NAME)
     address = serializers.CharField(
-        max_length=2000, help_text="As History has it. What it does not know is left out, and so are defaults."
+        max_length=limits.FILTER_ADDRESS,
+        help_text="As History has it. What it does not know is left out, and so are defaults.",
     )
 
 

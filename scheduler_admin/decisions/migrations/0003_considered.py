@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from scheduler_admin.core.migration_operations import AddIndexBeside
+from scheduler_admin.core.database.migration_operations import AddIndexBeside
 
 
 class Migration(migrations.Migration):

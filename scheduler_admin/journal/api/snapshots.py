@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
+from scheduler_admin.core import limits
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.presenters import IN_FORCE, OWN, SnapshotPage, snapshot_page
 from scheduler_admin.journal.selectors.forecasts import alone
@@ -52,7 +53,7 @@ class SnapshotsSerializer(serializers.Serializer[Any]):
 class NewSnapshotSerializer(serializers.Serializer[Any]):
     """What is to be kept."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=limits.SNAPSHOT_NAME)
     at = UtcField(
         required=False, allow_null=True, default=None, help_text="A moment that the journal still tells of; null: now."
     )
@@ -61,7 +62,7 @@ class NewSnapshotSerializer(serializers.Serializer[Any]):
 class UploadParameters(serializers.Serializer[Any]):
     """What an upload is called."""
 
-    name = serializers.CharField(max_length=100, help_text=_NAME)
+    name = serializers.CharField(max_length=limits.SNAPSHOT_NAME, help_text=_NAME)
 
 
 class FileParameters(serializers.Serializer[Any]):

@@ -3,7 +3,7 @@
 import django.core.validators
 from django.db import migrations, models
 
-from scheduler_admin.core import immutable_tables
+from scheduler_admin.core.database import immutable_tables
 
 
 def release(apps, editor):

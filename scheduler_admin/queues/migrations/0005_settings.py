@@ -3,7 +3,7 @@ import json
 from django.db import migrations, models
 
 import scheduler_admin.core.json_decoder
-from scheduler_admin.core import immutable_tables
+from scheduler_admin.core.database import immutable_tables
 
 AMOUNTS = ("guaranteed", "max", "lendable")
 TEXTS = (

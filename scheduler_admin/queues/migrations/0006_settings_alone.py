@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from scheduler_admin.core import immutable_tables
+from scheduler_admin.core.database import immutable_tables
 
 DRAFT = (
     "parent_declared",
