@@ -71,8 +71,8 @@ from scheduler_admin.accounts.services.idempotency import KEPT as ANSWERS_KEPT
 from scheduler_admin.accounts.services.own_tokens import MOST as MOST_TOKENS
 from scheduler_admin.clusters.connections.token_reviews import _LONGEST as LONGEST_TOKEN
 from scheduler_admin.clusters.connections.token_reviews import REMEMBERED_S
+from scheduler_admin.clusters.forms.connections import SEALED_S
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.pages.given_access import SEALED_S
 from scheduler_admin.clusters.safeguards.breakers import GAP_S, NOT_READY_PERCENT, STALE_S, Writes
 from scheduler_admin.clusters.safeguards.breakers import SKEW_S as BREAKER_SKEW_S
 from scheduler_admin.clusters.status.pending_workloads import _KEPT as PENDING_KEPT
