@@ -40,10 +40,9 @@ class Selection:
 
 def selectable(view: APIView) -> tuple[frozenset[str], bool]:
     """The members that one may ask for, as the OpenAPI document has them, and whether they are of each result."""
-    described = getattr(getattr(view, "get", None), "kwargs", {}).get("schema")
-    if described is None:
-        return frozenset(), False
-    schema = described()
+    handler = getattr(view, getattr(view, "action", None) or "get", None)
+    described = getattr(handler, "kwargs", {}).get("schema")
+    schema: Any = described() if described else view.schema
     schema.view, schema.method = view, "GET"
     responses = schema.get_response_serializers()
     answered = responses.get(200) or responses.get((200, OWN_FORM))

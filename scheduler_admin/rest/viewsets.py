@@ -32,6 +32,23 @@ class NewestPages(BasePagination):
         return Response({"next": self._next, "results": data})
 
 
+class NumberedPages(BasePagination):
+    """Pages of rows that are numbered by the view's ``newest_by``: the highest number first."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """Return the rows of the page that the query asks for."""
+        limit, by = view.asked["limit"], view.newest_by
+        if "cursor" in view.asked:
+            queryset = queryset.filter(**{f"{by}__lt": view.asked["cursor"]})
+        found = list(queryset.order_by(f"-{by}")[: limit + 1])
+        self._next = next_link(request, getattr(found[limit - 1], by) if len(found) > limit else None)
+        return found[:limit]
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """Return the rows with the address of the next page; null on the last."""
+        return Response({"next": self._next, "results": data})
+
+
 class ResourceViewSet(ApiView, GenericViewSet[Any]):
     """Rows of one kind. A view set says which rows, how they are sent, and what may be done to them."""
 
@@ -82,9 +99,10 @@ class Listed(ResourceViewSet):
         del request
         rows = self.filter_queryset(self.get_queryset())
         page = self.paginate_queryset(rows)
+        context = self.get_serializer_context()
         if page is None:
-            return Response(self.list_class({"results": rows}).data)
-        data = self.list_class({"next": None, "results": page}).data["results"]
+            return Response(self.list_class({"results": rows}, context=context).data)
+        data = self.list_class({"next": None, "results": page}, context=context).data["results"]
         return self.get_paginated_response(data)
 
 
@@ -99,7 +117,7 @@ class Retrieved(ResourceViewSet):
     def answer(self, row: Model, status: int = 200) -> Response:
         """Return one row as it is now."""
         headers = self.headers_of(row) if isinstance(self, Tagged) else None
-        return Response(self.get_serializer_class()(row).data, status=status, headers=headers)
+        return Response(self.get_serializer(row).data, status=status, headers=headers)
 
 
 class Created(Retrieved):

@@ -75,9 +75,9 @@ class RestSchema(AutoSchema):
             return super().get_description()
         if view.action == "list":
             return getdoc(type(view)) or ""
-        method = getattr(view, self._METHODS.get(view.action, view.action))
-        shared = method.__module__ == ResourceViewSet.__module__
-        return f"One {view.resource[0].replace('_', ' ')}." if shared else getdoc(method) or ""
+        methods = [getattr(view, name) for name in (view.action, self._METHODS.get(view.action, view.action))]
+        own = next((method for method in methods if method.__module__ != ResourceViewSet.__module__), None)
+        return getdoc(own) or "" if own else f"One {view.resource[0].replace('_', ' ')}."
 
     def get_request_serializer(self) -> Any:
         """Return what is sent to make or change a row."""

@@ -41,8 +41,10 @@ def parts(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 def members(address: str) -> list[str]:
     """What may be asked for there."""
-    view = resolve(address.partition("?")[0]).func.cls()  # type: ignore[attr-defined]
+    found: Any = resolve(address.partition("?")[0]).func
+    view = found.cls()
     view.request, view.kwargs = None, {}
+    view.action = getattr(found, "actions", {}).get("get")
     return sorted(selectable(view)[0])
 
 
