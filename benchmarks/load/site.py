@@ -54,7 +54,7 @@ def people(many: int) -> list[dict[str, str]]:
     from django.test import Client  # noqa: PLC0415
 
     from scheduler_admin.accounts.models import Tenant, User  # noqa: PLC0415
-    from scheduler_admin.accounts.services.accounts import create_token  # noqa: PLC0415
+    from scheduler_admin.accounts.services.tokens import create_token  # noqa: PLC0415
 
     found = []
     for number in range(many):

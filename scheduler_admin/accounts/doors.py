@@ -10,7 +10,8 @@ from django.db import transaction
 
 from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.accounts.services.accounts import check_reason, record, set_memberships
+from scheduler_admin.accounts.services.audit import check_reason, record
+from scheduler_admin.accounts.services.users import set_memberships
 from scheduler_admin.core import limits
 
 KUBERNETES = "kubernetes:"

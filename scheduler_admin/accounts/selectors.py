@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import ApiToken, Site, Tenant, User
 from scheduler_admin.accounts.scopes import scope_by_role
-from scheduler_admin.accounts.services.accounts import digest_of
+from scheduler_admin.accounts.services.tokens import digest_of
 
 
 @sensitive_variables("plaintext")

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engine.policies import first_of, is_enforceable
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
 from scheduler_admin.queues.models import Hierarchy
 

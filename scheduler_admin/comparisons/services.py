@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import name_of, record
+from scheduler_admin.accounts.services.audit import name_of, record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.models import OPEN, Comparison
 from scheduler_admin.comparisons.sides import Chosen, kept

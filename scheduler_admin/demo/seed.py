@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.tokens import create_token
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.demo.environment import BASE, CLUSTER

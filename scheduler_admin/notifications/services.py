@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import reseal, seal
 from scheduler_admin.core import limits

@@ -20,7 +20,7 @@ from engine.formats.kubernetes.priority_classes import (
 )
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.models import Cluster, ClusterStatus

@@ -11,7 +11,7 @@ from engine.formats import registry
 from engine.formats.registry import Format
 from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import check_reason, name_of, record
+from scheduler_admin.accounts.services.audit import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.store import mark_news
 from scheduler_admin.queues.models import Draft, Revision

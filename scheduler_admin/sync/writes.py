@@ -12,7 +12,7 @@ from engine.cluster.inspection.refusals import ApiRefusedError
 from engine.cluster.sync.copies import ClusterCopy as Seen
 from engine.cluster.sync.copies import CopyChangedError, FieldConflict, FieldConflictError, Rewrite
 from engine.model.notes import ImportFailure
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.status.store import mark_news
 from scheduler_admin.core.faults import reached
 from scheduler_admin.queues.models import Revision

@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.ledger.models import LedgerEntry

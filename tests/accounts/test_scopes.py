@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
-from scheduler_admin.accounts.services.accounts import create_tenant, create_user, set_memberships
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.users import create_user, set_memberships
 
 PATHS = st.lists(st.sampled_from(["a", "ab", "b"]), max_size=3).map(lambda names: ".".join(["root", *names]))
 NAMESPACES = st.sampled_from(["red", "blue"])

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.selectors import usable_token
-from scheduler_admin.accounts.services.accounts import create_user, record, service_account
+from scheduler_admin.accounts.services.audit import record
+from scheduler_admin.accounts.services.users import create_user, service_account
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,10 @@ from django.core.management import CommandError, call_command
 
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
 from scheduler_admin.accounts.selectors import usable_token
-from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user, record, revoke_token
+from scheduler_admin.accounts.services.audit import record
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.tokens import create_token, revoke_token
+from scheduler_admin.accounts.services.users import create_user
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token, create_user
+from scheduler_admin.accounts.services.tokens import create_token
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.accounts.sign_in.attempts import address_of
 from tests.api.builders import NOW
 

@@ -8,7 +8,8 @@ from engine.model.decision import Outcome, PodFacts, PodReason, PodVerdict, Reas
 from engine.model.objects import PriorityClass
 from engine.model.quantities import parse_amounts
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services.accounts import create_tenant, create_user
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.status.priority_classes import listed
 from scheduler_admin.decisions.models import Decision, Step, Victim

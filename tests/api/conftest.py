@@ -8,7 +8,7 @@ import time_machine
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
 from tests.api.builders import RED

@@ -3,7 +3,7 @@
 import pytest
 
 from scheduler_admin.accounts.models import GroupMapping, Tenant, User
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.sound import faults

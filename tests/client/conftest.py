@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin_client.commands import main
 from tests.api import builders

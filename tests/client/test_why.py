@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.translation import text
 from tests.client.conftest import Run

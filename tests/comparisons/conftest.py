@@ -7,7 +7,7 @@ import pytest
 import time_machine
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafts.edits import start
 from scheduler_admin.queues.models import Draft

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from engine.planning.comparison import SideFigures
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import runs, services, tasks
 from scheduler_admin.comparisons.models import Comparison

@@ -66,9 +66,9 @@ from scheduler_admin.accounts.oidc import LONGEST_S as PROVIDER_S
 from scheduler_admin.accounts.oidc import MOST_BYTES as LARGEST_OF_A_PROVIDER
 from scheduler_admin.accounts.oidc import MOST_GROUPS
 from scheduler_admin.accounts.pages.oidc import SESSION_S
-from scheduler_admin.accounts.services.accounts import DEFAULT_LIFETIME
 from scheduler_admin.accounts.services.idempotency import KEPT as ANSWERS_KEPT
 from scheduler_admin.accounts.services.own_tokens import MOST as MOST_TOKENS
+from scheduler_admin.accounts.services.tokens import DEFAULT_LIFETIME
 from scheduler_admin.clusters.connections.token_reviews import _LONGEST as LONGEST_TOKEN
 from scheduler_admin.clusters.connections.token_reviews import REMEMBERED_S
 from scheduler_admin.clusters.forms.connections import SEALED_S

@@ -13,7 +13,7 @@ import requests
 from django.test import Client
 
 from scheduler_admin.accounts.doors import add_mapping
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.demo.environment import BASE
 from tests.doors.provider import CLIENT, SECRET
 from tests.waiting import PATIENCE_S

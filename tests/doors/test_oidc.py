@@ -16,7 +16,7 @@ from django.utils import timezone
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from tests.doors.conftest import Provider, come
 from tests.doors.provider import SECRET
 from tests.waiting import PATIENCE_S

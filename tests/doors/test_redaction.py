@@ -10,7 +10,8 @@ from django.test import Client
 from engine.explain import Tense, victim_sentence
 from engine.planning.forecast import EvictionGroup
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
-from scheduler_admin.accounts.services.accounts import change_site, create_user
+from scheduler_admin.accounts.services.site import change_site
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction

@@ -10,7 +10,9 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, User
 from scheduler_admin.accounts.selectors import site
-from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.tokens import create_token
+from scheduler_admin.accounts.services.users import create_user
 
 pytestmark = pytest.mark.django_db
 SITE, GROUPS = "/api/v1/site", "/api/v1/group-mappings"

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, User
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.connections.token_reviews import REMEMBERED_S
 from scheduler_admin.clusters.models import Cluster
 from simulator.api.reviews import TOKEN

@@ -29,7 +29,7 @@ from tests.waiting import PATIENCE_S, logged, wait_for
 _LOG_TAIL = 3_000
 _PREPARED = """
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.demo import assets
 from tests.ports import free_port
 

@@ -18,7 +18,9 @@ from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
-from scheduler_admin.accounts.services.accounts import create_tenant, create_token, create_user
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.tokens import create_token
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.safeguards.limits import add_window
 from scheduler_admin.clusters.safeguards.pauses import pause

@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from scheduler_admin.accounts.models import Site, Tenant, User
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import meters
 from scheduler_admin.decisions.models import Decision, Happening

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.services import add_channel
 from tests.notifications.receiver import SECRET, Receiver, receiving

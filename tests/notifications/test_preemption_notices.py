@@ -17,7 +17,8 @@ from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from engine.model.decision import PodFacts
 from engine.model.objects import Preempted
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services.accounts import change_site, create_tenant
+from scheduler_admin.accounts.services.site import change_site
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.sentences import why_victim

@@ -8,7 +8,7 @@ import time_machine
 
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.ledger.repeat_victims import count_repeats

@@ -8,7 +8,7 @@ import time_machine
 from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Happening
 from scheduler_admin.notifications.models import Channel, Notification, Shortfall

@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Tenant, User
-from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.drafts.edits import StaleError
 from scheduler_admin.queues.models import Draft, Revision

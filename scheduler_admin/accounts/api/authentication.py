@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.selectors import usable_token
-from scheduler_admin.accounts.services.accounts import TOKEN_MARK, digest_of, touch_token
+from scheduler_admin.accounts.services.tokens import TOKEN_MARK, digest_of, touch_token
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.token_reviews import bearer
 from scheduler_admin.rest.throttling import count_address, refuse_beyond

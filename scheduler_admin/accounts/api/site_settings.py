@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import GroupMapping, Site
 from scheduler_admin.accounts.selectors import site, tenant_called
-from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest import etags, problems

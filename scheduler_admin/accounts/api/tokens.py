@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.api.authentication import TokenAuthentication
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.services.accounts import revoke_token
 from scheduler_admin.accounts.services.own_tokens import covers, make_own, tokens_of
+from scheduler_admin.accounts.services.tokens import revoke_token
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField

@@ -17,7 +17,7 @@ from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Tenant, Us
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.selectors import tenant_called
-from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import Form, sent_act
 

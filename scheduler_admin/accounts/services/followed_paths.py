@@ -5,7 +5,7 @@ from collections.abc import Container
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.former_paths import keep
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 
 
 def given_paths() -> frozenset[str]:

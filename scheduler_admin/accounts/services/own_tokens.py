@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_variables
 from engine.model.queue_paths import is_inside
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.scopes import ALLOWING, allows, scope_of
-from scheduler_admin.accounts.services.accounts import DEFAULT_LIFETIME, create_token
+from scheduler_admin.accounts.services.tokens import DEFAULT_LIFETIME, create_token
 
 MOST = 50
 """Of one user."""

@@ -10,7 +10,7 @@ from engine.cluster.connecting.credentials import load
 from engine.cluster.connecting.identity import identify
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import name_of, record
+from scheduler_admin.accounts.services.audit import name_of, record
 from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import reseal, seal

@@ -1,7 +1,7 @@
 """Programs that sign in: whoever makes one run, if only to try, stands in the audit log."""
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.connections.access_methods import Way
 
 

@@ -9,7 +9,7 @@ import msgspec
 from django.db import transaction
 
 from engine.model.decision import Interlock
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.status.versions import grown
 

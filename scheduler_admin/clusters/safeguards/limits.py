@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import check_reason, name_of, record
+from scheduler_admin.accounts.services.audit import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster, Window
 from scheduler_admin.clusters.safeguards.pauses import check_queue, show_stops
 from scheduler_admin.core import limits

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import name_of, record
+from scheduler_admin.accounts.services.audit import name_of, record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.safeguards.holds import STOPS, holds_of, store_holds
 from scheduler_admin.clusters.safeguards.stops import Stops

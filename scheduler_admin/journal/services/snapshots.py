@@ -20,7 +20,7 @@ from engine.planning.bundle import Bundle, BundleError, unpack
 from engine.planning.journal import JournalError, PassInputs
 from engine.policies import UnknownPolicyError, policy
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.translation import text
 from scheduler_admin.journal.models import SavedSnapshot

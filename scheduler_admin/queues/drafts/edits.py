@@ -12,7 +12,7 @@ from engine.model.queue_settings import Kind
 from engine.model.queue_tree import ROOT, QueueTree, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.queues.drafts.paths import LONGEST_LIST, remember_path
 from scheduler_admin.queues.drafts.rows import placed_rows, rows_of
 from scheduler_admin.queues.drafts.storage import ConflictError, changed, locked

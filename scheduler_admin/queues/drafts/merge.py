@@ -13,7 +13,7 @@ from engine.formats.tree_json.document import write_queue
 from engine.tree.three_way_merge import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.queues.drafts.edits import is_below, subtree
 from scheduler_admin.queues.drafts.paths import joined, remember_path
 from scheduler_admin.queues.drafts.storage import changed, locked

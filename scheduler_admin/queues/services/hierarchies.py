@@ -23,7 +23,7 @@ from engine.policies import policy as decide_by
 from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.models import FormerPath, User
 from scheduler_admin.accounts.selectors import needs_second
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.accounts.services.followed_paths import follow, given_paths
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said

@@ -19,7 +19,7 @@ from engine.model.quantities import format_amounts
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.queues.drafts.edits import start
 from scheduler_admin.queues.drafts.storage import locked, store
 from scheduler_admin.queues.drafts.texts import typed

@@ -10,7 +10,7 @@ from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, scope_of
-from scheduler_admin.accounts.services.accounts import record
+from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.queues.drafts.edits import start
 from scheduler_admin.queues.drafts.storage import changed
 from scheduler_admin.queues.drafts.texts import typed

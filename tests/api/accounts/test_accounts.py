@@ -7,7 +7,9 @@ import time_machine
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import AuditEvent, Tenant
-from scheduler_admin.accounts.services.accounts import create_tenant, create_user, record, service_account
+from scheduler_admin.accounts.services.audit import record
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.users import create_user, service_account
 from tests.api.builders import NOW
 from tests.api.rest.test_openapi import check
 from tests.api.sending import errors

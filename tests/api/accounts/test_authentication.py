@@ -9,7 +9,7 @@ import time_machine
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import ApiToken, User
-from scheduler_admin.accounts.services.accounts import create_token, revoke_token
+from scheduler_admin.accounts.services.tokens import create_token, revoke_token
 from tests.api import builders
 from tests.api.builders import NOW
 

@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.api import authentication
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, KeptAnswer, Tenant, User
-from scheduler_admin.accounts.services.accounts import create_token
 from scheduler_admin.accounts.services.own_tokens import MOST
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
 from tests.api.conftest import client_of

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster, Credentials
 from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate

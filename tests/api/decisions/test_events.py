@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Happening, Victim
 from scheduler_admin.decisions.services import events

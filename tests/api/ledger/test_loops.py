@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import Site
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
 from tests.api.builders import BLUE, RED, blue_pod, red_pod

@@ -9,7 +9,7 @@ from django.core import mail
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import AuditEvent, KeptAnswer, User
-from scheduler_admin.accounts.services.accounts import create_tenant
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.notifications import services
 from scheduler_admin.notifications.models import Channel
 from tests.api import builders

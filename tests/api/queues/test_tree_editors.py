@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Queue
 from tests.api.builders import CANARY, RED

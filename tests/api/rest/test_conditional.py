@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.limits import add_window
 from scheduler_admin.clusters.safeguards.pauses import pause

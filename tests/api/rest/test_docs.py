@@ -15,7 +15,7 @@ from engine.model.snapshot import ClusterState
 from engine.planning import journal
 from engine.planning.journal import PassInputs
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.decisions.models import Decision

@@ -8,7 +8,7 @@ import time_machine
 from django.core.cache import caches
 from rest_framework.test import APIClient
 
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from tests.api import builders
 from tests.api.builders import NOW
 from tests.api.conftest import client_of

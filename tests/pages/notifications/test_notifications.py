@@ -9,7 +9,8 @@ from django.core import mail
 from django.test import Client
 
 from scheduler_admin.accounts.models import AuditEvent, Tenant
-from scheduler_admin.accounts.services.accounts import create_tenant, create_user
+from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.notifications.models import Channel, Notification
 from tests.notifications.receiver import Receiver, receiving
 

@@ -11,7 +11,7 @@ from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.yunikorn import read
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import change_site
+from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.services.hierarchies import publish, roll_back, tree_of

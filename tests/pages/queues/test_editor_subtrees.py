@@ -7,7 +7,7 @@ from django.test import Client
 
 from engine.model.queue_tree import Queue as Settings
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services.accounts import create_user
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.services.hierarchies import tree_of

@@ -11,7 +11,7 @@ from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.accounts import create_token
+from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafts.selectors import state
 from scheduler_admin.queues.drafts.tree_document import text_of

@@ -14,7 +14,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import ApiToken, User
-from scheduler_admin.accounts.services.accounts import DEFAULT_LIFETIME, create_token, service_account
+from scheduler_admin.accounts.services.tokens import DEFAULT_LIFETIME, create_token
+from scheduler_admin.accounts.services.users import service_account
 
 
 class Command(BaseCommand):

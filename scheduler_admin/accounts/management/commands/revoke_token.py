@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import ApiToken
-from scheduler_admin.accounts.services.accounts import PREFIX, revoke_token
+from scheduler_admin.accounts.services.tokens import PREFIX, revoke_token
 
 
 class Command(BaseCommand):
