@@ -41,11 +41,10 @@ class Selection:
 def selectable(view: APIView) -> tuple[frozenset[str], bool]:
     """The members that one may ask for, as the OpenAPI document has them, and whether they are of each result."""
     handler = getattr(view, getattr(view, "action", None) or "get", None)
-    described = getattr(handler, "kwargs", {}).get("schema")
-    schema: Any = described() if described else view.schema
+    schema = getattr(handler, "kwargs", {}).get("schema", type(view.schema))()
     schema.view, schema.method = view, "GET"
     responses = schema.get_response_serializers()
-    answered = responses.get(200) or responses.get((200, OWN_FORM))
+    answered = (responses.get(200) or responses.get((200, OWN_FORM))) if isinstance(responses, dict) else responses
     if not (isinstance(answered, type) and issubclass(answered, Serializer)):
         return frozenset(), False
     results = answered().fields.get(LISTED)

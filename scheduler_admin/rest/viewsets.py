@@ -1,8 +1,10 @@
 """Resources of the API: rows of one kind, read by the queryset that the reader may see and written by services."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import Model, QuerySet
+from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -11,6 +13,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
@@ -54,6 +57,8 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
 
     resource: ClassVar[tuple[str, str]]
     """Its name, for one and for several, in the operations of the OpenAPI document."""
+    operations: ClassVar[Mapping[str, str]] = {}
+    """Action -> its operation in the OpenAPI document, where its name is not made of a verb and the resource."""
     list_class: ClassVar[type[serializers.Serializer[Any]]]
     """A page of rows as it is sent."""
     body_class: ClassVar[type[serializers.Serializer[Any]]]
@@ -81,6 +86,10 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
         assert isinstance(self.request.user, User)  # nobody else gets past the credentials
         return self.request.user
 
+    def get_body_class(self) -> type[serializers.Serializer[Any]]:
+        """Return what is sent for the action."""
+        return self.body_class
+
     def query_of(self, method: str) -> type[serializers.Serializer[Any]] | None:
         """Return what the query of a method may hold; that of GET is the list's alone."""
         return None if self.action == "retrieve" else super().query_of(method)
@@ -89,6 +98,19 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
         """Return the query parameters of the list that its filters read."""
         filters: Any = getattr(self, "filterset_class", None)
         return {*filters.base_filters} if filters and self.action == "list" else set()
+
+
+class InCluster(ResourceViewSet):
+    """Rows of the cluster that the address names."""
+
+    @cached_property
+    def named_cluster(self) -> Cluster:
+        """The cluster with its status and revision. Raises Http404."""
+        return self.cluster(self.kwargs["name"])
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the cluster's rows that the reader may see."""
+        return super().get_queryset().filter(cluster=self.named_cluster)
 
 
 class Listed(ResourceViewSet):
@@ -125,7 +147,7 @@ class Created(Retrieved):
 
     def create(self, request: Request, **_place: Any) -> Response:
         """Make a row."""
-        return self.answer(self.make(read_body(self.body_class(data=request.data), request.data)), status=201)
+        return self.answer(self.make(read_body(self.get_body_class()(data=request.data), request.data)), status=201)
 
     def make(self, given: dict[str, Any]) -> Model:
         """Make a row of what was sent. Raises ValidationError."""
@@ -138,7 +160,7 @@ class Changed(Retrieved):
     def partial_update(self, request: Request, **_place: Any) -> Response:
         """Change what is given."""
         row = self.get_object()
-        given = read_body(self.body_class(row, data=request.data, partial=True), request.data)
+        given = read_body(self.get_body_class()(row, data=request.data, partial=True), request.data)
         if isinstance(self, Tagged):
             self.check_read(row)
         return self.answer(self.change(row, given))

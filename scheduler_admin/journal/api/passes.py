@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +12,7 @@ from scheduler_admin.journal.models import Pass
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import PageParameters
-from scheduler_admin.rest.viewsets import Listed, NewestPages, ResourceViewSet
+from scheduler_admin.rest.viewsets import InCluster, Listed, NewestPages
 
 
 class PassFiguresSerializer(serializers.ModelSerializer[Pass]):
@@ -63,7 +62,7 @@ class PassFilters(Parameters):
     until = Parameter(UtcField(help_text="Before this time, RFC 3339."), "at__lt")
 
 
-class PassViewSet(Listed, ResourceViewSet):
+class PassViewSet(Listed, InCluster):
     """The passes of a cluster, for those who see everything."""
 
     actions = {"GET": "view"}
@@ -77,10 +76,6 @@ class PassViewSet(Listed, ResourceViewSet):
     filterset_class = PassFilters
     pagination_class = NewestPages
     newest_by = "at"
-
-    def get_queryset(self) -> QuerySet[Pass]:
-        """Return the passes of the cluster that the address names."""
-        return super().get_queryset().filter(cluster=self.cluster(self.kwargs["name"]))
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
         """Return one with its figures, and the decisions to preempt that it was the first to take."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from inspect import getdoc
-from typing import Any
+from typing import Any, TypeGuard
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -34,6 +34,10 @@ _UNCHANGED = {"description": "Unchanged since the ETag in If-None-Match."}
 _ETAG = {"schema": {"type": "string"}, "description": "Changes with the answer."}
 
 
+_VERBS = {"list": "list", "retrieve": "get", "create": "add", "partial_update": "patch", "destroy": "delete"}
+_METHODS = {"create": "make", "partial_update": "change", "destroy": "remove"}
+
+
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its __init_subclass__ is untyped
     """How the OpenAPI document names bearer tokens."""
 
@@ -53,16 +57,15 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 class RestSchema(AutoSchema):
     """What the OpenAPI document says of an operation, by what its view declares."""
 
-    _VERBS = {"list": "list", "retrieve": "get", "create": "add", "partial_update": "patch", "destroy": "delete"}
-
-    _METHODS = {"create": "make", "partial_update": "change", "destroy": "remove"}
-
     def get_operation_id(self) -> str:
-        """Return a verb and the name of the resource."""
-        if isinstance(self.view, ResourceViewSet) and self.view.action in self._VERBS:
-            one, several = self.view.resource
-            return f"{self._VERBS[self.view.action]}_{several if self.view.action == 'list' else one}"
-        return super().get_operation_id()
+        """Return what the view set calls the operation, or a verb and the name of the resource."""
+        view = self.view
+        if not isinstance(view, ResourceViewSet):
+            return super().get_operation_id()
+        if view.action in _VERBS and view.action not in view.operations:
+            one, several = view.resource
+            return f"{_VERBS[view.action]}_{several if view.action == 'list' else one}"
+        return view.operations.get(view.action) or super().get_operation_id()
 
     def get_tags(self) -> list[str]:
         """Return the tag that the view declares."""
@@ -75,7 +78,7 @@ class RestSchema(AutoSchema):
             return super().get_description()
         if view.action == "list":
             return getdoc(type(view)) or ""
-        methods = [getattr(view, name) for name in (view.action, self._METHODS.get(view.action, view.action))]
+        methods = [getattr(view, name) for name in (view.action, _METHODS.get(view.action, view.action))]
         own = next((method for method in methods if method.__module__ != ResourceViewSet.__module__), None)
         return getdoc(own) or "" if own else f"One {view.resource[0].replace('_', ' ')}."
 
@@ -84,8 +87,8 @@ class RestSchema(AutoSchema):
         if not isinstance(self.view, ResourceViewSet):
             return super().get_request_serializer()
         if self.view.action == "create":
-            return self.view.body_class
-        return self.view.body_class(partial=True) if self.view.action == "partial_update" else None
+            return self.view.get_body_class()
+        return self.view.get_body_class()(partial=True) if self.view.action == "partial_update" else None
 
     def get_response_serializers(self) -> Any:
         """Return what a view set answers with."""
@@ -103,12 +106,16 @@ class RestSchema(AutoSchema):
             return super().get_override_parameters()
         query = view.query_of(self.method)
         found: list[Any] = [query] if query else []
-        if isinstance(view, Tagged) and getattr(view, "action", "") != "list":
-            if self.method in {"PATCH", "PUT", "DELETE"}:
+        if _is_tagged(view):
+            if self._changes_as_read():
                 found.append(if_match(view.if_match_description))
             if self.method != "DELETE":
-                found.append(etag(view.etag_description, 201 if self.method == "POST" else 200))
+                found.append(etag(view.etag_description, 201 if _is_creation(view) else 200))
         return found
+
+    def _changes_as_read(self) -> bool:
+        """Whether the operation changes what has an ETag, rather than making it."""
+        return _is_tagged(self.view) and self.method in idempotency.WRITES and not _is_creation(self.view)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         """Return the operation with the answers to who may not do it, and with what its address is made of."""
@@ -118,7 +125,7 @@ class RestSchema(AutoSchema):
         _describe_refusals(operation, "400", "401", "404", "429")
         if self.view.actions.get(self.method, "view") != "view":
             _describe_refusals(operation, "403")
-        if isinstance(self.view, Tagged) and self.method in {"PATCH", "PUT", "DELETE"}:
+        if self._changes_as_read():
             _describe_refusals(operation, "412", "428")
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and "description" not in parameter:
@@ -126,6 +133,16 @@ class RestSchema(AutoSchema):
                     if f"{part}/{{{parameter['name']}}}" in self.path:
                         parameter["description"] = text
         return operation
+
+
+def _is_creation(view: Any) -> bool:
+    return isinstance(view, ResourceViewSet) and view.action == "create"
+
+
+def _is_tagged(view: Any) -> TypeGuard[Tagged]:
+    """Whether the operation is about one thing that has an ETag."""
+    about_one = not isinstance(view, ResourceViewSet) or view.action in _VERBS.keys() - {"list"}
+    return isinstance(view, Tagged) and about_one
 
 
 _PLACES = {"/clusters": "Name of the cluster.", "/hierarchies": "Name of the hierarchy."}

@@ -42,7 +42,7 @@ def parts(body: dict[str, Any]) -> list[dict[str, Any]]:
 def members(address: str) -> list[str]:
     """What may be asked for there."""
     found: Any = resolve(address.partition("?")[0]).func
-    view = found.cls()
+    view = found.cls(**found.initkwargs)
     view.request, view.kwargs = None, {}
     view.action = getattr(found, "actions", {}).get("get")
     return sorted(selectable(view)[0])
