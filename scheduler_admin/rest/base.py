@@ -50,8 +50,8 @@ class ApiView(APIView):
     queries: ClassVar[Mapping[str, type[serializers.Serializer[Any]]]] = {}
     """Method -> what the query of a request with it may hold; nothing, if it is left out."""
     largest: ClassVar[int] = LARGEST_BODY
-    keeps_answers: ClassVar[bool] = True
-    """Whether an answer may be kept, for a request that may be sent again: not where it holds a secret."""
+    unkept: ClassVar[frozenset[str]] = frozenset()
+    """Methods whose answers hold a secret, so that they are not kept for a request that may be sent again."""
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
@@ -91,7 +91,7 @@ class ApiView(APIView):
             self.http_method_not_allowed(request)
         self.authorize(request)
         self.asked = self._read_parameters(request)
-        self.kept = idempotency.begin(request, keeps=self.keeps_answers)
+        self.kept = idempotency.begin(request, keeps=request.method not in self.unkept)
 
     def handle_exception(self, exc: Exception) -> Response:
         """A problem, but for what was answered before."""

@@ -1,6 +1,7 @@
 """Query parameters that filter a list, with django-filter. A value that cannot be right is an error, never ignored."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,10 +10,10 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django_filters import Filter, FilterSet
 from django_filters.rest_framework import DjangoFilterBackend
-from drf_spectacular.drainage import set_override
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.rest import problems
 
 
@@ -50,7 +51,7 @@ class Parameter(Filter):
         method: str | Callable[..., QuerySet[Any]] | None = None,
     ) -> None:
         super().__init__(field_name=column or None, method=method, reads=reads, required=False)
-        set_override(self, "field", reads)
+        self.reads = reads
 
     def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
         """Return the rows that have the value; all of them where none was given."""
@@ -62,6 +63,29 @@ class Parameters(FilterSet):
 
     ranges: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Pairs of parameters: the second must be after the first."""
+
+    @classmethod
+    def described(cls) -> type[serializers.Serializer[Any]]:
+        """Return the parameters as a serializer, as the OpenAPI document is made of those."""
+        reads = {name: one.reads for name, one in cls.base_filters.items() if isinstance(one, Parameter)}
+
+        class Described(serializers.Serializer[Any]):
+            """The parameters, each of which may be left out."""
+
+            def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+                """Return copies: a field belongs to one serializer."""
+                found = deepcopy(reads)
+                for field in found.values():
+                    field.required = False
+                return found
+
+        return Described
+
+    @property
+    def reader(self) -> Who:
+        """Whoever asks."""
+        assert self.request is not None  # the backend passes it on
+        return self.request.user
 
     def is_valid(self) -> bool:
         """Whether every value, and every range, can be right."""

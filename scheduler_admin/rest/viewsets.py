@@ -17,7 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
-from scheduler_admin.rest.filters import FilterBackend
+from scheduler_admin.rest.filters import FilterBackend, Parameters
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 
 
@@ -64,6 +64,8 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
     body_class: ClassVar[type[serializers.Serializer[Any]]]
     """What is sent to make or change a row."""
     filter_backends = [FilterBackend]
+    filterset_class: ClassVar[type[Parameters] | None] = None
+    """The query parameters of the list that filter it."""
     pagination_class: type[BasePagination] | None = None
     newest_by: ClassVar[str] = "pk"
     lookup_value_converter = "int"
@@ -96,7 +98,7 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
 
     def filter_names(self) -> set[str]:
         """Return the query parameters of the list that its filters read."""
-        filters: Any = getattr(self, "filterset_class", None)
+        filters = self.filterset_class
         return {*filters.base_filters} if filters and self.action == "list" else set()
 
 

@@ -96,7 +96,7 @@ class TokensView(_TokensView):
 
     actions = {"GET": "view", "POST": "view"}
 
-    keeps_answers = False
+    unkept = frozenset({"POST"})
 
     queries = {"GET": TokensParameters}
 

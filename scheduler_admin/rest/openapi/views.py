@@ -106,12 +106,18 @@ class RestSchema(AutoSchema):
             return super().get_override_parameters()
         query = view.query_of(self.method)
         found: list[Any] = [query] if query else []
+        if isinstance(view, ResourceViewSet) and view.action == "list" and view.filterset_class:
+            found.append(view.filterset_class.described())
         if _is_tagged(view):
             if self._changes_as_read():
                 found.append(if_match(view.if_match_description))
             if self.method != "DELETE":
                 found.append(etag(view.etag_description, 201 if _is_creation(view) else 200))
         return found
+
+    def get_filter_backends(self) -> list[Any]:
+        """Return none: what filters read is among the override parameters, with its lengths and bounds."""
+        return []
 
     def _changes_as_read(self) -> bool:
         """Whether the operation changes what has an ETag, rather than making it."""
@@ -123,7 +129,7 @@ class RestSchema(AutoSchema):
         if operation is None or not isinstance(self.view, ApiView):
             return operation
         _describe_refusals(operation, "400", "401", "404", "429")
-        if self.view.actions.get(self.method, "view") != "view":
+        if self.view.actions.get(self.method, "view") != "view" or self.method in idempotency.WRITES:
             _describe_refusals(operation, "403")
         if self._changes_as_read():
             _describe_refusals(operation, "412", "428")
@@ -145,7 +151,7 @@ def _is_tagged(view: Any) -> TypeGuard[Tagged]:
     return isinstance(view, Tagged) and about_one
 
 
-_PLACES = {"/clusters": "Name of the cluster.", "/hierarchies": "Name of the hierarchy."}
+_PLACES = {"/clusters": "Name of the cluster.", "/hierarchies": "Name of the hierarchy.", "/tenants": "Its name."}
 """Part of an address -> what the name after it is."""
 
 
