@@ -4,12 +4,12 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import ApiToken, Site, Tenant, User
-from scheduler_admin.accounts.scopes import scope_by_role
+from scheduler_admin.accounts.scopes import Who, scope_by_role, scope_of
 from scheduler_admin.accounts.services.tokens import digest_of
 
 
@@ -49,6 +49,12 @@ def needs_second(user: User) -> bool:
     """
     found = site()
     return found.second_for_admins if scope_by_role(user, "edit").everything else found.second_for_editors
+
+
+def visible_tenants(user: Who) -> QuerySet[Tenant]:
+    """Return the tenants that the user belongs to, by name; who sees everything gets all."""
+    scope, rows = scope_of(user, "view"), Tenant.objects.order_by("name")
+    return rows if scope.everything else rows.filter(pk__in=scope.tenants)
 
 
 def tenant_called(name: str) -> Tenant | None:

@@ -103,7 +103,7 @@ class FilterBackend(DjangoFilterBackend):
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:  # type: ignore[override]  # as DRF has it
         """Return the rows for which all that is asked for holds. Raises WrongParameters."""
-        found = self.get_filterset(request, queryset, view)
+        found = self.get_filterset(request, queryset, view) if view.action == "list" else None
         if found is None:
             return queryset
         if not found.is_valid():

@@ -76,6 +76,7 @@ OWNERS_SEND = _row(IN, 404, 404, 422, 422, 403, 403, 422)
 OWNERS_CLASH = _row(IN, 404, 404, 428, 428, 403, 403, 428)  # 428: no tag was sent
 OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
 ALL_SEND = _row(IN, 422, 422, 422, 422, 422, 422, 422)
+OWNER_READS = _row(IN, 404, 404, 200, 404, 404, 404, 404)  # the admin finds it gone: GET comes after DELETE
 OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
 ADMINS_OWN = _row(IN, 404, 404, 404, 404, 404, 404, 204)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
@@ -237,20 +238,30 @@ ROUTES = {
     "api:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": OPERATORS_CLASH}, written_with={"reason": "why"}
     ),
-    "api:audit": api(STAFF, "tenant"),
-    "api:tenants": api(SIGNED_IN),
-    "api:users": api(STAFF, "tenant"),
-    "api:tokens": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": ALL_SEND}),
-    "api:token": Rule({"OPTIONS": SIGNED_IN, "DELETE": OWNER_DELETES}, written_with={"reason": "leaked"}),
+    "api:audit-list": api(STAFF, "tenant"),
+    "api:audit-detail": api(STAFF, "tenant", "namespace"),
+    "api:tenant-list": api(SIGNED_IN),
+    "api:tenant-detail": api(OWNERS, "namespace", "team"),
+    "api:user-list": api(STAFF, "tenant"),
+    "api:user-detail": api(STAFF, "tenant"),
+    "api:token-list": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": ALL_SEND}),
+    "api:token-detail": Rule(
+        {"GET": OWNER_READS, "HEAD": OWNER_READS, "OPTIONS": SIGNED_IN, "DELETE": OWNER_DELETES},
+        written_with={"reason": "leaked"},
+    ),
     "api:site": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH}, written_with={"reason": "why"}
     ),
-    "api:mappings": Rule(
+    "api:group-mapping-list": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
         ("tenant",),
         written_with={"reason": "why"},
     ),
-    "api:mapping": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
+    "api:group-mapping-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE},
+        ("tenant",),
+        written_with={"reason": "why"},
+    ),
     "api:channels": Rule({"GET": TENANTS, "HEAD": TENANTS, "OPTIONS": SIGNED_IN, "POST": TENANTS_SEND}, ("tenant",)),
     "api:channel_latest": Rule(
         {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "POST": OWNERS_TEST}, ("pod", "queue")
@@ -360,6 +371,9 @@ PARAMETERS = {
     "comparisons/pk": "comparison",
     "pauses/pk": "pause",
     "tokens/pk": "token",
+    "audit/pk": "event",
+    "tenants/name": "tenant",
+    "users/pk": "user",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",

@@ -57,6 +57,10 @@ class Side:
     """The number of a token of a person of theirs."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    user: int
+    """The number of a person of theirs."""
+    event: int
+    """The number of what the audit log says of their tenant."""
     run: int
     """The number of a pass over the shared cluster, which is the staff's."""
     snapshot: int
@@ -87,6 +91,8 @@ class Side:
             window=number,
             mapping=number,
             token=number,
+            user=number,
+            event=number,
             run=number,
             snapshot=number,
             saved=number,

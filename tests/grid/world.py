@@ -17,7 +17,7 @@ from engine.planning.comparison import SideFigures
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from scheduler_admin.accounts.doors import add_mapping
-from scheduler_admin.accounts.models import ApiToken, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
 from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.accounts.services.users import create_user
@@ -164,7 +164,10 @@ def _stops(side: Side) -> dict[str, int]:
     channel = _channels(side, 0)
     person = User.objects.get(username=f"{side.canary}-person")
     token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
-    return {"token": token.pk, "channel": channel.pk, "pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
+    event = AuditEvent.objects.get(verb="tenant.create", target=side.tenant)
+    rows = {"token": token, "user": person, "event": event, "channel": channel}
+    rows |= {"pause": pause, "window": window, "mapping": mapping}
+    return {name: row.pk for name, row in rows.items()}
 
 
 def _channels(side: Side, number: int) -> Channel:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.shortcuts import get_object_or_404
+from django.db.models import QuerySet
 from django.utils.cache import patch_cache_control
 from django.views.decorators.debug import sensitive_variables
 from drf_spectacular.utils import extend_schema
@@ -13,26 +13,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.api.authentication import TokenAuthentication
-from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.models import ApiToken
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services.own_tokens import covers, make_own, tokens_of
 from scheduler_admin.accounts.services.tokens import revoke_token
-from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import PROBLEM
-from scheduler_admin.rest.pagination import NumberedPageParameters, next_link
+from scheduler_admin.rest.filters import Parameter, Parameters
+from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.parameters import ReasonParameters
+from scheduler_admin.rest.viewsets import Created, Destroyed, Listed, NumberedPages
 
 _LONGEST = 3650
-
-
-class TokensParameters(NumberedPageParameters):
-    """Whose tokens."""
-
-    user = serializers.CharField(
-        required=False, max_length=150, help_text="Of this user: for who administers the site. Left out: your own."
-    )
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
@@ -81,81 +73,58 @@ class TokensSerializer(serializers.Serializer[Any]):
     results = TokenSerializer(many=True)
 
 
-class _TokensView(ApiView):
-    """What both share."""
+class TokenFilters(Parameters):
+    """Whose tokens."""
 
-    def user(self) -> User:
-        """Who asks."""
-        user = self.request.user
-        assert isinstance(user, User)
-        return user
+    user = Parameter(
+        serializers.CharField(
+            max_length=150, help_text="Of this user: for who administers the site. Left out: your own."
+        ),
+        "user__username",
+    )
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the tokens of one user: those of the reader where no other is named."""
+        found: QuerySet[Any] = super().filter_queryset(queryset)
+        return found.filter(user=self.reader) if self.form.cleaned_data["user"] is None else found
 
 
-class TokensView(_TokensView):
-    """Tokens."""
+class TokenViewSet(Listed, Created, Destroyed):
+    """Your own tokens, with what each is good for and when it was last used. Follow `next`."""
 
-    actions = {"GET": "view", "POST": "view"}
-
+    actions = {"GET": "view", "POST": "view", "DELETE": "view"}
+    queries = {"GET": NumberedPageParameters, "DELETE": ReasonParameters}
+    tag = "tokens"
+    resource = "token", "tokens"
+    operations = {"create": "make_token", "destroy": "revoke_token"}
+    queryset = ApiToken.objects.all()
+    serializer_class = TokenSerializer
+    list_class = TokensSerializer
+    body_class = NewTokenSerializer
+    filterset_class = TokenFilters
+    pagination_class = NumberedPages
     unkept = frozenset({"POST"})
 
-    queries = {"GET": TokensParameters}
+    def get_queryset(self) -> QuerySet[ApiToken]:
+        """Return the tokens that the reader may know of."""
+        return tokens_of(self.user)
 
-    @extend_schema(
-        operation_id="list_tokens",
-        tags=["tokens"],
-        parameters=[TokensParameters],
-        responses={200: TokensSerializer, **PROBLEM},
-    )
-    def get(self, request: Request) -> Response:
-        """Your own, with what each is good for and when it was last used. Follow `next`."""
-        user, limit = self.user(), self.asked["limit"]
-        rows = tokens_of(user).filter(user__username=self.asked.get("user", user.username))
-        if "cursor" in self.asked:
-            rows = rows.filter(pk__lt=self.asked["cursor"])
-        found = list(rows[: limit + 1])
-        place = found[limit - 1].pk if len(found) > limit else None
-        return Response(TokensSerializer({"next": next_link(request, place), "results": found[:limit]}).data)
-
-    @extend_schema(
-        operation_id="make_token",
-        tags=["tokens"],
-        request=NewTokenSerializer,
-        responses={201: MadeTokenSerializer, **PROBLEM, **REFUSED},
-    )
+    @extend_schema(responses={201: MadeTokenSerializer})
     @sensitive_variables()
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request, **_place: Any) -> Response:
         """Make one for yourself; it is told this once. Not with a cluster's token, whose life is short on purpose."""
-        user = self.user()
         if request.auth is None and isinstance(request.successful_authenticator, TokenAuthentication):
             raise PermissionDenied
         given = read_body(NewTokenSerializer(data=request.data), request.data)
         days = given.pop("days", ...)
         lifetime = timedelta(days=days) if isinstance(days, int) else days
-        made, plaintext = make_own(user=user, lifetime=lifetime, **given)
+        made, plaintext = make_own(user=self.user, lifetime=lifetime, **given)
         response = Response({**TokenSerializer(made).data, "token": plaintext}, status=201)
         patch_cache_control(response, no_store=True)
         return response
 
-
-class TokenView(_TokensView):
-    """One token."""
-
-    actions = {"DELETE": "view"}
-
-    queries = {"DELETE": ReasonParameters}
-
-    @extend_schema(
-        operation_id="revoke_token",
-        tags=["tokens"],
-        parameters=[ReasonParameters],
-        responses={204: None, **PROBLEM, **REFUSED},
-    )
-    def delete(self, request: Request, pk: int) -> Response:
+    def remove(self, row: ApiToken) -> None:
         """The next request with it is refused. A token revokes itself, and those that may do no more than it."""
-        del request
-        user = self.user()
-        found = get_object_or_404(tokens_of(user), pk=pk)
-        if not scope_of(user, "administer").everything and not covers(user.token, found):
+        if not scope_of(self.user, "administer").everything and not covers(self.user.token, row):
             raise PermissionDenied
-        revoke_token(token=found, actor=user, reason=self.asked["reason"])
-        return Response(status=204)
+        revoke_token(token=row, actor=self.user, reason=self.asked["reason"])

@@ -1,16 +1,17 @@
 """The addresses of accounts in the REST API."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, path
 
-from scheduler_admin.accounts.api import accounts, site_settings, tokens
+from scheduler_admin.accounts.api import audit, group_mappings, site, tenants, tokens, users
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
-    path("audit", accounts.AuditView.as_view(), name="audit"),
-    path("tenants", accounts.TenantsView.as_view(), name="tenants"),
-    path("tokens", tokens.TokensView.as_view(), name="tokens"),
-    path("tokens/<int:pk>", tokens.TokenView.as_view(), name="token"),
-    path("users", accounts.UsersView.as_view(), name="users"),
-    path("site", site_settings.SiteView.as_view(), name="site"),
-    path("group-mappings", site_settings.MappingsView.as_view(), name="mappings"),
-    path("group-mappings/<int:pk>", site_settings.MappingView.as_view(), name="mapping"),
+ROWS = router()
+ROWS.register("audit", audit.AuditViewSet, basename="audit")
+ROWS.register("group-mappings", group_mappings.GroupMappingViewSet, basename="group-mapping")
+ROWS.register("tenants", tenants.TenantViewSet, basename="tenant")
+ROWS.register("tokens", tokens.TokenViewSet, basename="token")
+ROWS.register("users", users.UserViewSet, basename="user")
+urlpatterns: list[URLPattern | URLResolver] = [
+    *ROWS.urls,
+    path("site", site.SiteView.as_view(), name="site"),
 ]
