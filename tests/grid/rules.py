@@ -221,10 +221,10 @@ ROUTES = {
     "web:pod_waiting": page(NOTHING),  # what the address names is a victim
     "web:workload": page(OWNERS, "application"),
     "api:openapi": api(SIGNED_IN),
-    "api:clusters": Rule(
+    "api:cluster-list": Rule(
         {"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": CONNECTORS_SEND}, ("cluster",)
     ),
-    "api:cluster": api(SHARERS),
+    "api:cluster-detail": api(SHARERS),
     "api:check": api(CONNECTORS),
     "api:comparisons": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
     "api:comparison": api(STAFF, "queue"),

@@ -13,7 +13,7 @@ from engine.cluster.errors import ClusterError
 from engine.formats.tree_json.document import write_form
 from engine.observation.discovery import Leaf, TreeProposal
 from scheduler_admin.clusters.api.connections import GivenSerializer, WrongCredentials, way_of
-from scheduler_admin.clusters.api.serializers import ClustersSerializer
+from scheduler_admin.clusters.api.serializers import ClusterSerializer, ClustersSerializer
 from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.connect import Look, connect, look
 from scheduler_admin.clusters.connections.error_messages import told
@@ -21,10 +21,10 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.notes import said
-from scheduler_admin.rest.base import ApiView, tagged
-from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.base import tagged
+from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.fields import AmountsField
-from scheduler_admin.rest.openapi.parts import PROBLEM
+from scheduler_admin.rest.viewsets import Listed, Retrieved
 
 
 class ConnectParameters(serializers.Serializer[Any]):
@@ -116,44 +116,53 @@ class ConnectedSerializer(serializers.Serializer[Any]):
     found = SurveySerializer()
 
 
-class ClustersView(ApiView):
-    """Clusters."""
+class ClusterViewSet(Listed, Retrieved):
+    """All clusters that you may see, with what the last pass read of them."""
 
     actions = {"GET": "view", "POST": "connect"}
-
     queries = {"POST": ConnectParameters}
+    tag = "clusters"
+    resource = "cluster", "clusters"
+    operations = {"create": "connect_cluster"}
+    queryset = Cluster.objects.select_related("status", "hierarchy__current")
+    serializer_class = ClusterSerializer
+    list_class = ClustersSerializer
+    body_class = NewClusterSerializer
+    lookup_field = "name"
+    lookup_value_converter = "slug"
 
-    @extend_schema(operation_id="list_clusters", tags=["clusters"], responses={200: ClustersSerializer, **PROBLEM})
-    def get(self, request: Request) -> Response:
-        """All clusters that you may see, with what the last pass read of them."""
-        clusters = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy__current")
-        context = {"scope": self.scope}
-        body = ClustersSerializer({"results": clusters}, context=context).data
-        return tagged(dict(body), but="age_seconds")
+    def get_serializer_context(self) -> dict[str, Any]:
+        """Add what the reader may see."""
+        return {**super().get_serializer_context(), "scope": self.scope}
+
+    def get_object(self) -> Cluster:
+        """Return the cluster that the address names. Raises Http404."""
+        return self.cluster(self.kwargs["name"])
+
+    def list(self, request: Request, **place: Any) -> Response:
+        """Return all clusters that the reader may see, with an ETag that their age does not change."""
+        return tagged(dict(super().list(request, **place).data), but="age_seconds")
+
+    def retrieve(self, request: Request, **place: Any) -> Response:
+        """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
+        return tagged(dict(super().retrieve(request, **place).data), but="age_seconds")
 
     @extend_schema(
-        operation_id="connect_cluster",
-        tags=["clusters"],
-        parameters=[ConnectParameters],
-        request=NewClusterSerializer,
         responses={
             200: OpenApiResponse(ConnectedSerializer, description="A dry run, or it was connected before."),
             201: ConnectedSerializer,
-            **PROBLEM,
-            **REFUSED,
-        },
+        }
     )
     @sensitive_variables()
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Look at a cluster, then add it in mode observe with a tree that fits it. Nothing is written to it.
 
         It takes some seconds, twenty at most. For admins.
         """
-        actor = self.actor("connect")
-        sent = read_body(NewClusterSerializer(data=request.data), request.data)
-        seen = look(way=_way(sent), name=sent.get("name", ""), actor=actor)
+        sent = read_body(self.body_class(data=request.data), request.data)
+        seen = look(way=_way(sent), name=sent.get("name", ""), actor=self.user)
         if not self.asked["dry_run"]:
-            connect(seen=seen, actor=actor)
+            connect(seen=seen, actor=self.user)
         added = seen.known is None and not self.asked["dry_run"]
         return Response(ConnectedSerializer(_connected(seen)).data, status=201 if added else 200)
 

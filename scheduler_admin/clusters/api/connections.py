@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from engine.cluster.connecting.kubeconfig import LONGEST
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.check import CheckLevel, CheckResult
-from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.connections.access_methods import Way
@@ -25,11 +24,8 @@ from scheduler_admin.core import limits
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.worker.cluster_check import check_cluster
-
-_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
 
 
 class ConnectionSerializer(serializers.Serializer[Any]):
@@ -109,21 +105,15 @@ class CheckView(ApiView):
     """Whether a cluster can be used as a mode wants."""
 
     actions = {"GET": "connect"}
-    staff_only = True
-
     queries = {"GET": CheckParameters}
+    staff_only = True
+    tag = "clusters"
 
-    @extend_schema(
-        operation_id="check_cluster",
-        tags=["clusters"],
-        parameters=[CLUSTER, CheckParameters],
-        responses={200: ReportSerializer, (403, problems.MEDIA_TYPE): problems.ProblemSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="check_cluster", responses=ReportSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Sign in and try everything; nothing is changed. It takes some seconds, twenty at most. For admins."""
         del request
-        cluster = self.cluster(name)
-        actor = self.actor("connect")
+        cluster, actor = self.cluster(name), self.actor("connect")
         report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""), actor=actor)
         return Response(ReportSerializer(report).data)
 
@@ -132,32 +122,21 @@ class CredentialsView(ApiView):
     """What signs in to a cluster."""
 
     actions = {"GET": "view", "PUT": "connect", "DELETE": "connect"}
-    staff_only = True
-
     queries = {"PUT": ReasonParameters, "DELETE": ReasonParameters}
+    staff_only = True
+    tag = "clusters"
 
-    @extend_schema(
-        operation_id="get_credentials",
-        tags=["clusters"],
-        parameters=[CLUSTER],
-        responses={200: ConnectionSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_credentials", responses=ConnectionSerializer)
     def get(self, request: Request, name: str) -> Response:
         """How the cluster is reached: never the credentials themselves."""
         cluster = self.cluster(name)
-        return Response(_told(cluster, whole=scope_of(request.user, "connect").everything))
+        return Response(connection_of(cluster, whole=scope_of(request.user, "connect").everything))
 
-    @extend_schema(
-        operation_id="put_credentials",
-        tags=["clusters"],
-        parameters=[CLUSTER, ReasonParameters],
-        request=GivenSerializer,
-        responses={200: ConnectionSerializer, **PROBLEM, **_REFUSED},
-    )
+    @extend_schema(operation_id="put_credentials", request=GivenSerializer, responses=ConnectionSerializer)
     @sensitive_variables()
     def put(self, request: Request, name: str) -> Response:
         """Try credentials, then keep them, encrypted, instead of those that the cluster had."""
-        cluster, user = self._changeable(name)
+        cluster, user = self.cluster(name), self.actor("connect")
         sent = read_body(GivenSerializer(data=request.data), request.data, WrongCredentials)
         try:
             set_credentials(cluster=cluster, way=way_of(sent), actor=user, reason=self.asked["reason"])
@@ -165,23 +144,15 @@ class CredentialsView(ApiView):
             raise WrongCredentials([{"detail": told(error)}]) from None
         except ValidationError as error:
             raise WrongCredentials([{"detail": message} for message in error.messages]) from None
-        return Response(_told(cluster, whole=True))
+        return Response(connection_of(cluster, whole=True))
 
-    @extend_schema(
-        operation_id="delete_credentials",
-        tags=["clusters"],
-        parameters=[CLUSTER, ReasonParameters],
-        responses={204: None, (403, problems.MEDIA_TYPE): problems.ProblemSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="delete_credentials", responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
         """Forget what is kept: the kubeconfig on the machine is used again, or the worker's own service account."""
         del request
-        cluster, user = self._changeable(name)
+        cluster, user = self.cluster(name), self.actor("connect")
         remove_credentials(cluster=cluster, actor=user, reason=self.asked["reason"])
         return Response(status=204)
-
-    def _changeable(self, name: str) -> tuple[Cluster, User]:
-        return self.cluster(name), self.actor("connect")
 
 
 @sensitive_variables()
@@ -192,8 +163,8 @@ def way_of(sent: dict[str, Any]) -> Way:
     return Way.by_text(sent["kubeconfig"], sent.get("context", ""))
 
 
-def _told(cluster: Cluster, *, whole: bool) -> dict[str, Any]:
-    """Paths and contexts on the machine are for admins alone."""
+def connection_of(cluster: Cluster, *, whole: bool) -> dict[str, Any]:
+    """Return how a cluster is reached; paths and contexts on the machine only of the ``whole``, for admins."""
     stored = selectors.credentials_of(cluster)
     found: dict[str, Any] = dict.fromkeys(ConnectionSerializer().fields)
     if stored is not None:

@@ -15,7 +15,6 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.queues.api.queues import QueueView
 from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class KueueQuotaLineSerializer(serializers.Serializer[Any]):
@@ -73,13 +72,9 @@ class QuotaView(QueueView):
     """The quota of a cluster where Kueue runs."""
 
     actions = {"GET": "view"}
+    tag = "queues"
 
-    @extend_schema(
-        operation_id="get_quota",
-        tags=["queues"],
-        parameters=[CLUSTER],
-        responses={200: KueueQuotaSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_quota", responses=KueueQuotaSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Each ClusterQueue and Cohort by flavor and resource: quota, limits, used, borrowed, lent, and its share."""
         cluster = self.cluster(name)

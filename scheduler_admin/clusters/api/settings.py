@@ -8,22 +8,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
-from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.parameters import ReasonParameters
-
-_REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
-_ETAG = etag("Of the settings.", 200, 304)
-_IF_MATCH = if_match("The ETag of the settings that this changes.")
 
 
 class SettingsSerializer(serializers.ModelSerializer[Cluster]):
@@ -57,56 +51,46 @@ class SettingsParameters(ReasonParameters):
     )
 
 
-class ClusterSettingsView(ApiView):
+class ClusterSettingsView(ApiView, Tagged):
     """The settings of a cluster."""
 
     actions = {"GET": "view", "PATCH": "operate"}
-    staff_only = True
-
     queries = {"PATCH": SettingsParameters}
+    staff_only = True
+    tag = "clusters"
+    etag_description = "Of the settings."
+    if_match_description = "The ETag of the settings that this changes."
 
-    @extend_schema(
-        operation_id="get_settings",
-        tags=["clusters"],
-        parameters=[CLUSTER, _ETAG],
-        responses={200: SettingsSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_settings", responses=SettingsSerializer)
     def get(self, request: Request, name: str) -> Response:
         """How far the engine may go, and its limits."""
         del request
-        cluster = self.cluster(name)
-        return Response(SettingsSerializer(cluster).data, headers={"ETag": _tag(cluster)})
+        return self.answer(self.cluster(name))
 
     @extend_schema(
-        operation_id="patch_settings",
-        tags=["clusters"],
-        parameters=[CLUSTER, SettingsParameters, _IF_MATCH, _ETAG],
-        request=SettingsSerializer(partial=True),
-        responses={200: SettingsSerializer, **PROBLEM, **_REFUSED},
+        operation_id="patch_settings", request=SettingsSerializer(partial=True), responses=SettingsSerializer
     )
     @transaction.atomic
     def patch(self, request: Request, name: str) -> Response:
         """Change those that are given. The mode takes an operator, limits take an admin."""
-        seen = self.cluster(name)
-        user = self.actor("operate")
+        seen, operator = self.cluster(name), self.actor("operate")
         given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
         cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
-        etags.check(request, _tag(cluster), required=True)
-        mode = given.pop("mode", cluster.mode)
+        self.check_read(cluster)
+        mode, reason = given.pop("mode", cluster.mode), self.asked["reason"]
         if given:
-            actor = self.configurer()
-            change_limits(cluster=cluster, values=given, seen={}, actor=actor, reason=self.asked["reason"])
+            admin = acting(operator, "configure")
+            change_limits(cluster=cluster, values=given, seen={}, actor=admin, reason=reason)
         if mode != cluster.mode:
             override = self.asked["override"]
-            set_mode(cluster=cluster, mode=mode, actor=user, reason=self.asked["reason"], override=override)
+            set_mode(cluster=cluster, mode=mode, actor=operator, reason=reason, override=override)
         cluster.refresh_from_db()
-        return Response(SettingsSerializer(cluster).data, headers={"ETag": _tag(cluster)})
+        return self.answer(cluster)
 
-    def configurer(self) -> User:
-        """Who asks, if their role lets them change limits. Raises PermissionDenied."""
-        return acting(self.request.user, "configure")
+    def answer(self, cluster: Cluster) -> Response:
+        """Return the settings as they are now."""
+        return Response(SettingsSerializer(cluster).data, headers=self.headers_of(cluster))
 
-
-def _tag(cluster: Cluster) -> str:
-    text = json.dumps({"mode": cluster.mode, **limits_of(cluster)}, sort_keys=True)
-    return entity_tag(text)
+    def tag_of(self, found: Cluster) -> str:
+        """Return the ETag of the mode and the limits."""
+        return entity_tag(json.dumps({"mode": found.mode, **limits_of(found)}, sort_keys=True))
