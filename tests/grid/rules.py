@@ -283,15 +283,15 @@ ROUTES = {
     "api:window-detail": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}
     ),
-    "api:snapshots": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("pod",)),
-    "api:snapshot_upload": Rule(
+    "api:snapshot-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("pod",)),
+    "api:snapshot-upload": Rule(
         {"OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, written_with={"name": "from elsewhere"}
     ),
-    "api:snapshot": Rule(
+    "api:snapshot-detail": Rule(
         {"GET": STAFF_ONCE, "HEAD": STAFF_ONCE, "OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE}, ("pod",)
     ),
-    "api:snapshot_file": api(STAFF),
-    "api:snapshot_forecast": api(STAFF),
+    "api:snapshot-file": api(STAFF),
+    "api:snapshot-forecast": api(STAFF),
     "api:priority_classes": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
         ("priority_class", "namespace", "queue"),

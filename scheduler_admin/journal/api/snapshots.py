@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.decorators import action
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,19 +18,16 @@ from scheduler_admin.core import limits
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.presenters import IN_FORCE, OWN, SnapshotPage, snapshot_page
 from scheduler_admin.journal.selectors.forecasts import alone
-from scheduler_admin.journal.selectors.snapshots import as_file, find_snapshot, snapshots_of
+from scheduler_admin.journal.selectors.snapshots import as_file
 from scheduler_admin.journal.services.snapshots import MOST_BYTES, delete_snapshot, save_snapshot, upload_snapshot
 from scheduler_admin.queues.api.outcomes import told
 from scheduler_admin.queues.api.tree_serializers import ForecastSerializer
 from scheduler_admin.rest import problems
-from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
 
 _NAME = "What it is called here."
-_REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}}
 
 
 class SnapshotSerializer(serializers.ModelSerializer[SavedSnapshot]):
@@ -89,153 +88,88 @@ class SnapshotForecastSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
 
 
-class _SnapshotsView(ApiView):
-    """What these share: for those who see everything."""
+class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
+    """All snapshots of a cluster that are kept: fifty at most."""
 
+    actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
     staff_only = True
+    tag = "snapshots"
+    resource = "snapshot", "snapshots"
+    operations = {
+        "create": "save_snapshot",
+        "upload": "upload_snapshot",
+        "file": "download_snapshot",
+        "forecast": "forecast_snapshot",
+    }
+    queryset = SavedSnapshot.objects.select_related("cluster")
+    serializer_class = SnapshotSerializer
+    list_class = SnapshotsSerializer
+    body_class = NewSnapshotSerializer
 
-    def find(self, name: str, pk: int) -> SavedSnapshot:
-        """A snapshot. Raises Http404."""
-        return find_snapshot(self.request.user, self.cluster(name), pk)
+    def get_queryset(self) -> QuerySet[SavedSnapshot]:
+        """Return the cluster's snapshots, with what they hold only where that is read."""
+        rows = super().get_queryset()
+        return rows if self.action in {"file", "forecast"} else rows.defer("blob", "document")
 
+    def retrieve(self, request: Request, **place: Any) -> Response:
+        """When it was, how large it is, who saved it."""
+        return super().retrieve(request, **place)
 
-class SnapshotsView(_SnapshotsView):
-    """The snapshots of a cluster."""
-
-    actions = {"GET": "view", "POST": "operate"}
-
-    @extend_schema(
-        operation_id="list_snapshots",
-        tags=["snapshots"],
-        parameters=[CLUSTER],
-        responses={200: SnapshotsSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """All that are kept: fifty at most."""
-        rows = snapshots_of(request.user, self.cluster(name))
-        return Response(SnapshotsSerializer({"results": rows}).data)
-
-    @extend_schema(
-        operation_id="save_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER],
-        request=NewSnapshotSerializer,
-        responses={201: SnapshotSerializer, **PROBLEM, **REFUSED},
-    )
-    def post(self, request: Request, name: str) -> Response:
+    def make(self, given: dict[str, Any]) -> SavedSnapshot:
         """Keep the cluster as it was last seen, or at a moment, with the tree that was in force then."""
-        cluster, actor = self.cluster(name), self.actor("operate")
-        given = read_body(NewSnapshotSerializer(data=request.data), request.data)
-        made = save_snapshot(cluster=cluster, actor=actor, **given)
-        return Response(SnapshotSerializer(made).data, status=201)
+        return save_snapshot(cluster=self.named_cluster, actor=self.user, **given)
 
-
-class SnapshotUploadView(_SnapshotsView):
-    """Snapshots from elsewhere."""
-
-    actions = {"POST": "operate"}
-
-    parser_classes = [ZipParser, ManifestsParser]
-    largest = MOST_BYTES
-
-    queries = {"POST": UploadParameters}
+    def remove(self, row: SavedSnapshot) -> None:
+        """Forget it."""
+        delete_snapshot(snapshot=row, actor=self.user)
 
     @extend_schema(
-        operation_id="upload_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER, UploadParameters],
-        request={ZIP: OpenApiTypes.BINARY, OWN_FORM: OpenApiTypes.OBJECT},
-        responses={201: SnapshotSerializer, **PROBLEM, **_REFUSED},
+        request={ZIP: OpenApiTypes.BINARY, OWN_FORM: OpenApiTypes.OBJECT}, responses={201: SnapshotSerializer}
     )
-    def post(self, request: Request, name: str) -> Response:
+    @action(
+        detail=False,
+        methods=["post"],
+        queries={"POST": UploadParameters},
+        parser_classes=[ZipParser, ManifestsParser],
+        largest=MOST_BYTES,
+    )
+    def upload(self, request: Request, **_place: Any) -> Response:
         """Keep what a file holds: a snapshot as it was downloaded, or objects as kubectl writes them in JSON."""
-        cluster, actor, body = self.cluster(name), self.actor("operate"), request.data
+        cluster, body = self.named_cluster, request.data
         if not isinstance(body, Body):  # what the framework makes of no body at all
             raise problems.Unreadable([{"detail": _("The request has no body.")}])
-        made = upload_snapshot(cluster=cluster, name=self.asked["name"], actor=actor, data=body.raw)
-        return Response(SnapshotSerializer(made).data, status=201)
+        made = upload_snapshot(cluster=cluster, name=self.asked["name"], actor=self.user, data=body.raw)
+        return self.answer(made, status=201)
 
-
-class SnapshotView(_SnapshotsView):
-    """One snapshot."""
-
-    actions = {"GET": "view", "DELETE": "operate"}
-
-    @extend_schema(
-        operation_id="get_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER],
-        responses={200: SnapshotSerializer, **PROBLEM},
+    @extend_schema(responses={(200, ZIP): OpenApiTypes.BINARY})
+    @action(
+        detail=True,
+        queries={"GET": FileParameters},
+        renderer_classes=[JSONRenderer, ZipRenderer],  # the former for problems
     )
-    def get(self, request: Request, name: str, pk: int) -> Response:
-        """When it was, how large it is, who saved it."""
-        del request
-        return Response(SnapshotSerializer(self.find(name, pk)).data)
-
-    @extend_schema(
-        operation_id="delete_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER],
-        responses={204: None, **PROBLEM, **REFUSED},
-    )
-    def delete(self, request: Request, name: str, pk: int) -> Response:
-        """Forget it."""
-        del request
-        self.cluster(name)
-        actor = self.actor("operate")
-        delete_snapshot(snapshot=self.find(name, pk), actor=actor)
-        return Response(status=204)
-
-
-class SnapshotFileView(_SnapshotsView):
-    """What a snapshot holds."""
-
-    actions = {"GET": "view"}
-
-    queries = {"GET": FileParameters}
-    renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
-
-    @extend_schema(
-        operation_id="download_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER, FileParameters],
-        responses={(200, ZIP): OpenApiTypes.BINARY, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, pk: int) -> Response:
+    def file(self, request: Request, **_place: Any) -> Response:
         """As a zip of plain manifests with its tree; without names nobody's are in it."""
-        found, without = self.find(name, pk), self.asked["names"] == "without"
+        found, without = self.get_object(), self.asked["names"] == "without"
         try:
             data = as_file(found, without_names=without)
         except JournalError as error:  # another version wrote it
             raise Http404 from error
         request.accepted_renderer, request.accepted_media_type = ZipRenderer(), ZIP
-        file = f"snapshot-{pk}-without-names.zip" if without else f"{name}-snapshot-{pk}.zip"
+        file = f"snapshot-{found.pk}-without-names.zip" if without else f"{found.cluster.name}-snapshot-{found.pk}.zip"
         return Response(data, headers={"Content-Disposition": f'attachment; filename="{file}"'})
 
-
-class SnapshotForecastView(_SnapshotsView):
-    """What a tree would do to a snapshot."""
-
-    actions = {"GET": "view"}
-
-    queries = {"GET": TryParameters}
-
-    @extend_schema(
-        operation_id="forecast_snapshot",
-        tags=["snapshots"],
-        parameters=[CLUSTER, TryParameters],
-        responses={200: SnapshotForecastSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, pk: int) -> Response:
+    @extend_schema(responses=SnapshotForecastSerializer)
+    @action(detail=True, queries={"GET": TryParameters})
+    def forecast(self, request: Request, **_place: Any) -> Response:
         """What would be preempted, pass by pass, if the tree were in force and nobody did anything else."""
-        cluster, asked = self.cluster(name), self.asked.get("tree", "")
+        asked = self.asked.get("tree", "")
         wanted = {"own": OWN, "current": IN_FORCE}.get(asked, asked.replace(":", "-"))
-        page = snapshot_page(request.user, cluster, self.find(name, pk), wanted)
+        page = snapshot_page(request.user, self.named_cluster, self.get_object(), wanted)
         if asked and (page.chosen is None or page.chosen.key != wanted):
             raise problems.WrongParameters({"tree": [_("There is no such tree: %(choice)s.") % {"choice": asked}]})
-        return Response(SnapshotForecastSerializer(self._row(page)).data)
+        return Response(SnapshotForecastSerializer(self._forecast_of(page)).data)
 
-    def _row(self, page: SnapshotPage) -> dict[str, Any]:
+    def _forecast_of(self, page: SnapshotPage) -> dict[str, Any]:
         found, chosen = page.forecast, page.chosen
         tree = {OWN: "own", IN_FORCE: "current"}.get(chosen.key, chosen.key.replace("-", ":")) if chosen else None
         if isinstance(found, str) or chosen is None or chosen.tree is None:
