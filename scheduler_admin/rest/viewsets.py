@@ -52,6 +52,19 @@ class NumberedPages(BasePagination):
         return Response({"next": self._next, "results": data})
 
 
+class NewestRows(BasePagination):
+    """The newest rows alone, by the view's ``newest_by``: as many as its ``most``."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """Return the newest rows."""
+        del request
+        return list(queryset.order_by(f"-{view.newest_by}")[: view.most])
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """Return the rows."""
+        return Response({"results": data})
+
+
 class ResourceViewSet(ApiView, GenericViewSet[Any]):
     """Rows of one kind. A view set says which rows, how they are sent, and what may be done to them."""
 
@@ -68,6 +81,8 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
     """The query parameters of the list that filter it."""
     pagination_class: type[BasePagination] | None = None
     newest_by: ClassVar[str] = "pk"
+    most: ClassVar[int]
+    """Rows of a list without further pages."""
     lookup_value_converter = "int"
 
     @classmethod

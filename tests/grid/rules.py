@@ -262,11 +262,14 @@ ROUTES = {
         ("tenant",),
         written_with={"reason": "why"},
     ),
-    "api:channels": Rule({"GET": TENANTS, "HEAD": TENANTS, "OPTIONS": SIGNED_IN, "POST": TENANTS_SEND}, ("tenant",)),
-    "api:channel_latest": Rule(
+    "api:channel-list": Rule(
+        {"GET": TENANTS, "HEAD": TENANTS, "OPTIONS": SIGNED_IN, "POST": TENANTS_SEND}, ("tenant",)
+    ),
+    "api:notification-list": Rule(
         {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "POST": OWNERS_TEST}, ("pod", "queue")
     ),
-    "api:channel": Rule(
+    "api:notification-detail": api(OWNERS, "pod", "queue"),
+    "api:channel-detail": Rule(
         {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "PATCH": OWNERS_CLASH, "DELETE": OWNERS_CLASH},
         ("tenant",),
     ),
@@ -377,6 +380,7 @@ PARAMETERS = {
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",
+    "notifications/guid": "notification",
     "windows/pk": "window",
     "namespace": "namespace",
     "priority_class": "priority_class",

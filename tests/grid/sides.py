@@ -53,6 +53,8 @@ class Side:
     """The number of a window of theirs."""
     channel: int
     """The number of a channel by mail."""
+    notification: str
+    """The id of the first that the channel told."""
     token: int
     """The number of a token of a person of theirs."""
     mapping: int
@@ -97,6 +99,7 @@ class Side:
             snapshot=number,
             saved=number,
             channel=number,
+            notification="00000000-0000-4000-8000-000000000000",
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
 

@@ -153,7 +153,7 @@ def _compared(cluster: Cluster, author: User) -> int:
     return Comparison.objects.create(**values, sides=[side], state=Comparison.State.DONE, result=result).pk
 
 
-def _stops(side: Side) -> dict[str, int]:
+def _stops(side: Side) -> dict[str, Any]:
     """The numbers of the pause and of a window of a side's team in the shared cluster, and of a group's mapping."""
     shared = Cluster.objects.get(name=SHARED)
     hours = {"weekdays": ["mon"], "begins": time(1), "ends": time(2), "zone": "UTC"}
@@ -162,12 +162,13 @@ def _stops(side: Side) -> dict[str, int]:
     mapping = add_mapping(group=f"{STAFF}-group", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
     pause = Pause.objects.of(shared, side.team).get()
     channel = _channels(side, 0)
+    told = str(channel.notifications.earliest("pk").guid)
     person = User.objects.get(username=f"{side.canary}-person")
     token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
     event = AuditEvent.objects.get(verb="tenant.create", target=side.tenant)
     rows = {"token": token, "user": person, "event": event, "channel": channel}
     rows |= {"pause": pause, "window": window, "mapping": mapping}
-    return {name: row.pk for name, row in rows.items()}
+    return {"notification": told, **{name: row.pk for name, row in rows.items()}}
 
 
 def _channels(side: Side, number: int) -> Channel:

@@ -1,11 +1,13 @@
 """The addresses of notifications in the REST API."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver
 
-from scheduler_admin.notifications.api import views as api
+from scheduler_admin.notifications.api import channels, notifications
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
-    path("notification-channels", api.ChannelsView.as_view(), name="channels"),
-    path("notification-channels/<int:pk>", api.ChannelView.as_view(), name="channel"),
-    path("notification-channels/<int:pk>/notifications", api.LatestView.as_view(), name="channel_latest"),
-]
+ROWS = router()
+ROWS.register("notification-channels", channels.ChannelViewSet, basename="channel")
+ROWS.register(
+    "notification-channels/<int:pk>/notifications", notifications.NotificationViewSet, basename="notification"
+)
+urlpatterns: list[URLPattern | URLResolver] = ROWS.urls
