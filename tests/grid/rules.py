@@ -226,9 +226,9 @@ ROUTES = {
     ),
     "api:cluster-detail": api(SHARERS),
     "api:check": api(CONNECTORS),
-    "api:comparisons": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
-    "api:comparison": api(STAFF, "queue"),
-    "api:comparison_stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
+    "api:comparison-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
+    "api:comparison-detail": api(STAFF, "queue"),
+    "api:comparison-stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
     "api:copy": api(STAFF, "batch"),
     "api:copy_acts": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:credentials": Rule(

@@ -1,15 +1,10 @@
 """The addresses of comparisons in the REST API."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver
 
 from scheduler_admin.comparisons.api import views as comparisons
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
-    path("clusters/<slug:name>/comparisons", comparisons.ComparisonsView.as_view(), name="comparisons"),
-    path("clusters/<slug:name>/comparisons/<int:pk>", comparisons.ComparisonView.as_view(), name="comparison"),
-    path(
-        "clusters/<slug:name>/comparisons/<int:pk>/stop",
-        comparisons.ComparisonStopView.as_view(),
-        name="comparison_stop",
-    ),
-]
+ROWS = router()
+ROWS.register("clusters/<slug:name>/comparisons", comparisons.ComparisonViewSet, basename="comparison")
+urlpatterns: list[URLPattern | URLResolver] = ROWS.urls

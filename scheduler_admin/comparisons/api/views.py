@@ -3,21 +3,19 @@
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.policies import known_dialects
-from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons import selectors, services
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
 from scheduler_admin.core import limits
-from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.viewsets import Created, InCluster, Listed, NewestRows
 
 
 class AskedSideSerializer(serializers.Serializer[Any]):
@@ -110,76 +108,48 @@ class ComparisonsSerializer(serializers.Serializer[Any]):
     results = ComparisonSerializer(many=True)
 
 
-class _ComparisonsView(ApiView):
-    """What all share: for those who see everything."""
-
-    staff_only = True
-
-    def planner(self) -> User:
-        """Who asks, with a token that is for plans. Raises InsufficientScope."""
-        self.demand("plan")
-        assert isinstance(self.request.user, User)
-        return self.request.user
-
-
-class ComparisonsView(_ComparisonsView):
-    """All of a cluster."""
+class ComparisonViewSet(Listed, Created, InCluster):
+    """The newest comparisons of a cluster."""
 
     actions = {"GET": "view", "POST": "plan"}
+    staff_only = True
+    tag = "comparisons"
+    resource = "comparison", "comparisons"
+    operations = {"create": "begin_comparison", "retrieve": "read_comparison", "stop": "stop_comparison"}
+    queryset = Comparison.objects.all()
+    list_class = ComparisonsSerializer
+    body_class = NewComparisonSerializer
+    pagination_class = NewestRows
+    most = selectors.PAGE
 
-    @extend_schema(
-        operation_id="list_comparisons", tags=["comparisons"], parameters=[CLUSTER],
-        responses={200: ComparisonsSerializer, **PROBLEM},
-    )  # fmt: skip
-    def get(self, request: Request, name: str) -> Response:
-        """The newest."""
-        rows = selectors.comparisons_of(request.user, self.cluster(name))
-        return Response(ComparisonsSerializer({"results": rows}).data)
+    def get_queryset(self) -> QuerySet[Comparison]:
+        """Return the comparisons of the cluster, with what was found only where one is read."""
+        rows = super().get_queryset()
+        return rows if self.action == "retrieve" else rows.defer("result", "measure")
 
-    @extend_schema(
-        operation_id="begin_comparison", tags=["comparisons"], parameters=[CLUSTER],
-        request=NewComparisonSerializer,
-        responses={201: ComparisonSerializer, **PROBLEM, **REFUSED},
-    )  # fmt: skip
-    def post(self, request: Request, name: str) -> Response:
-        """It waits for its worker; read it again until it is done. Nothing happens to the cluster."""
-        cluster, actor = self.cluster(name), self.planner()
-        given = read_body(NewComparisonSerializer(data=request.data), request.data)
-        made = services.start(cluster=cluster, author=actor, **given)
-        return Response(ComparisonSerializer(made).data, status=201)
+    def get_serializer_class(self) -> type[ComparisonSerializer]:
+        """Return what shows a comparison, with what it found where one is read."""
+        return FoundSerializer if self.action == "retrieve" else ComparisonSerializer
 
-
-class ComparisonView(_ComparisonsView):
-    """One comparison."""
-
-    actions = {"GET": "view"}
-
-    @extend_schema(
-        operation_id="read_comparison", tags=["comparisons"], parameters=[CLUSTER],
-        responses={200: FoundSerializer, **PROBLEM},
-    )  # fmt: skip
-    def get(self, request: Request, name: str, pk: int) -> Response:
+    def retrieve(self, request: Request, **place: Any) -> Response:
         """How far it is, and what it found."""
-        found = selectors.find(request.user, self.cluster(name), pk)
-        return Response(FoundSerializer(found).data, headers={"ETag": f'"{found.pk}-{found.state}-{found.done}"'})
+        del request, place
+        row: Comparison = self.get_object()
+        response = self.answer(row)
+        response["ETag"] = f'"{row.pk}-{row.state}-{row.done}"'
+        return response
 
+    def make(self, given: dict[str, Any]) -> Comparison:
+        """It waits for its worker; read it again until it is done. Nothing happens to the cluster."""
+        return services.start(cluster=self.named_cluster, author=self.user, **given)
 
-class ComparisonStopView(_ComparisonsView):
-    """The end of one."""
-
-    actions = {"POST": "plan"}
-
-    @extend_schema(
-        operation_id="stop_comparison", tags=["comparisons"], parameters=[CLUSTER],
-        request=None,
-        responses={200: ComparisonSerializer, **PROBLEM, **REFUSED},
-    )  # fmt: skip
-    def post(self, request: Request, name: str, pk: int) -> Response:
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, **_place: Any) -> Response:
         """Its worker hears within a second; one that has ended stays as it is. For who began it, and operators."""
-        cluster, actor = self.cluster(name), self.planner()
-        found = selectors.find(request.user, cluster, pk)
-        if not selectors.may_stop(actor, found):
+        del request
+        row: Comparison = self.get_object()
+        if not selectors.may_stop(self.user, row):
             raise PermissionDenied
-        services.stop(comparison=found, actor=actor)
-        found.refresh_from_db()
-        return Response(ComparisonSerializer(found).data)
+        services.stop(comparison=row, actor=self.user)
+        row.refresh_from_db()
+        return self.answer(row)
