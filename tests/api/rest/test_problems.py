@@ -36,7 +36,7 @@ def test_what_nobody_foresaw_is_logged_and_not_told(
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise RuntimeError("canary in the machine")
 
-    monkeypatch.setattr("scheduler_admin.rest.base.Cluster.objects.restrict", fail)
+    monkeypatch.setattr("scheduler_admin.accounts.scopes.RestrictedQuerySet.restrict", fail)
     olga.raise_request_exception = False
     with caplog.at_level(logging.ERROR):
         response = olga.get("/api/v1/clusters")
