@@ -406,6 +406,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,  # a text that may be empty in an answer may not in a request
+    "PATH_CONVERTER_OVERRIDES": {"object": str},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "scheduler_admin.rest.openapi.views.describe_all",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.pagination import BasePagination
@@ -153,7 +153,7 @@ class Retrieved(ResourceViewSet):
         del request
         return self.answer(self.get_object())
 
-    def answer(self, row: Model, status: int = 200) -> Response:
+    def answer(self, row: Any, status: int = 200) -> Response:
         """Return one row as it is now."""
         headers = self.headers_of(row) if isinstance(self, Tagged) else None
         return Response(self.get_serializer(row).data, status=status, headers=headers)
@@ -166,7 +166,7 @@ class Created(Retrieved):
         """Make a row."""
         return self.answer(self.make(read_body(self.get_body_class()(data=request.data), request.data)), status=201)
 
-    def make(self, given: dict[str, Any]) -> Model:
+    def make(self, given: dict[str, Any]) -> Any:
         """Make a row of what was sent. Raises ValidationError."""
         raise NotImplementedError
 
@@ -182,7 +182,7 @@ class Changed(Retrieved):
             self.check_read(row)
         return self.answer(self.change(row, given))
 
-    def change(self, row: Any, given: dict[str, Any]) -> Model:
+    def change(self, row: Any, given: dict[str, Any]) -> Any:
         """Change a row to what was sent. Raises ValidationError."""
         raise NotImplementedError
 

@@ -295,12 +295,12 @@ ROUTES = {
     ),
     "api:snapshot-file": api(STAFF),
     "api:snapshot-forecast": api(STAFF),
-    "api:priority_classes": Rule(
+    "api:priority-class-list": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
         ("priority_class", "namespace", "queue"),
         written_with={"reason": "why"},
     ),
-    "api:priority_class": Rule(
+    "api:priority-class-detail": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_CLASH},
         ("priority_class", "namespace", "queue"),
         written_with={"reason": "why"},

@@ -80,7 +80,7 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
         """Change what is given."""
         return super().partial_update(request, **place)
 
-    def answer(self, row: Channel, status: int = 200) -> Response:  # type: ignore[override]  # rows are channels
+    def answer(self, row: Channel, status: int = 200) -> Response:
         """Return a channel as it is now. What is kept of the answer is without the secret."""
         response = super().answer(row, status)
         if self.action in _WRITES:

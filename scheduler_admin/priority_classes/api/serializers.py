@@ -60,6 +60,24 @@ class SeenClassSerializer(PriorityClassSerializer):
     )
     use = UseSerializer()
 
+    def to_representation(self, instance: Row) -> dict[str, Any]:
+        """Return the members of a class and of what hangs on it."""
+        one = instance.one
+        members = {
+            "name": one.name,
+            "value": one.value,
+            "preemption_policy": NEVER if one.never_preempts else PREEMPTS,
+            "global_default": one.global_default,
+            "description": one.description,
+            "allow_preemption": not one.opted_out,
+            "may_preempt": one.may_preempt,
+            "labels": one.labels,
+            "annotations": one.annotations,
+            "kube_scheduler_preempts": instance.rival,
+            "use": instance.use,
+        }
+        return super().to_representation(members)
+
 
 class ClassChangeSerializer(serializers.Serializer[Any]):
     """What may change of a class; labels and annotations are merged, null takes one away."""
@@ -103,21 +121,3 @@ class PriorityClassesSerializer(serializers.Serializer[Any]):
     quotas = QuotaSerializer(many=True)
     quotas_error = serializers.CharField(help_text="Why quotas can't be read; empty when they can.")
     read_at = UtcField(allow_null=True)
-
-
-def told(row: Row) -> dict[str, Any]:
-    """What SeenClassSerializer writes."""
-    one = row.one
-    return {
-        "name": one.name,
-        "value": one.value,
-        "preemption_policy": NEVER if one.never_preempts else PREEMPTS,
-        "global_default": one.global_default,
-        "description": one.description,
-        "allow_preemption": not one.opted_out,
-        "may_preempt": one.may_preempt,
-        "labels": one.labels,
-        "annotations": one.annotations,
-        "kube_scheduler_preempts": row.rival,
-        "use": row.use,
-    }

@@ -151,7 +151,13 @@ def _is_tagged(view: Any) -> TypeGuard[Tagged]:
     return isinstance(view, Tagged) and about_one
 
 
-_PLACES = {"/clusters": "Name of the cluster.", "/hierarchies": "Name of the hierarchy.", "/tenants": "Its name."}
+_PLACES = {
+    "/clusters": "Name of the cluster.",
+    "/hierarchies": "Name of the hierarchy.",
+    "/tenants": "Its name.",
+    "/nodes": "Name of the node.",
+    "/priority-classes": "Name of the class.",
+}
 """Part of an address -> what the name after it is."""
 
 
