@@ -1,7 +1,7 @@
 """The copy of its tree that a cluster's own scheduler goes by: how it stands to ours, and what is done about it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,20 +19,15 @@ from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
 from scheduler_admin.queues.models import Draft
-from scheduler_admin.rest import etags, problems
+from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
+from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM, etag, if_match
-from scheduler_admin.rest.problems import unacceptable
 from scheduler_admin.sync.models import KEPT, Writing
 from scheduler_admin.sync.presenters import View, view_of
 from scheduler_admin.sync.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
 from scheduler_admin.sync.state import Standing
-
-_CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_ETAG = etag("Of both, as they stand.", 200, 304)
-_IF_MATCH = if_match("To write: the ETag of what was read.")
 
 
 class WritingSerializer(serializers.ModelSerializer[Writing]):
@@ -147,10 +142,20 @@ class CopyActedSerializer(serializers.Serializer[Any]):
     draft = serializers.IntegerField(allow_null=True, help_text="That says what the copy does, where it was taken.")
 
 
-class _CopyView(ApiView):
+class _CopyView(ApiView, Tagged):
     """What these share: for those who see everything."""
 
     staff_only = True
+    tag = "trees"
+    etag_description = "Of both, as they stand."
+    if_match_description = "To write: the ETag of what was read."
+
+    def tag_of(self, found: View) -> str:
+        """Return an ETag that changes with all that is told but when it was looked at."""
+        copy, last = found.copy, found.writings[0] if found.writings else None
+        seen = [copy.version, copy.namespace, copy.error, copy.there, copy.effect, copy.effect_note] if copy else []
+        writing = [last.pk, last.state] if last else [0, ""]
+        return entity_tag(json.dumps([*seen, found.standing, found.current.pk if found.current else 0, *writing]))
 
 
 class CopyView(_CopyView):
@@ -158,16 +163,11 @@ class CopyView(_CopyView):
 
     actions = {"GET": "view"}
 
-    @extend_schema(
-        operation_id="get_copy",
-        tags=["trees"],
-        parameters=[CLUSTER, _ETAG],
-        responses={200: CopySerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_copy", responses=CopySerializer)
     def get(self, request: Request, name: str) -> Response:
         """How it stands to the revision in force, who changed it, and what writing the revision would change."""
         view = view_of(request.user, self.cluster(name))
-        return Response(CopySerializer(view).data, headers={"ETag": _tag(view)})
+        return Response(CopySerializer(view).data, headers=self.headers_of(view))
 
 
 class CopyActsView(_CopyView):
@@ -175,13 +175,7 @@ class CopyActsView(_CopyView):
 
     actions = {"POST": "edit"}
 
-    @extend_schema(
-        operation_id="act_on_copy",
-        tags=["trees"],
-        parameters=[CLUSTER, _IF_MATCH, _ETAG],
-        request=CopyActSerializer,
-        responses={200: CopyActedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
-    )
+    @extend_schema(operation_id="act_on_copy", request=CopyActSerializer, responses={200: CopyActedSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Look now, say where it is, write the revision in force over it, or take it into a draft.
 
@@ -190,61 +184,43 @@ class CopyActsView(_CopyView):
         cluster, actor = self.cluster(name), self.actor("edit")
         given = read_body(CopyActSerializer(data=request.data), request.data)
         try:
-            draft = _ACTS[given["act"]](request, cluster, actor, given)
+            draft = self._act(cluster, actor, given)
         except OvertakenError as error:
-            raise problems.Overtaken(_tag(view_of(actor, self.cluster(name)))) from error
-        except ValidationError as error:
-            raise unacceptable(error) from None
+            raise problems.Overtaken(self.tag_of(view_of(actor, self.cluster(name)))) from error
         view = view_of(actor, self.cluster(name))
         body = {"copy": CopySerializer(view).data, "draft": draft.pk if draft else None}
-        return Response(body, headers={"ETag": _tag(view)})
+        return Response(body, headers=self.headers_of(view))
 
+    def _act(self, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> Draft | None:
+        """Do what is wanted. Returns the draft that the copy was taken into, if it was."""
+        match given["act"]:
+            case "look":
+                look_now(cluster=cluster)
+            case "place":
+                place(cluster=cluster, namespace=given["namespace"], actor=actor, reason=given["reason"])
+            case "write":
+                self._write(cluster, actor, given)
+            case "put-back":
+                view = view_of(actor, cluster)
+                self.check_read(view)
+                version = view.copy.version if view.copy else ""
+                ask_to_put_back(cluster=cluster, version=version, actor=actor, reason=given["reason"])
+            case "take":
+                return take(cluster=cluster, author=actor)
+        return None
 
-_Act = Callable[[Request, Cluster, User, Mapping[str, Any]], Draft | None]
-
-
-def _look(_request: Request, cluster: Cluster, _actor: User, _given: Mapping[str, Any]) -> None:
-    look_now(cluster=cluster)
-
-
-def _place(_request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
-    place(cluster=cluster, namespace=given["namespace"], actor=actor, reason=given["reason"])
-
-
-def _write(request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
-    """What was read is held against both once more where they are locked."""
-    view = view_of(actor, cluster)
-    etags.check(request, _tag(view), required=True)
-    if view.copy is None or view.current is None:
-        raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
-    ask_to_write(
-        cluster=cluster,
-        revision=view.current.pk,
-        version=view.copy.version,
-        overwrite=given["overwrite"],
-        actor=actor,
-        reason=given["reason"],
-        over=given["over"],
-    )
-
-
-def _put_back(request: Request, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
-    view = view_of(actor, cluster)
-    etags.check(request, _tag(view), required=True)
-    version = view.copy.version if view.copy else ""
-    ask_to_put_back(cluster=cluster, version=version, actor=actor, reason=given["reason"])
-
-
-def _take(_request: Request, cluster: Cluster, actor: User, _given: Mapping[str, Any]) -> Draft:
-    return take(cluster=cluster, author=actor)
-
-
-_ACTS: dict[str, _Act] = {"look": _look, "write": _write, "put-back": _put_back, "place": _place, "take": _take}
-
-
-def _tag(view: View) -> str:
-    """Changes with all that is told but when it was looked at."""
-    copy, last = view.copy, view.writings[0] if view.writings else None
-    seen = [copy.version, copy.namespace, copy.error, copy.there, copy.effect, copy.effect_note] if copy else []
-    said = [view.standing, view.current.pk if view.current else 0, last.pk if last else 0, last.state if last else ""]
-    return entity_tag(json.dumps([*seen, *said]))
+    def _write(self, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> None:
+        """Have the revision in force written. What was read is held against both once more where they are locked."""
+        view = view_of(actor, cluster)
+        self.check_read(view)
+        if view.copy is None or view.current is None:
+            raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
+        ask_to_write(
+            cluster=cluster,
+            revision=view.current.pk,
+            version=view.copy.version,
+            overwrite=given["overwrite"],
+            actor=actor,
+            reason=given["reason"],
+            over=given["over"],
+        )
