@@ -1,11 +1,13 @@
 """The addresses of nodes in the REST API."""
 
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, URLResolver, path
 
 from scheduler_admin.nodes.api import views as nodes
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
-    path("clusters/<slug:name>/nodes", nodes.NodesView.as_view(), name="nodes"),
-    re_path(r"^clusters/(?P<name>[-\w]+)/nodes/(?P<node>[^/\s\x00]+)\Z", nodes.NodeView.as_view(), name="node"),
+ROWS = router()
+ROWS.register("clusters/<slug:name>/nodes", nodes.NodeViewSet, basename="node")
+urlpatterns: list[URLPattern | URLResolver] = [
+    *ROWS.urls,
     path("clusters/<slug:name>/pods", nodes.ListedPodsView.as_view(), name="application_pods"),
 ]

@@ -1,132 +1,28 @@
 """Nodes with their pods, and the pods of an application, by REST: as the last pass stored them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.model.snapshot.node_listing import ListedNode, PodPhase
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.nodes.selectors import STATES, ToldPod, node_of, nodes_of, pods_of, sifted, told
+from scheduler_admin.nodes.api.serializers import (
+    ListedPodsParameters,
+    ListedPodsSerializer,
+    NodePageSerializer,
+    NodesParameters,
+    NodeWithPodsSerializer,
+)
+from scheduler_admin.nodes.selectors import node_of, nodes_of, pods_of, sifted, told
 from scheduler_admin.rest.base import ApiView, tagged
-from scheduler_admin.rest.fields import AmountsField, UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
-from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
-from scheduler_admin.rest.parameters import NAMESPACE, QUEUE
-
-_NODE = OpenApiParameter("node", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the node.")
-
-
-@extend_schema_field(OpenApiTypes.DATETIME)
-class MomentField(serializers.Field[int, Any, str, int]):
-    """Milliseconds since 1970 as a time in UTC."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"read_only": True, **kwargs})
-
-    def to_representation(self, value: int) -> str:
-        """RFC 3339."""
-        return UtcField().to_representation(datetime.fromtimestamp(value / 1000, UTC))
-
-
-class NodesParameters(LimitParameters):
-    """Which nodes."""
-
-    q = serializers.CharField(required=False, max_length=253, help_text="Its name, or a taint, holds this.")
-    state = serializers.ChoiceField(
-        tuple(STATES), required=False, help_text="`gone`: only pods say that they are on it."
-    )
-    cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
-
-
-class NodeSerializer(serializers.Serializer[ListedNode]):
-    """A node with its sums."""
-
-    name = serializers.CharField()
-    there = serializers.BooleanField(help_text="False: only pods say that they are on it.")
-    ready = serializers.BooleanField()
-    cordoned = serializers.BooleanField(source="unschedulable")
-    unread = serializers.BooleanField(help_text="It can't be read: this is how it was, if it ever could be.")
-    taints = serializers.ListField(child=serializers.CharField(), help_text="As `key=value:Effect`.")
-    allocatable = AmountsField()
-    used = AmountsField(help_text="What its pods request, those on their way out included.")
-    pods = serializers.IntegerField()
-    leaving = serializers.IntegerField(help_text="Those of its pods that are on their way out.")
-    unknown_pods = serializers.IntegerField(
-        source="unknown", help_text="Those of its pods that can't be read: what they hold is not in `used`."
-    )
-
-
-class NodePageSerializer(serializers.Serializer[Any]):
-    """Nodes by name."""
-
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
-    results = NodeSerializer(many=True)
-
-
-class ListedPodSerializer(serializers.Serializer[ToldPod]):
-    """A pod that is not finished."""
-
-    namespace = serializers.CharField(source="pod.namespace")
-    name = serializers.CharField(source="pod.name")
-    uid = serializers.CharField(source="pod.uid")
-    application = serializers.CharField(source="pod.application")
-    queue = serializers.CharField(source="pod.queue", allow_null=True, help_text="Its leaf; null: it is in none.")
-    node = serializers.CharField(source="pod.node", allow_null=True, help_text="Null: it is on none.")
-    phase = serializers.ChoiceField(
-        [one.value for one in PodPhase],
-        source="pod.phase",
-        help_text="`waiting`: for a node. `gated`: nobody may look for one yet. `starting`: its node has not begun it.",
-    )
-    since = MomentField(source="pod.since_ms", help_text="Since when it runs; else since when it waits.")
-    priority = serializers.IntegerField(source="pod.priority")
-    priority_class = serializers.CharField(source="pod.priority_class", allow_blank=True)
-    requests = AmountsField(source="pod.requests")
-    leaving = serializers.BooleanField(source="pod.leaving", help_text="It is on its way out.")
-    leaving_since = MomentField(source="pod.leaving_ms", allow_null=True)
-    disruption = serializers.CharField(
-        source="pod.disruption", allow_blank=True, help_text="Why it goes, as its condition says."
-    )
-    evicted_by = serializers.IntegerField(
-        source="taken_by", allow_null=True, help_text="The open decision that has chosen it as a victim."
-    )
-    unread = serializers.BooleanField(source="pod.unread", help_text="It can't be read as it is now.")
-
-
-class NodeWithPodsSerializer(serializers.Serializer[Any]):
-    """A node with its pods."""
-
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    node = NodeSerializer()
-    pods = ListedPodSerializer(many=True, help_text="Its pods, by namespace and name.")
-
-
-class ListedPodsParameters(LimitParameters):
-    """Whose pods."""
-
-    namespace = serializers.RegexField(NAMESPACE, max_length=63)
-    application = serializers.CharField(max_length=300, help_text="As asks and queues name it; `Job/train` too.")
-    queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="Only those in this leaf.")
-    cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
-
-
-class ListedPodsSerializer(serializers.Serializer[Any]):
-    """Pods by name."""
-
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
-    results = ListedPodSerializer(many=True)
+from scheduler_admin.rest.converters import OBJECT
+from scheduler_admin.rest.pagination import TextsField, next_link
+from scheduler_admin.rest.viewsets import InCluster
 
 
 def _read_at(cluster: Cluster) -> datetime | None:
@@ -148,52 +44,36 @@ def _page(
     return page[:limit], next_link(request, last)
 
 
-class NodesView(ApiView):
-    """The nodes of a cluster."""
+class NodeViewSet(InCluster):
+    """What each node has and what is used of it, for those who see everything. Follow `next`.
+
+    The ETag is of the nodes, not of when they were read.
+    """
 
     actions = {"GET": "view"}
-
     queries = {"GET": NodesParameters}
+    staff_only = True
+    tag = "clusters"
+    resource = "node", "nodes"
+    serializer_class = NodeWithPodsSerializer
+    list_class = NodePageSerializer
+    lookup_field = "node"
+    lookup_value_converter = OBJECT
 
-    @extend_schema(
-        operation_id="list_nodes",
-        tags=["clusters"],
-        parameters=[CLUSTER, NodesParameters],
-        responses={200: NodePageSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """What each node has and what is used of it, for those who see everything. Follow `next`.
-
-        The ETag is of the nodes, not of when they were read.
-        """
-        cluster, asked = self.cluster(name), self.asked
+    def list(self, request: Request, **_place: Any) -> Response:
+        """Return a page of the nodes that are asked for, by name."""
+        cluster, asked = self.named_cluster, self.asked
         found = sifted(nodes_of(request.user, cluster), text=asked.get("q", ""), state=asked.get("state", ""))
         page, following = _page(request, found, asked, lambda node: (node.name, ""))
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following, "results": page}
         return tagged(dict(NodePageSerializer(body).data), but="read_at")
 
-
-class NodeView(ApiView):
-    """One node."""
-
-    actions = {"GET": "view"}
-
-    @extend_schema(
-        operation_id="get_node",
-        tags=["clusters"],
-        parameters=[CLUSTER, _NODE],
-        responses={200: NodeWithPodsSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, node: str) -> Response:
+    def retrieve(self, request: Request, **_place: Any) -> Response:
         """A node with its pods, for those who see everything."""
-        cluster = self.cluster(name)
-        found, pods = node_of(request.user, cluster, node)
-        body = {
-            "cluster": cluster.name,
-            "read_at": _read_at(cluster),
-            "node": found,
-            "pods": told(request.user, cluster, pods),
-        }
+        cluster = self.named_cluster
+        node, pods = node_of(request.user, cluster, self.kwargs["node"])
+        seen = told(request.user, cluster, pods)
+        body = {"cluster": cluster.name, "read_at": _read_at(cluster), "node": node, "pods": seen}
         return tagged(dict(NodeWithPodsSerializer(body).data), but="read_at")
 
 
@@ -201,15 +81,10 @@ class ListedPodsView(ApiView):
     """The pods of an application."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": ListedPodsParameters}
+    tag = "queues"
 
-    @extend_schema(
-        operation_id="list_application_pods",
-        tags=["queues"],
-        parameters=[CLUSTER, ListedPodsParameters],
-        responses={200: ListedPodsSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="list_application_pods", responses=ListedPodsSerializer)
     def get(self, request: Request, name: str) -> Response:
         """The pods of an application that you may see, on nodes and waiting; finished ones are not kept. Follow `next`.
 
